@@ -271,7 +271,7 @@ describe('an invalid start is refused with the reason', { timeout: HANG_MS }, ()
 
   it('a settings file that is not YAML, with the line', async () => {
     expect(await start('yaml', { file: 'save_files: true\nwallets: [a, b\n' })).toMatch(
-      /The settings file .*conf\.yml is not YAML, line [23]:/,
+      /The settings file .*conf\.yml is not valid YAML, line [23]:/,
     );
   });
 

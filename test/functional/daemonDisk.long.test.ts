@@ -177,7 +177,9 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
     daemon = await start({ waits: false });
     await until('the start has ended', async () => {
       const { is_running } = await daemon.call<{ is_running: boolean }>('status');
-      return is_running || /did not start: .*lbrynet\.sqlite: no space is left .*Free disk space/.test(daemon.log);
+      return (
+        is_running || /did not start: .*lbrynet\.sqlite: no space is left .*Free disk space/.test(daemon.log)
+      );
     });
     expect(await daemon.stop()).toBe(0);
     free();

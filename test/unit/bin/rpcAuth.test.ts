@@ -34,7 +34,7 @@ async function make(words: string[], typed = ''): Promise<{ status: number; out:
 }
 
 describe('rpcAuthEntry', () => {
-  it('gives the result of the reference', () => {
+  it('has the format of the reference', () => {
     // HMAC-SHA256 of "password" under the key "cafe", as Python's hmac gives it.
     const hash = 'd504d670dbdfc162f5bbc3251ffda398fa4748bfc5ade87013bd7857d5aec30c';
     expect(rpcAuthEntry('alice', 'password', 'cafe')).toBe(`alice:cafe$${hash}`);

@@ -29,7 +29,7 @@ describe('order of the reference hash set', () => {
     );
   });
 
-  it('keeps the order of very many', () => {
+  it('keeps the order of very many strings', () => {
     const many = names(MAX_ORDERED);
     expect(setOrder(many)).toEqual(many);
   });

@@ -61,7 +61,7 @@ describe('state of a name', () => {
     expect(addSupport(state, claims[4]!.claimId, 0n)).toBe(false);
   });
 
-  it('keeps the supports of a removed claim, and gives them to the next claim with its id', () => {
+  it('keeps the supports of a removed claim, and assigns them to the next claim with its id', () => {
     const state = emptyNameState();
     const update = item(1, 10n, 5, 'update');
     addSupport(state, update.claimId, 7n);
@@ -112,7 +112,7 @@ describe('state of a name', () => {
     expect(() => removeActiveClaims(together, [...claims, item(98, 1n, 1)])).toThrow(ClaimCorruptionError);
   });
 
-  it('counts what is pending and what is not', () => {
+  it('counts pending and active items', () => {
     const state = emptyNameState();
     expect(isBlank(state)).toBe(true);
     state.alive = 4;

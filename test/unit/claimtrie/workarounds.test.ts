@@ -30,7 +30,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     return claims.map((claim) => claim.validAtHeight);
   }
 
-  it('is removed by the takeover, whatever it was', async () => {
+  it('is removed by the takeover, whatever its value was', async () => {
     expect(await emptied(RULES, ['ab'])).toEqual([641, 641]);
     expect(await emptied(WORKAROUNDS, ['ab'])).toEqual([641, 641]);
   });

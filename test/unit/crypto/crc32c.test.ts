@@ -3,7 +3,7 @@ import { crc32c, crc32cFallback, maskCrc } from '../../../src/crypto/crc32c.js';
 import { Random } from '../../differential/support.js';
 
 describe('CRC-32C', () => {
-  it('gives the published values', () => {
+  it('has the published values', () => {
     // RFC 3720 B.4.
     expect(crc32cFallback(Buffer.alloc(32))).toBe(0x8a9136aa);
     expect(crc32cFallback(Buffer.alloc(32, 0xff))).toBe(0x62a8ab43);

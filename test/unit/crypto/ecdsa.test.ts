@@ -108,7 +108,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     }
   });
 
-  it('recovers nothing from signatures that no key can have made', () => {
+  it('recovers nothing from signatures that no key can have produced', () => {
     const good = signRecoverable(HASH, KEY_A, true, ecdsa);
     expect(recoverPublicKey(HASH, good.subarray(0, 64), ecdsa)).toBeNull();
     expect(recoverPublicKey(HASH, Buffer.concat([good, Buffer.of(0)]), ecdsa)).toBeNull();
@@ -182,7 +182,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     }
   });
 
-  it('verifies nothing else', () => {
+  it('refuses other signatures', () => {
     const key = ecdsa.publicKeyOf(KEY_A, true);
     const good = signHash(HASH, KEY_A, true, ecdsa);
     const compact = compactOf(good);
@@ -207,7 +207,7 @@ describe.each(BACKENDS)('ECDSA by the %s', (_name, ecdsa) => {
     expect(ecdsa.verify(HASH, good, ecdsa.publicKeyOf(KEY_B, true))).toBe(false);
   });
 
-  it('adds tweaks to private and public keys alike', () => {
+  it('adds tweaks to private and public keys with matching results', () => {
     const tweak = sha256(Buffer.from('tweak'));
     const child = ecdsa.tweakPrivateKey(KEY_A, tweak)!;
     expect(toBigInt(child)).toBe((toBigInt(KEY_A) + toBigInt(tweak)) % ORDER);
@@ -276,7 +276,7 @@ describe('signature encoding', () => {
     expect(toHex(formatDer(Buffer.concat([scalar(0n), scalar(0x7fn)])))).toBe('300602010002017f');
   });
 
-  it('knows the sizes of keys by their first byte', () => {
+  it('determines the size of a key by its first byte', () => {
     for (const [head, size] of [
       [2, 33],
       [3, 33],
@@ -319,7 +319,7 @@ describe('private keys', () => {
     );
   });
 
-  it('sign below 71 bytes when grinding', () => {
+  it('are shorter than 71 bytes with grinding', () => {
     let longest = 0;
     let longestUnground = 0;
     for (let i = 0; i < 64; i++) {

@@ -28,7 +28,7 @@ describe('hash functions', () => {
     expect(toHex(sha256(new Uint8Array(whole).subarray(3, 50)))).toBe(toHex(nobleSha256(whole.slice(3, 50))));
   });
 
-  it('know the published values', () => {
+  it('have the published values', () => {
     expect(toHex(sha256(Buffer.from('abc')))).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );

@@ -27,7 +27,7 @@ describe('merkleRoot', () => {
     expect(leaf!.equals(leaves(1)[0]!)).toBe(true);
   });
 
-  it('knows a block of Bitcoin (100,000)', () => {
+  it('computes the root of a block of Bitcoin (100,000)', () => {
     const txids = [
       '8c14f0db3df150123e6f3dbbf30f8b955a8249b62ac1d1ff16284aefa3d06d87',
       'fff2525b8931402dd09222c50775608f75787bd2b87e56995a7bdd30f79702c4',

@@ -139,7 +139,7 @@ describe('the address index', () => {
     expect(rows).toBe(counted.reduce((sum, count) => sum + count, 0));
   }
 
-  it('agrees with a walk over the blocks, over payments and reorganisations', async () => {
+  it('agrees with a scan of the blocks, over payments and reorganisations', async () => {
     const random = randomNumbers(7);
     const core = chain.opened.chain;
     for (let step = 0; step < 25; step++) {
@@ -210,7 +210,7 @@ describe('the address index', () => {
     }
   });
 
-  it('keeps to a range of heights and tells amounts', async () => {
+  it('limits the heights and reports amounts', async () => {
     const hex = toHex(OPEN_SCRIPT);
     const all = (await result(getAddressTxids, [query({ addresses: [hex], verbose: true })])) as {
       txid: string;
@@ -223,7 +223,7 @@ describe('the address index', () => {
     expect(all[0]).toMatchObject({ height: 1, received: 100_000_000, spent: 0 });
   });
 
-  it('finds a bare public key under its address, and a claim under what can spend it', async () => {
+  it('finds a bare public key by its address, and a claim by the script that can spend it', async () => {
     chain.pending.push();
     await chain.mine(1, scriptForPublicKey(PUBLIC_KEY));
     await chain.mine(1, ADDRESS_SCRIPT);

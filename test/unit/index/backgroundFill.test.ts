@@ -130,7 +130,7 @@ describe('an index filled in the background', () => {
     chain.timeSec = source.timeSec;
   }
 
-  longIt('equals an index built from the start, whatever happens meanwhile', async () => {
+  longIt('equals an index built from the start, after any change meanwhile', async () => {
     await mine(110);
     for (let n = 0; n < 20; n++) {
       await pay();

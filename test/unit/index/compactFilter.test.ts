@@ -83,7 +83,7 @@ function filterOf({ outputs, spent, block }: Pick<Vector, 'outputs' | 'spent' | 
 }
 
 describe('the compact filter of a block', () => {
-  it.each(VECTORS)('is that of BIP158: $what', (vector) => {
+  it.each(VECTORS)('equals that of BIP158: $what', (vector) => {
     const filter = filterOf(vector);
     expect(toHex(filter)).toBe(vector.filter);
     const header = filterHeader(filterHash(filter), hashFromHex(vector.before));

@@ -46,7 +46,7 @@ describe('the filter index', () => {
     }
   }
 
-  it('has the filters of the active chain, and of no other', async () => {
+  it('has the filters of the active chain only', async () => {
     const core = chain.opened.chain;
     const coin = parseBlockBytes((await chain.blockAt(1)).raw).transactions[0]!;
     const made = spend(
@@ -69,7 +69,7 @@ describe('the filter index', () => {
     expect(await filters.headers(stale, 111, 100)).toBeNull();
   });
 
-  it('returns headers in a row, and at single heights', async () => {
+  it('returns headers in ranges, and at single heights', async () => {
     const { active } = chain.opened.chain.index;
     const row = (await filters.headers(active.at(60), 60, 0))!;
     expect(row).toHaveLength(61);

@@ -20,7 +20,7 @@ const signed = (message: string): Buffer =>
   Buffer.concat([Buffer.of(1), CHANNEL_ID, Buffer.alloc(64), Buffer.from(message, 'hex')]);
 
 describe('the signed data', () => {
-  it('are the first outpoint, the channel and the canonical message', () => {
+  it('consist of the first outpoint, the channel and the canonical message', () => {
     const expected = sha256(Buffer.concat([OUT_POINT, CHANNEL_ID, Buffer.from('0a00420161', 'hex')]));
     const address = vi.fn(() => ADDRESS);
     expect(claimSignatureDigest(signed('0a00420161'), OUT_POINT, address)).toEqual(expected);
@@ -33,7 +33,7 @@ describe('the signed data', () => {
     expect(supportSignatureDigest(signed('0a01620a0161'), OUT_POINT)).toEqual(expected);
   });
 
-  it('are the address, the rest of the claim and the channel as printed for a claim of 2017', () => {
+  it('consist of the address, the rest of the claim and the channel as printed, for a claim of 2017', () => {
     const rest = '080110011a00';
     const signature = `2a1e 0801 1003 1a02aabb 2214${CHANNEL_ID.toString('hex')}`.replaceAll(' ', '');
     const value = Buffer.from(rest + signature, 'hex');
@@ -67,7 +67,7 @@ describe('verification', () => {
     );
   });
 
-  it('accepts nothing else', () => {
+  it('refuses all other signatures', () => {
     const other = Buffer.from(signature);
     other[5]! ^= 1;
     expect(isChannelSignatureValid(digest, other, KEY)).toBe(false);
@@ -106,7 +106,7 @@ describe('keys of channels', () => {
     expect(channelPublicKey(info(algorithm, UNCOMPRESSED_KEY))).toEqual(KEY);
   });
 
-  it('are read behind a length of several bytes', () => {
+  it('are read after a length of several bytes', () => {
     const plain = info(EC + CURVE, UNCOMPRESSED_KEY);
     const long = Buffer.concat([Buffer.of(0x30, 0x82, 0, plain[1]!), plain.subarray(2)]);
     expect(channelPublicKey(long)).toEqual(KEY);
@@ -121,7 +121,7 @@ describe('keys of channels', () => {
     ['what ends early', info(EC + CURVE, UNCOMPRESSED_KEY).subarray(0, -1)],
     ['a length of four bytes', Buffer.from('308400000000', 'hex')],
     ['a length without an end', Buffer.from('3080', 'hex')],
-  ])('are not read of %s', (_what, bytes) => {
+  ])('are refused with %s', (_what, bytes) => {
     expect(channelPublicKey(bytes)).toBeNull();
   });
 });

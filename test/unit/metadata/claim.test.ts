@@ -37,13 +37,13 @@ describe('current values', () => {
     expect(encodeClaim(decoded)).toEqual(signed(MESSAGE));
   });
 
-  it('are written canonical, which signatures are over', () => {
+  it('are written in the canonical form that signatures cover', () => {
     const decoded = decodeHex('00 420161 0a00 420162');
     expect(encodeClaim(decoded).toString('hex')).toBe('000a00420162');
     expect(Buffer.from(decoded.message).toString('hex')).toBe('0a00420162');
   });
 
-  it('can lack a type, and have no JSON then', () => {
+  it('may lack a type, and have no JSON then', () => {
     for (const hex of ['00', '0102', '00420568656c6c6f']) {
       const decoded = decodeHex(hex);
       expect(decoded.kind).toBeNull();
@@ -74,7 +74,7 @@ describe('JSON', () => {
     });
   });
 
-  it('has languages as tags and coordinates as texts', () => {
+  it('has languages as tags and coordinates as strings', () => {
     expect(claimToJson(decodeHex('00 1a00 6202 0801 6200 6a07 08ec01 2802 3001'))).toEqual({
       languages: ['en', ''],
       locations: [{ country: 'US', latitude: '1E-7', longitude: '-1E-7' }],
@@ -98,12 +98,12 @@ describe('JSON', () => {
     expect(() => claimToJson(decoded)).toThrow(MetadataError);
   });
 
-  it('keeps numbers without a name where the reference does', () => {
+  it('keeps numbers without a name as the reference does', () => {
     expect(claimToJson(decodeHex('00 1a02 0807'))).toEqual({ list_type: 7 });
     expect(claimToJson(decodeHex('00 0a04 3202 0809'))).toEqual({ fee: { currency: 9 } });
   });
 
-  it('has the key of a channel compressed, and its address where the network is known', () => {
+  it('has the key of a channel compressed, and its address if the network is known', () => {
     const info = `3056301006072a8648ce3d020106052b8104000a034200${UNCOMPRESSED_KEY}`;
     const decoded = decodeHex(`00 125c 0a58 ${info} 2a00`);
     expect(claimToJson(decoded)).toEqual({ public_key: KEY, featured: [] });
@@ -133,7 +133,7 @@ describe('values of 2017', () => {
   const open = `08011001${within('1a', '0801', metadata, source)}`;
   const signature = within('2a', '0801 1003 1a01aa 22020102');
 
-  it('become streams of today', () => {
+  it('are converted to streams', () => {
     const decoded = decodeHex(open);
     expect(decoded).toMatchObject({ kind: 'stream', version: 1, channelId: null, signature: null });
     expect(claimToJson(decoded)).toMatchObject({
@@ -148,13 +148,13 @@ describe('values of 2017', () => {
     expect(decodeClaim(encodeClaim(decoded))).toMatchObject({ kind: 'stream', version: 2 });
   });
 
-  it('are signed over what is left without the signature', () => {
+  it('are signed without the field of the signature', () => {
     const decoded = decodeHex(open + signature);
     expect(decoded).toMatchObject({ signature: Buffer.of(0xaa), channelId: Buffer.of(2, 1) });
     expect(Buffer.from(decoded.message).toString('hex')).toBe(open);
   });
 
-  it('become channels of today', () => {
+  it('are converted to channels', () => {
     const decoded = decodeHex(`0801 1002 2227 0801 1003 2221 ${KEY}`);
     expect(decoded.kind).toBe('channel');
     expect(claimToJson(decoded)).toEqual({ public_key: KEY });
@@ -175,7 +175,7 @@ describe('values of 2016', () => {
   const decodeJson = (json: unknown) => decodeClaim(Buffer.from(JSON.stringify(json)));
   const sources = { lbry_sd_hash: '00ff' };
 
-  it('become streams of today', () => {
+  it('are converted to streams', () => {
     const decoded = decodeJson({
       ver: '0.0.3',
       sources,
@@ -202,7 +202,7 @@ describe('values of 2016', () => {
     });
   });
 
-  it('have a media type in any case, and what is understood of their language', () => {
+  it('accept a media type in any case, and the known languages', () => {
     expect(claimToJson(decodeJson({ sources, language: 'klingon', fee: 5 }))).toEqual({
       languages: [''],
       source: { media_type: 'application/octet-stream', sd_hash: '00ff' },
@@ -237,33 +237,33 @@ describe('values of 2016', () => {
     expect(() => decodeJson(json)).toThrow(MetadataError);
   });
 
-  it('are refused when they are not UTF-8', () => {
+  it('are refused if they are not UTF-8', () => {
     expect(() => decodeClaim(Buffer.from('{"title":"\xff"}', 'latin1'))).toThrow(MetadataError);
   });
 });
 
 describe('supports', () => {
-  it('carry a comment', () => {
+  it('have a comment', () => {
     const message = Buffer.from('0a01611203616263', 'hex');
     const decoded = decodeSupport(signed(message));
     expect(supportToJson(decoded.support)).toEqual({ emoji: 'a', comment: 'abc' });
     expect(encodeSupport(decoded)).toEqual(signed(message));
   });
 
-  it.each(['', '02', '7b7d', '000a05'])('do not carry %j', (hex) => {
+  it.each(['', '02', '7b7d', '000a05'])('are refused with %j', (hex) => {
     expect(() => decodeSupport(Buffer.from(hex, 'hex'))).toThrow(MetadataError);
   });
 });
 
 describe('purchases', () => {
-  it('name a claim', () => {
+  it('contain the id of a claim', () => {
     const data = encodePurchase(CHANNEL_ID);
     expect(data.toString('hex')).toBe(`500a14${'aa'.repeat(20)}`);
     expect(decodePurchase(data).claimHash).toEqual(CHANNEL_ID);
     expect(purchaseToJson(decodePurchase(Buffer.from('500a01ff', 'hex')))).toEqual({ claimHash: '/w==' });
   });
 
-  it.each(['', '51', '500a05'])('are not %j', (hex) => {
+  it.each(['', '51', '500a05'])('are refused with %j', (hex) => {
     expect(() => decodePurchase(Buffer.from(hex, 'hex'))).toThrow(MetadataError);
   });
 });

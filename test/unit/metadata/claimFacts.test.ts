@@ -23,7 +23,7 @@ const accepted = new AcceptedDifferences('claimFacts');
 const KINDS = ['stream', 'channel', 'collection', 'repost'];
 
 describe('the facts of a claim', () => {
-  it('are those that lbry-sdk finds in claims of all generations', ({ skip }) => {
+  it('equal those of lbry-sdk for claims of all generations', ({ skip }) => {
     const lines = recordedLines('sdk/claims.jsonl.gz');
     if (lines === null) return skip('shared/conformance/sdk is not there');
     const seen = new Map<string, number>();
@@ -52,7 +52,7 @@ describe('the facts of a claim', () => {
     for (const kind of [...KINDS, 'v0', 'v1']) expect(seen.get(kind) ?? 0, kind).toBeGreaterThan(10);
   });
 
-  it('are none where lbry-sdk cannot decode a damaged value', ({ skip }) => {
+  it('are empty for a corrupt value that lbry-sdk cannot decode', ({ skip }) => {
     const lines = recordedLines('sdk/mutated.jsonl.gz');
     if (lines === null) return skip('shared/conformance/sdk is not there');
     const wrong: string[] = [];
@@ -71,12 +71,12 @@ describe('the facts of a claim', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('pass over a field of bytes within a group', () => {
+  it('skip a field of bytes within a group', () => {
     expect(readClaimFacts(fromHex('000a00a3017201aaa401')).kind).toBe('stream');
     expect(readClaimFacts(fromHex('000a00a3017201a401')).kind).toBeNull();
   });
 
-  it('never throw, whatever the bytes are', () => {
+  it('never throw, for any bytes', () => {
     let state = 7;
     const random = (): number => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 24;
     for (let n = 0; n < 20_000; n++) {

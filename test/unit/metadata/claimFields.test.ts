@@ -13,7 +13,7 @@ const make = (kind: DecodedKind, values: object): Claim => set(newClaim(kind), v
 const show = (claim: Claim) => claimToJson({ claim });
 
 describe('setting fields', () => {
-  it('makes a stream', () => {
+  it('creates a stream', () => {
     const claim = make('stream', {
       title: 't',
       tags: ['A', 'a', "b's"],
@@ -46,7 +46,7 @@ describe('setting fields', () => {
     });
   });
 
-  it('leaves what is not given, and unknown fields', () => {
+  it('keeps omitted and unknown fields', () => {
     const { claim } = decodeClaim(Buffer.from('000a00420161f80701', 'hex'));
     const changed = set(claim, { description: 'd' });
     expect(encodeClaim({ channelId: null, signature: null, claim: changed }).toString('hex')).toBe(
@@ -55,7 +55,7 @@ describe('setting fields', () => {
     expect(claim.description).toBe('');
   });
 
-  it('adds to lists, and clears them first where that is said', () => {
+  it('adds to lists, and clears them first on request', () => {
     const before = make('collection', { tags: ['a'], claims: ['0102'] });
     const more = { tags: 'b', claims: ['0304'] };
     expect(show(set(before, more))).toEqual({ tags: ['a', 'b'], claims: ['0102', '0304'] });
@@ -66,7 +66,7 @@ describe('setting fields', () => {
     expect(show(set(before, { clear_tags: false }))).toMatchObject({ tags: ['a'] });
   });
 
-  it('changes the kind of media with the name', () => {
+  it('changes the media type with the name', () => {
     const video = make('stream', { file_name: 'a.mp4', width: 1, height: 2, duration: 3 });
     expect(show(set(video, { height: 5 }))).toMatchObject({ video: { width: 1, height: 5, duration: 3 } });
     const audio = set(video, { file_name: 'a.mp3', width: 7, duration: 4 });
@@ -78,14 +78,14 @@ describe('setting fields', () => {
     });
   });
 
-  it('goes by the content where that is known', () => {
+  it('uses the detected type of the content if there is one', () => {
     const claim = setClaimFields(newClaim('stream'), argumentsOf({ file_name: 'a.txt', width: 1 }), {
       contentExtension: 'png',
     });
     expect(show(claim)).toMatchObject({ image: { width: 1 }, stream_type: 'image' });
   });
 
-  it('makes a channel and a repost', () => {
+  it('creates a channel and a repost', () => {
     const key = `02${'11'.repeat(32)}`;
     expect(
       show(
@@ -104,7 +104,7 @@ describe('setting fields', () => {
     });
   });
 
-  it('keeps the fee, changes its amount alone, and clears it', () => {
+  it('keeps the fee, changes only its amount, and clears it', () => {
     const before = make('stream', { fee_currency: 'LBC', fee_amount: 0.29 });
     expect(show(before)).toEqual({ fee: { currency: 'LBC', amount: '0.28999999' } });
     expect(show(set(before, { title: 't' }))).toMatchObject({
@@ -115,14 +115,14 @@ describe('setting fields', () => {
     expect(show(set(before, { clear_fee: true }))).toEqual({});
   });
 
-  it('takes whole numbers of 64 bits exactly', () => {
+  it('accepts whole numbers of 64 bits exactly', () => {
     const values = parseJson('{"file_size": 18446744073709551615}') as JsonObject;
     expect(show(setClaimFields(newClaim('stream'), values))).toEqual({
       source: { size: '18446744073709551615' },
     });
   });
 
-  it('refuses a text that is not a whole number of characters', () => {
+  it('refuses a string with half a surrogate pair', () => {
     const values = new JsonObject([['title', '\ud800']]);
     expect(() => setClaimFields(newClaim('stream'), values)).toThrow(
       new MetadataError('title contains an unpaired surrogate character'),

@@ -13,7 +13,7 @@ const parsed = (text: string) => parseDecimal(text)!;
 
 describe('decimals', () => {
   it.each(['', '.', 'e5', '1e', '0x1', '1_000', '1 2', 'NaN', 'Infinity', '--1', '1.2.3', '1'.repeat(1001)])(
-    'says that %j is no number',
+    'refuses %j',
     (text) => {
       expect(parseDecimal(text)).toBeNull();
     },
@@ -31,7 +31,7 @@ describe('decimals', () => {
     // The 28th digit is rounded to the even one before the rest is dropped.
     ['0.99999999999999999999999999995', 0, 1n],
     ['1.0000000000000000000000000005', 27, 1_000_000_000_000_000_000_000_000_000n],
-  ])('takes %j times ten to %i', (text, power, integer) => {
+  ])('parses %j as a number times ten to the power of %i', (text, power, integer) => {
     expect(scaleToInteger(parsed(text), power)).toBe(integer);
   });
 
@@ -40,7 +40,7 @@ describe('decimals', () => {
     expect(() => roundUp(parsed(text), 2)).toThrow(MetadataError);
   });
 
-  it('takes a double for what it is', () => {
+  it('converts a double exactly', () => {
     expect(scaleToInteger(decimalOfDouble(0.29)!, 8)).toBe(28_999_999n);
     expect(scaleToInteger(decimalOfDouble(0.1)!, 8)).toBe(10_000_000n);
     expect(scaleToInteger(decimalOfDouble(-2.5)!, 1)).toBe(-25n);

@@ -3,7 +3,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { Error_Code, OutputsSchema } from '../../../src/metadata/messages/result_pb.js';
 
-it('writes answers of a hub', () => {
+it('writes answers of a hub like the reference', () => {
   const outputs = create(OutputsSchema, {
     txos: [
       {

@@ -20,7 +20,7 @@ describe('amounts', () => {
     if (dewies >= 0n) expect(parseLbc(text)).toBe(dewies);
   });
 
-  it('reads the digits of any script', () => {
+  it('accepts digits of any script', () => {
     expect(parseLbc('１２.٣')).toBe(1_230_000_000n);
   });
 
@@ -62,7 +62,7 @@ describe('media types', () => {
     expect(mediaTypeOfFile(name)).toEqual({ mediaType, kind });
   });
 
-  it('lets the content win, but for archives with a name of their own', () => {
+  it('prefers the type of the content, except for archives with a name of their own', () => {
     expect(mediaTypeOfFile('a.txt', 'png').mediaType).toBe('image/png');
     expect(mediaTypeOfFile('a', 'png').mediaType).toBe('image/png');
     expect(mediaTypeOfFile('a.cbz', 'zip').mediaType).toBe('application/vnd.comicbook+zip');
@@ -94,7 +94,7 @@ describe('languages', () => {
     expect(formatLanguage(parseLanguage(tag))).toBe(tag);
   });
 
-  it('takes the first letter of countries that begin with an R', () => {
+  it('accepts the first letter of countries that begin with an R', () => {
     expect(formatLanguage(parseLanguage('ru-RU'))).toBe('ru-U');
   });
 
@@ -131,11 +131,11 @@ describe('locations', () => {
     ['{"state": " a:b@c "}', ':a b c'],
     ['0:1', '@0,10000000'],
     ['::', ''],
-  ])('are named by what is given: %s', (text, name) => {
+  ])('are displayed by their given parts: %s', (text, name) => {
     expect(placeName(parseLocation(text))).toBe(name);
   });
 
-  it('of a country that the messages do not know are named by its number', () => {
+  it('of an unknown country are displayed by its number', () => {
     const unknown = { ...parseLocation('US:x'), country: 9999 };
     expect(placeName(unknown as never)).toBe('9999:x');
   });
@@ -145,7 +145,7 @@ describe('locations', () => {
     [':x', [':x']],
     ['US:x@1,2', ['US', 'US:x', 'US:x@1,2', '@1,2']],
     ['@1,2', ['@1,2']],
-  ])('lie within others: %s', (name, around) => {
+  ])('are inside others: %s', (name, around) => {
     expect(placesAround(name)).toEqual(around);
   });
 
@@ -169,7 +169,7 @@ describe('locations', () => {
     expect(() => parseLocation(text)).toThrow(MetadataError);
   });
 
-  it('refuses what is neither text nor object', () => {
+  it('refuses a value that is neither a string nor an object', () => {
     expect(() => parseLocation(5)).toThrow(MetadataError);
   });
 

@@ -51,7 +51,7 @@ describe('URLs', () => {
     expect(parseUrl(text)).toBeNull();
   });
 
-  it('takes any number as the place by amount', () => {
+  it('accepts any number as the position by amount', () => {
     expect(parseUrl(`a$1${'0'.repeat(400)}`)?.stream?.amountOrder).toBe(Number.MAX_VALUE);
   });
 });

@@ -67,18 +67,18 @@ describe('reading messages', () => {
     expect(readMessage(ClaimSchema, fromHex('4203efbbbf')).message.title).toBe('\ufeff');
   });
 
-  it('gives the bytes themselves where they are canonical', () => {
+  it('returns the original bytes if they are canonical', () => {
     const bytes = fromHex('0a0322016142016262020801');
     expect(readMessage(ClaimSchema, bytes).canonical).toBe(bytes);
   });
 
-  it('keeps numbers that a closed enumeration does not know as unknown fields', () => {
+  it('keeps unknown numbers of a closed enumeration as unknown fields', () => {
     const message = readPartialMessage(LegacyClaimSchema, fromHex('0807 1001'));
     expect(message.version).toBe(0);
     expect(message.$unknown).toEqual([{ no: 1, wireType: 0, data: Buffer.of(7) }]);
   });
 
-  it('does not write a message of 2017 that lacks what it must have', () => {
+  it('does not write a message of 2017 without a required field', () => {
     const message = readPartialMessage(LegacyClaimSchema, fromHex('1001'));
     expect(() => writeMessage(LegacyClaimSchema, message)).toThrow(MetadataError);
   });

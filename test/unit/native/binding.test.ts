@@ -42,7 +42,7 @@ describe.skipIf(!loadNative())('an addon at work', () => {
     return spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 240_000 });
   }
 
-  it('keeps the process alive while a batch is open, and not longer', () => {
+  it('keeps the process alive only while a batch is open', () => {
     const result = runNode(`${begin}; pending.then((report) => console.log(report.checked));`);
     expect(result).toMatchObject({ status: 0, stdout: '500\n', stderr: '' });
   });
@@ -66,7 +66,7 @@ describe('the build script', () => {
   const script = fileURLToPath(new URL('../../../scripts/buildNative.mjs', import.meta.url));
   const withoutCompiler = { ...process.env, CXX: '', PATH: '/nonexistent' };
 
-  it('fails with one line when there is no compiler', () => {
+  it('fails with one line if there is no compiler', () => {
     const result = spawnSync(process.execPath, [script, '--force'], {
       env: withoutCompiler,
       encoding: 'utf8',
@@ -75,7 +75,7 @@ describe('the build script', () => {
     expect(result.stderr.trim().split('\n')).toEqual(['native addon not built: no C++ compiler found']);
   });
 
-  it('succeeds without an addon when that is allowed', () => {
+  it('succeeds without an addon if that is allowed', () => {
     const result = spawnSync(process.execPath, [script, '--force', '--optional'], {
       env: withoutCompiler,
       encoding: 'utf8',

@@ -130,7 +130,7 @@ describe('block view', () => {
     }
   });
 
-  it('refuses bytes after the end only when asked to', () => {
+  it('refuses trailing bytes only on request', () => {
     const bytes = Buffer.concat([randomBlock(new Random(22), 2), Buffer.alloc(3)]);
     expect(parseBlockView(bytes).consumedBytes).toBe(bytes.length - 3);
     expect(() => parseBlockView(bytes, true)).toThrow(ReadError);
@@ -155,7 +155,7 @@ describe('block view', () => {
     expect(parsed.sizeBytes).toBe(plain.length);
   });
 
-  it('takes a block without transactions', () => {
+  it('accepts a block without transactions', () => {
     const parsed = parseBlockFallback(Buffer.concat([Buffer.alloc(112), Buffer.of(0)]));
     expect(parsed.txCount).toBe(0);
     expect(parsed.merkleRoot.equals(Buffer.alloc(32))).toBe(true);

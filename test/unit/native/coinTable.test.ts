@@ -67,9 +67,9 @@ function playAgainstModel(table: CoinTable, seed: number): void {
 }
 
 describe('coin table', () => {
-  it('holds the coins over flushes and evictions (fallback)', () =>
+  it('keeps the coins over flushes and evictions (fallback)', () =>
     playAgainstModel(new CoinTableFallback(), 1));
-  it('holds the coins over flushes and evictions (as configured)', () =>
+  it('keeps the coins over flushes and evictions (as configured)', () =>
     playAgainstModel(createCoinTable(), 2));
 
   it('ignores unspendable outputs', () => {

@@ -53,7 +53,7 @@ function target(text: string): Subnet {
 const isBanned = (list: BanList, text: string): boolean => list.isBanned(parseNetAddress(text, 1)!);
 const texts = (list: BanList): string[] => list.list().map(({ subnet }) => formatSubnet(subnet));
 
-describe('what can be banned', () => {
+describe('arguments of a ban', () => {
   it.each([
     ['1.2.3.4', '1.2.3.4/32'],
     ['1.2.3.4/24', '1.2.3.0/24'],
@@ -78,11 +78,11 @@ describe('what can be banned', () => {
     '0.0.0.0',
     '::',
     '2001:db8::1',
-  ])('%j is nothing', (text) => expect(parseBanTarget(text)).toBeNull());
+  ])('%j is refused', (text) => expect(parseBanTarget(text)).toBeNull());
 });
 
 describe('bans', () => {
-  it('hold for an address or a subnet until their time', () => {
+  it('apply to an address or a subnet until their end', () => {
     const list = makeList();
     expect(list.ban(target('1.2.3.4'), 'node misbehaving', 100)).toBe(true);
     expect(list.ban(target('5.6.0.0/16'), 'manually added', nowSec + 200, true)).toBe(true);
@@ -100,7 +100,7 @@ describe('bans', () => {
     expect(banned()).toEqual([false, false, false, false, false, false]);
   });
 
-  it('are listed by network with times and reason, those that are over left out', () => {
+  it('are listed by network with times and reason, without expired ones', () => {
     const list = makeList();
     list.ban(target('9.9.9.9'), 'node misbehaving');
     list.ban(target('1.2.3.0/24'), 'manually added', 50);
@@ -115,7 +115,7 @@ describe('bans', () => {
     expect(texts(list)).toEqual(['1.2.0.0/16', '9.9.9.9/32']);
   });
 
-  it('are lengthened, not shortened', () => {
+  it('are extended, not shortened', () => {
     const list = makeList();
     expect(list.ban(target('1.2.3.4'), 'manually added', 100)).toBe(true);
     expect(list.ban(target('1.2.3.4'), 'node misbehaving', 100)).toBe(false);
@@ -126,14 +126,14 @@ describe('bans', () => {
     expect(list.list()[0]).toMatchObject({ untilSec: nowSec + 101, reason: 'node misbehaving' });
   });
 
-  it('of no time, or of one that is over, last the default', () => {
+  it('without an end, or with one in the past, last the default time', () => {
     const list = makeList();
     list.ban(target('1.2.3.4'), 'manually added', 0, true);
     list.ban(target('1.2.3.5'), 'manually added', -5);
     expect(list.list().map(({ untilSec }) => untilSec)).toEqual([nowSec + DAY, nowSec + DAY]);
   });
 
-  it('are lifted one by one, or all', () => {
+  it('are removed one by one, or all', () => {
     const list = makeList();
     list.ban(target('1.2.3.0/24'), 'manually added');
     list.ban(target('1.2.3.4'), 'manually added');
@@ -149,7 +149,7 @@ describe('bans', () => {
     expect(list.list()).toEqual([]);
   });
 
-  it('end at the end of time at the latest', async () => {
+  it('end at the maximum time at the latest', async () => {
     const list = makeList();
     list.ban(target('1.2.3.4'), 'manually added', Number.MAX_SAFE_INTEGER);
     list.ban(target('1.2.3.5'), 'manually added', 1e30, true);
@@ -160,14 +160,14 @@ describe('bans', () => {
     expect(again.list()).toHaveLength(2);
   });
 
-  it('do not touch what is not an address', () => {
+  it('do not apply to names', () => {
     const list = makeList();
     list.ban(target('::/0'), 'manually added');
     expect(list.isBanned({ ip: Buffer.alloc(16) })).toBe(false);
     expect(isBanned(list, '1.2.3.4')).toBe(true);
   });
 
-  it('for misbehaviour are bounded; those of the operator stay', () => {
+  it('for misbehaviour are limited in number; those of the operator stay', () => {
     const list = makeList();
     list.ban(target('1.1.1.1'), 'manually added', 3600);
     const ip = Buffer.from(parseNetAddress('10.0.0.0', 1)!.ip);
@@ -214,7 +214,7 @@ describe('banlist.dat', () => {
     expect(readFileSync(path, 'hex')).toBe(REFERENCE_FILE);
   });
 
-  it('leaves out at loading what is over', async () => {
+  it('is loaded without expired bans', async () => {
     writeFileSync(path, Buffer.from(REFERENCE_FILE, 'hex'));
     nowSec = REFERENCE_SEC + 2 * DAY;
     const list = makeList();
@@ -224,7 +224,7 @@ describe('banlist.dat', () => {
     expect(readFileSync(path)[4]).toBe(2);
   });
 
-  it('is made when there is none', async () => {
+  it('is created if it does not exist', async () => {
     const list = makeList();
     await list.load();
     expect(warnings).toEqual([]);
@@ -247,7 +247,7 @@ describe('banlist.dat', () => {
         return Buffer.concat([content, sha256d(content)]);
       },
     ],
-  ])('is rewritten with a warning when damaged: %s', async (_, damage) => {
+  ])('is rewritten with a warning if corrupt: %s', async (_, damage) => {
     const bytes = Buffer.from(REFERENCE_FILE, 'hex');
     writeFileSync(path, damage(bytes) ?? bytes);
     const list = makeList();
@@ -259,7 +259,7 @@ describe('banlist.dat', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('keeps what could not be written for the next time', async () => {
+  it('is written later with changes that could not be written', async () => {
     const list = makeList();
     list.ban(target('1.2.3.4'), 'manually added');
     rmSync(folder, { recursive: true });

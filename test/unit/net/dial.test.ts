@@ -12,13 +12,13 @@ beforeEach(() => {
 afterEach(() => dialing.end());
 
 describe('connecting directly', () => {
-  it('gives a socket on which nothing is lost', async () => {
+  it('returns a socket that has lost no data', async () => {
     const { port } = await dialing.serve((peer) => peer.write('hello'));
     const socket = await dialing.connect(dialing.dialer(through(null)), address(`127.0.0.1:${port}`));
     expect(await nextData(socket)).toBe('hello');
   });
 
-  it('fails where no one listens, and says so when the operator asked', async () => {
+  it('fails if the port is closed, with a message if the operator requested it', async () => {
     const server = await ScriptedServer.start(() => undefined);
     const target = address(`127.0.0.1:${server.port}`);
     await server.stop();
@@ -31,7 +31,7 @@ describe('connecting directly', () => {
     expect(dialing.logged).toEqual([error.message]);
   });
 
-  it('gives up after -timeout', async () => {
+  it('fails after -timeout', async () => {
     const silent = new Socket();
     const made = dialing.dialer(through(null), { connectTimeoutMs: 20 }, { connect: () => silent });
     const error = await failure(dialing.connect(made, address('1.2.3.4:1')));
@@ -39,7 +39,7 @@ describe('connecting directly', () => {
     expect(silent.destroyed).toBe(true);
   });
 
-  it('ends when it is interrupted', async () => {
+  it('ends when it is aborted', async () => {
     const silent = new Socket();
     const made = dialing.dialer(through(null), {}, { connect: () => silent });
     const running = failure(dialing.connect(made, address('1.2.3.4:1'), true));
@@ -60,7 +60,7 @@ describe('connecting directly', () => {
   });
 });
 
-describe('locating', () => {
+describe('resolving', () => {
   const answering =
     (answer: string[], asked: string[] = []) =>
     (host: string) => {
@@ -83,7 +83,7 @@ describe('locating', () => {
     await failure(locate(made, '0.0.0.0'));
   });
 
-  it('looks names up and takes any of their addresses', async () => {
+  it('resolves names and returns one of their addresses', async () => {
     const asked: string[] = [];
     const made = dialing.dialer(
       through(null),
@@ -97,7 +97,7 @@ describe('locating', () => {
     expect(new Set(asked)).toEqual(new Set(['node.example']));
   });
 
-  it('looks no name up with -dns=0, without an answer, or for nothing', async () => {
+  it('resolves no name with -dns=0, without an answer, or for an empty string', async () => {
     expect(
       (await failure(locate(dialing.dialer(through(null), { allowsLookup: false }), 'a.example'))).message,
     ).toBe('Cannot look up a.example: -dns=0');
@@ -108,21 +108,21 @@ describe('locating', () => {
     await failure(locate(dialing.dialer(through(null)), ''));
   });
 
-  it('takes no answer that is not an address', async () => {
+  it('refuses answers that are not addresses', async () => {
     const made = dialing.dialer(through(null), {}, { lookUp: answering(['0.0.0.0']) });
     expect((await failure(locate(made, 'a.example'))).message).toBe(
       'Resolver returned invalid address 0.0.0.0:9246 for a.example',
     );
   });
 
-  it('leaves names to the proxy', async () => {
+  it('passes names to the proxy', async () => {
     const proxy = proxyAt(1);
     const made = dialing.dialer(through(proxy), {}, { lookUp: answering(['1.2.3.4']) });
     expect(await locate(made, 'a.example:7')).toEqual({ address: null, host: 'a.example', port: 7, proxy });
     expect(await made.resolve('a.example', dialing.abort.signal)).toEqual([]);
   });
 
-  it('asks no name server for an onion name', async () => {
+  it('sends no onion name to a name server', async () => {
     const asked: string[] = [];
     const made = dialing.dialer(through(null), {}, { lookUp: answering(['1.2.3.4'], asked) });
     const name = `${'a'.repeat(56)}.onion`;
@@ -132,7 +132,7 @@ describe('locating', () => {
     expect(asked).toEqual([]);
   });
 
-  it('looks seeds up whatever -dns says, and takes 256 answers', async () => {
+  it('resolves seeds regardless of -dns, and returns 256 answers', async () => {
     const many = Array.from({ length: 300 }, (_, i) => `1.2.${i >> 8}.${i & 255}`);
     const made = dialing.dialer(through(null), { allowsLookup: false }, { lookUp: answering(many) });
     const found = await made.resolve('seed.example', dialing.abort.signal);
@@ -140,7 +140,7 @@ describe('locating', () => {
     expect(formatHost({ ip: found[1]! })).toBe('1.2.0.1');
   });
 
-  it('ends when it is interrupted', async () => {
+  it('ends when it is aborted', async () => {
     const made = dialing.dialer(through(null), {}, { lookUp: () => new Promise(() => undefined) });
     const running = failure(locate(made, 'slow.example'));
     dialing.abort.abort();

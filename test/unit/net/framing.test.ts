@@ -58,7 +58,7 @@ describe('a frame', () => {
     );
   });
 
-  it('that is written over used memory has zeros behind the command', () => {
+  it('written over used memory has zeros after the command', () => {
     for (let i = 0; i < 100; i++) Buffer.allocUnsafe(40).fill(0xff);
     expect(formatFrame(MAGIC, 'tx', Buffer.alloc(3)).subarray(6, 16)).toEqual(Buffer.alloc(10));
   });
@@ -96,7 +96,7 @@ describe('FrameReader', () => {
     expect(frames.every(({ checksumOk }) => checksumOk)).toBe(true);
   });
 
-  it('takes chunks that pile up before anyone asks', () => {
+  it('accepts chunks before a reader waits', () => {
     const reader = new FrameReader(MAGIC);
     for (const chunk of chunksOf(stream, [7, 2000, 1])) reader.push(chunk);
     expect(reader.bufferedBytes).toBe(stream.length);
@@ -109,7 +109,7 @@ describe('FrameReader', () => {
     expect(reader.bufferedBytes).toBe(0);
   });
 
-  it('gives payloads that own their memory', () => {
+  it('returns payloads that own their memory', () => {
     const chunk = Buffer.concat([formatFrame(MAGIC, 'tx', pattern(100)), Buffer.alloc(1000)]);
     const { payload } = framesOf([chunk.subarray(0, 124)])[0]!;
     expect(payload.buffer.byteLength).toBe(100);
@@ -117,7 +117,7 @@ describe('FrameReader', () => {
     expect(payload.equals(pattern(100))).toBe(true);
   });
 
-  it('tells a wrong checksum and continues', () => {
+  it('reports a wrong checksum and continues', () => {
     const wrong = formatFrame(MAGIC, 'ping', pattern(8));
     wrong[20]! ^= 1;
     const frames = framesOf([Buffer.concat([wrong, formatFrame(MAGIC, 'pong', pattern(8))])]);
@@ -128,7 +128,7 @@ describe('FrameReader', () => {
   });
 
   it.each(['ping\0x', '\0ping', 'pi\tng', 'ping\x7f', 'ping\xe9'])(
-    'takes %j for a command that no one knows',
+    'reads %j as an unknown command',
     (command) => {
       const frames = framesOf([head(command, 0), formatFrame(MAGIC, 'verack', Buffer.alloc(0))]);
       expect(frames.map((frame) => frame.command)).toEqual([command, 'verack']);
@@ -136,11 +136,11 @@ describe('FrameReader', () => {
     },
   );
 
-  it('knows a command of twelve characters', () => {
+  it('reads a command of twelve characters', () => {
     expect(framesOf([head('abcdefghijkl', 0)])[0]!.command).toBe('abcdefghijkl');
   });
 
-  it('ends at another magic, and stays so', () => {
+  it('fails permanently at another magic', () => {
     const reader = new FrameReader(MAGIC);
     reader.push(formatFrame(MAGIC, 'verack', Buffer.alloc(0)));
     reader.push(head('ping', 0, Buffer.from('fae4aaf1', 'hex')).subarray(0, 23));
@@ -152,7 +152,7 @@ describe('FrameReader', () => {
     expect(() => reader.next()).toThrow(expect.objectContaining({ reason: 'magic' }) as Error);
   });
 
-  it('ends at a message above 4,000,000 bytes as soon as it is announced', () => {
+  it('fails at the header of a message above 4,000,000 bytes', () => {
     const reader = new FrameReader(MAGIC);
     reader.push(head('block', 4_000_000));
     expect(reader.next()).toBeNull();
@@ -169,7 +169,7 @@ describe('FrameReader', () => {
     expect(frames[0]!.payload.equals(payload) && frames[0]!.checksumOk).toBe(true);
   });
 
-  it('allocates for what came, not for what was announced', async () => {
+  it('allocates memory for received bytes, not for the announced length', async () => {
     const readers: FrameReader[] = [];
     const use = await memoryOf(() => {
       for (let i = 0; i < 1000; i++) {
@@ -186,7 +186,7 @@ describe('FrameReader', () => {
     expect(readers.every((reader) => reader.bufferedBytes === 24 + 10)).toBe(true);
   });
 
-  it('keeps no object for each byte of a message that drips', async () => {
+  it('allocates no object for each byte of a slow message', async () => {
     const reader = new FrameReader(MAGIC);
     const bytes = formatFrame(MAGIC, 'block', Buffer.alloc(1_000_000));
     const use = await memoryOf(() => {

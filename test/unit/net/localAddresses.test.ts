@@ -26,7 +26,7 @@ const listed = (local: LocalAddresses): [string, number][] =>
   local.list().map(({ address, score }) => [formatNetAddress(address), score]);
 
 describe('our addresses', () => {
-  it('are those that others can reach in networks that are not left out', () => {
+  it('are the reachable ones in networks that are not excluded', () => {
     const local = make();
     expect(local.add(at('1.2.3.4', 5), LOCAL_SCORE.manual)).toBe(true);
     expect(local.add(at('10.0.0.1', 5), LOCAL_SCORE.manual)).toBe(false);
@@ -38,13 +38,13 @@ describe('our addresses', () => {
     expect(local.add(at('expyuzz4wqqyqhjn.onion', 5), LOCAL_SCORE.manual)).toBe(true);
   });
 
-  it('are only those that the operator names without -discover', () => {
+  it('are only those of the operator without -discover', () => {
     const local = make({ discovers: false });
     expect(local.add(at('1.2.3.4'), LOCAL_SCORE.upnp)).toBe(false);
     expect(local.add(at('1.2.3.4'), LOCAL_SCORE.manual)).toBe(true);
   });
 
-  it('are worth more the better known they are, and may go', () => {
+  it('are ranked by how they are known, and may be removed', () => {
     const local = make();
     local.add(at('1.2.3.4', 1), LOCAL_SCORE.interface);
     local.add(at('1.2.3.4', 2), LOCAL_SCORE.manual);
@@ -85,7 +85,7 @@ describe('our addresses', () => {
 });
 
 describe('the address for a peer', () => {
-  it('is the one it reaches best, the best known of equals', () => {
+  it('is the one that it reaches best, and the best known of equals', () => {
     const local = make();
     expect(local.best(at('1.1.1.1'))).toBeNull();
     local.add(at('1.2.3.4', 1), LOCAL_SCORE.interface);
@@ -99,7 +99,7 @@ describe('the address for a peer', () => {
     expect(printed(local.best(null))).toBe('1.2.3.4:1');
   });
 
-  it('is none without -listen', () => {
+  it('does not exist without -listen', () => {
     const local = make({ listens: false });
     local.add(at('1.2.3.4', 1), LOCAL_SCORE.manual);
     expect(local.best(null)).toBeNull();
@@ -117,7 +117,7 @@ describe('the address for a peer', () => {
     return counts;
   };
 
-  it('is sometimes the one at which the peer sees us, with our port', () => {
+  it('is sometimes the one that the peer reports, with our port', () => {
     const local = make();
     expect(draws(local, '9.9.9.9', '7.7.7.7')).toEqual({ '7.7.7.7:9246': 800 });
     local.add(at('1.2.3.4', 1), LOCAL_SCORE.manual);
@@ -132,7 +132,7 @@ describe('the address for a peer', () => {
     expect(rare['7.7.7.7:1']).toBeLessThan(150);
   });
 
-  it('is the loopback address with -addrmantest, unless the peer knows better', () => {
+  it('is the loopback address with -addrmantest, unless the peer reports another', () => {
     const local = make({ tellsLoopback: true });
     local.add(at('1.2.3.4', 1), LOCAL_SCORE.manual);
     expect(draws(local, '127.0.0.1', '127.0.0.1')).toEqual({ '127.0.0.1:9246': 800 });

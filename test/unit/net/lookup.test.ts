@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lookUpAddress, type LookUp } from '../../../src/net/lookup.js';
 import { formatNetAddress } from '../../../src/net/netAddress.js';
 
-describe('what the operator writes', () => {
+describe('an address given by the operator', () => {
   const asked: string[] = [];
   const answering =
     (...answer: string[]): LookUp =>
@@ -27,14 +27,14 @@ describe('what the operator writes', () => {
     expect(asked).toEqual([]);
   });
 
-  it('may be a name, which stands for the first of its addresses', async () => {
+  it('may be a name; its first address is used', async () => {
     asked.length = 0;
     expect(await shown('node.example:5', answering('8.8.4.4', '8.8.8.8'))).toBe('8.8.4.4:5');
     expect(await shown('node.example', answering('2a01::5'))).toBe('[2a01::5]:9246');
     expect(asked).toEqual(['node.example', 'node.example']);
   });
 
-  it('may be of no use', async () => {
+  it('may be invalid', async () => {
     asked.length = 0;
     expect(await shown('node.example', null)).toBeNull();
     for (const text of ['', 'cut.onion', 'x.onion.', 'a.'.repeat(128)])

@@ -95,7 +95,7 @@ describe('kinds of addresses', () => {
     for (const host of no) expect(is(address(host)), host).toBe(false);
   });
 
-  it('an address that was read three bytes too early is not valid', () => {
+  it('an address that was read three bytes too early is invalid', () => {
     const shifted = Buffer.from('00000000000000ffff0102030405060708', 'hex').subarray(0, 16);
     expect(isValid({ ip: shifted })).toBe(false);
   });
@@ -118,7 +118,7 @@ describe('groups of addresses (netbase_tests.cpp)', () => {
     expect([...groupOf(address(host))]).toEqual(group);
   });
 
-  it('no address and a name', () => {
+  it('of no address and of a name are empty or internal', () => {
     expect([...groupOf(NO_ADDRESS)]).toEqual([0]);
     expect(groupOf(internalAddress('baz.net')).toString('hex')).toBe('0412929400eb4607c4ac07');
   });
@@ -155,7 +155,7 @@ describe('addresses as text', () => {
     expect(parseNetAddress(text, 1)).toBeNull();
   });
 
-  it('knows onion names (onioncat_test)', () => {
+  it('parses onion names (onioncat_test)', () => {
     const onion = address('5wyqrzbvrdsumnok.onion');
     expect(onion.ip).toEqual(address(ONION).ip);
     expect(address('5WYQRZBVRDSUMNOK.onion').ip).toEqual(onion.ip);
@@ -163,7 +163,7 @@ describe('addresses as text', () => {
     expect(isRoutable(onion)).toBe(true);
   });
 
-  it('shows a name as letters', () => {
+  it('displays a name as letters', () => {
     expect(formatNetAddress(internalAddress('baz.net'))).toBe('ckjjiahliyd4jlah.internal:0');
   });
 
@@ -255,7 +255,7 @@ describe('reachability', () => {
     );
   });
 
-  it('of a name is none', () => {
+  it('of a name is never given', () => {
     expect(reachabilityScore(internalAddress('x'), null)).toBe(0);
   });
 });

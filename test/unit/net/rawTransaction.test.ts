@@ -32,7 +32,7 @@ function endOf(read: (reader: Reader) => unknown, bytes: Buffer): number | null 
 }
 
 describe('transactions as bytes', () => {
-  it('end where the parser says, and are refused where it refuses', () => {
+  it('end where the parser ends, and are refused where it refuses', () => {
     let refused = 0;
     for (let i = 0; i < 3000; i++) {
       const tx = random.chance(3) ? anyTransaction() : mutate(random, anyTransaction());
@@ -45,7 +45,7 @@ describe('transactions as bytes', () => {
     expect(refused).toBeLessThan(2500);
   });
 
-  it('are a view of what they stand in', () => {
+  it('are a view of their buffer', () => {
     const tx = anyTransaction();
     const bytes = Buffer.concat([Buffer.alloc(3), tx, Buffer.alloc(2)]);
     const raw = readRawTransaction(new Reader(bytes, 3));
@@ -53,7 +53,7 @@ describe('transactions as bytes', () => {
     expect(raw.buffer).toBe(bytes.buffer);
   });
 
-  it('know the null transaction, with a marker or without', () => {
+  it('include the null transaction, with a marker or without', () => {
     const INPUT = `${'11'.repeat(36)}00ffffffff`;
     const OUTPUT = `${'00'.repeat(8)}00`;
     for (const [hex, isNull] of [
@@ -70,7 +70,7 @@ describe('transactions as bytes', () => {
     }
   });
 
-  it('lose their witness', () => {
+  it('can be copied without witness', () => {
     for (let i = 0; i < 50; i++) {
       const raw = anyTransaction();
       expect(withoutWitness(raw)).toEqual(formatTransaction(parseTransaction(new Reader(raw)), false));

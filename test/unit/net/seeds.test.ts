@@ -60,7 +60,7 @@ const known = (): string[] =>
     .sort();
 
 describe('name servers', () => {
-  it('are asked for nodes with our services; one that cannot tell is asked as a peer', async () => {
+  it('are asked for nodes with our services; one without such filters is asked as a peer', async () => {
     await seed();
     expect(asked).toEqual(['x5.one.example', 'x5.two.example', 'x5.three.example']);
     expect(oneShots).toEqual(['two.example']);
@@ -78,14 +78,14 @@ describe('name servers', () => {
     expect(new Set(groups).size).toBe(3);
   });
 
-  it('are peers to be asked when names are the business of a proxy', async () => {
+  it('become peers if names are resolved by a proxy', async () => {
     await seed(OPTIONS, deps({ hasNameProxy: () => true }));
     expect(asked).toEqual([]);
     expect(oneShots).toEqual(OPTIONS.dnsSeeds);
     expect(made.book.size).toBe(0);
   });
 
-  it('are not asked when there are addresses and two peers', async () => {
+  it('are not asked if there are addresses and two peers', async () => {
     made.book.add([told('1.1.1.1')], at('1.1.1.1'));
     await seed(OPTIONS, deps({ countOutboundPeers: () => 2 }));
     expect(asked).toEqual([]);
@@ -96,7 +96,7 @@ describe('name servers', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('are asked no more once the node stops', async () => {
+  it('are not asked after the node stops', async () => {
     const given = deps();
     const resolve: SeedDeps['resolve'] = (host, signal) => {
       abort.abort();
@@ -113,7 +113,7 @@ describe('name servers', () => {
 });
 
 describe('fixed seeds', () => {
-  it('are booked as heard of one to two weeks ago, with a word in the log where there are any', () => {
+  it('are stored as seen one to two weeks ago, with a log line if there are any', () => {
     const info = vi.fn();
     const log = { ...SILENT_LOGGER, info };
     addFixedSeeds({ ...OPTIONS, fixedSeeds: [] }, { ...deps(), log });
@@ -129,7 +129,7 @@ describe('fixed seeds', () => {
   });
 
   it.each([mainParams, testParams, regtestParams])(
-    'of $name are addresses or names to ask once, and no seed stands twice',
+    'of $name are addresses or names to ask once, without duplicates',
     (params) => {
       addFixedSeeds({ ...OPTIONS, fixedSeeds: params.fixedSeeds }, deps());
       const names = params.fixedSeeds.filter(({ host }) => /[a-z]/.test(host));

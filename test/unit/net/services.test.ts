@@ -10,7 +10,7 @@ describe('services', () => {
     expect(hasDesirableServices(0n)).toBe(false);
   });
 
-  it('of a node with any of the chain let it know addresses', () => {
+  it('of a node with any part of the chain let it receive addresses', () => {
     expect([NODE.network, NODE.networkLimited, NODE.witness, 0n].map(mayKnowAddresses)).toEqual([
       true,
       true,

@@ -35,7 +35,7 @@ describe('connecting through a proxy', () => {
     ['1.2.3.4:9246', '1.2.3.4', 9246],
     ['[2a01::1]:8000', '2a01::1', 8000],
     ['expyuzz4wqqyqhjn.onion:65535', 'expyuzz4wqqyqhjn.onion', 65535],
-  ])('asks it for %s', async (text, host, port) => {
+  ])('requests %s', async (text, host, port) => {
     const asked: unknown[] = [];
     const server = await dialing.serve(async (peer) => {
       asked.push(await grant(peer));
@@ -50,7 +50,7 @@ describe('connecting through a proxy', () => {
     expect(await nextData(socket)).toBe('bye');
   });
 
-  it('loses nothing that comes at once with the answer, and takes answers byte by byte', async () => {
+  it('loses no bytes that arrive with the answer, and accepts answers byte by byte', async () => {
     const server = await dialing.serve(async (peer, index) => {
       await peer.read(3);
       peer.write([5, 0]);
@@ -79,7 +79,7 @@ describe('connecting through a proxy', () => {
     ['IPv6', [4, ...Array<number>(16).fill(7)]],
     ['a name', [3, 3, 97, 98, 99]],
     ['an empty name', [3, 0]],
-  ])('takes an answer with %s', async (_, bound) => {
+  ])('accepts an answer with %s', async (_, bound) => {
     const server = await dialing.serve(async (peer) => {
       await peer.read(3);
       peer.write([5, 0]);
@@ -90,7 +90,7 @@ describe('connecting through a proxy', () => {
     expect(await nextData(socket)).toBe('!');
   });
 
-  it('gives each connection credentials of its own', async () => {
+  it('uses separate credentials for each connection', async () => {
     const seen: string[] = [];
     const server = await dialing.serve(async (peer) => {
       expect((await peer.read(4)).toString('hex')).toBe('05020002');
@@ -109,7 +109,7 @@ describe('connecting through a proxy', () => {
     expect(new Set(seen).size).toBe(3);
   });
 
-  it('goes without credentials when the proxy wants none', async () => {
+  it('uses no credentials if the proxy needs none', async () => {
     const server = await dialing.serve(async (peer) => {
       await peer.read(4);
       peer.write([5, 0]);
@@ -130,7 +130,7 @@ describe('connecting through a proxy', () => {
     [8, 'address type not supported'],
     [9, 'unknown'],
     [255, 'unknown'],
-  ])('tells what reply %i means', async (code, text) => {
+  ])('describes reply %i', async (code, text) => {
     let isClosed: Promise<void> | null = null;
     const server = await dialing.serve(async (peer) => {
       isClosed = peer.closed();
@@ -236,7 +236,7 @@ describe('connecting through a proxy', () => {
   it.each<[string, number, boolean, RegExp]>([
     ['says nothing', 0, true, /timeout or other failure$/],
     ['is silent about the destination', 2, false, /^Socks5\(\) connect to 1\.2\.3\.4:77 timed out$/],
-  ])('gives up when the proxy %s', async (_, upTo, isProxyFailure, message) => {
+  ])('fails at the time limit if the proxy %s', async (_, upTo, isProxyFailure, message) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const server = await dialing.serve(async (peer) => {
       await peer.read(3);
@@ -252,7 +252,7 @@ describe('connecting through a proxy', () => {
     expect(error.isProxyFailure).toBe(isProxyFailure);
   });
 
-  it('gives up on a proxy that drips', async () => {
+  it('fails at the time limit if the proxy answers slowly', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let dripped = 0;
     let socket: Socket;
@@ -282,7 +282,7 @@ describe('connecting through a proxy', () => {
     expect(dripped).toBeLessThan(255);
   });
 
-  it('ends when it is interrupted', async () => {
+  it('ends when it is aborted', async () => {
     let isClosed: Promise<void> | null = null;
     const server = await dialing.serve(async (peer) => {
       isClosed = peer.closed();
@@ -296,7 +296,7 @@ describe('connecting through a proxy', () => {
     expect(dialing.logged).toEqual([]);
   });
 
-  it('knows when it was the proxy that could not be reached', async () => {
+  it('distinguishes an unreachable proxy from an unreachable target', async () => {
     const server = await ScriptedServer.start(() => undefined);
     await server.stop();
     const error = await failure(
@@ -307,7 +307,7 @@ describe('connecting through a proxy', () => {
     expect(dialing.logged).toEqual([error.message]);
   });
 
-  it('refuses names that do not fit', async () => {
+  it('refuses names that are too long', async () => {
     const server = await dialing.serve((peer) => peer.closed());
     const proxy = proxyAt(server.port);
     const target = { address: null, host: 'x'.repeat(256), port: 1, proxy };
@@ -317,13 +317,13 @@ describe('connecting through a proxy', () => {
     expect(error.message).toBe('Hostname too long');
   });
 
-  it('goes around it for addresses of no public network', async () => {
+  it('is direct for addresses of no public network', async () => {
     const { port } = await dialing.serve((peer) => peer.write('direct'));
     const socket = await dialing.connect(dialing.dialer(through(proxyAt(1))), address(`127.0.0.1:${port}`));
     expect(await nextData(socket)).toBe('direct');
   });
 
-  it('is chosen by network', async () => {
+  it('uses the proxy of the network', async () => {
     const asked: string[] = [];
     const server = await dialing.serve(async (peer) => void asked.push((await grant(peer)).host));
     const onion = { isLimited: false, proxy: proxyAt(server.port) };

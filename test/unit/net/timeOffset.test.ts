@@ -33,7 +33,7 @@ describe('the offset of the peers', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('may be behind ours', () => {
+  it('may be negative', () => {
     expect(make()([-50, -10, -20, -30]).offsetSec).toBe(-20);
   });
 
@@ -43,7 +43,7 @@ describe('the offset of the peers', () => {
     expect(offset.offsetSec).toBe(0);
   });
 
-  it('is left out when it is too large, with a warning once', () => {
+  it('is ignored if it is too large, with a warning once', () => {
     const feed = make();
     expect(feed([4200, 4200, 4200, 4200]).offsetSec).toBe(4200);
     expect(warnings).toEqual([]);
@@ -53,7 +53,7 @@ describe('the offset of the peers', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('warns of nothing when some peer agrees with us', () => {
+  it('causes no warning if some peer agrees with us', () => {
     const feed = make();
     expect(feed([-299, 9000, 9000, 9000, 9000, 9000]).offsetSec).toBe(0);
     expect(warnings).toEqual([]);
@@ -61,14 +61,14 @@ describe('the offset of the peers', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('is bounded by -maxtimeadjustment', () => {
+  it('is limited by -maxtimeadjustment', () => {
     expect(make(10)([11, 11, 11, 11]).offsetSec).toBe(0);
     expect(make(11)([11, 11, 11, 11]).offsetSec).toBe(11);
     expect(make(0)([1, 1, 1, 1]).offsetSec).toBe(0);
     expect(make(-5)([0, 0, 0, 0]).offsetSec).toBe(0);
   });
 
-  it('moves no more after 199 peers: the number of samples stays even', () => {
+  it('does not change after 199 peers: the number of samples stays even', () => {
     const feed = make();
     expect(feed(Array<number>(198).fill(100)).offsetSec).toBe(100);
     expect(feed(Array<number>(500).fill(200)).offsetSec).toBe(100);

@@ -99,7 +99,7 @@ async function letIn(tor: ScriptedPeer): Promise<void> {
 const advertised = (): string[] => local.list().map(({ address }) => formatNetAddress(address));
 
 describe('the onion service', () => {
-  it('of version 3 is made, kept and told to the operator alone', async () => {
+  it('of version 3 is created, saved and reported to the operator only', async () => {
     await start(async (tor) => {
       await letIn(tor);
       expect(await tor.readLine()).toBe('ADD_ONION NEW:ED25519-V3 Port=9246,127.0.0.1:9246');
@@ -116,7 +116,7 @@ describe('the onion service', () => {
     expect(logged).toHaveLength(1);
   });
 
-  it('is had again by its key', async () => {
+  it('is restored by its key', async () => {
     writeFileSync(keyPath, `${NEW_KEY}\n`);
     await start(async (tor) => {
       await letIn(tor);
@@ -128,7 +128,7 @@ describe('the onion service', () => {
     expect(readFileSync(keyPath, 'utf8')).toBe(`${NEW_KEY}\n`);
   });
 
-  it('of version 2 is advertised where Tor still serves it, and no more once Tor is gone', async () => {
+  it('of version 2 is advertised if Tor still serves it, and not after Tor has ended', async () => {
     writeFileSync(keyPath, OLD_KEY);
     let tor: ScriptedPeer | null = null;
     await start(async (peer, index) => {
@@ -145,7 +145,7 @@ describe('the onion service', () => {
     expect(advertised()).toEqual([]);
   });
 
-  it('of version 2 is abandoned with a word when Tor refuses it', async () => {
+  it('of version 2 is abandoned with a message if Tor refuses it', async () => {
     writeFileSync(keyPath, OLD_KEY);
     await start(async (tor) => {
       await letIn(tor);
@@ -163,7 +163,7 @@ describe('the onion service', () => {
     ['550 Unspecified Tor error', /Add onion failed; error code 550/],
     ['250 OK', /Error parsing ADD_ONION parameters/],
     ['250-ServiceID=../../x\r\n250 OK', /Error parsing ADD_ONION parameters/],
-  ])('is not there when Tor answers %j', async (answer, message) => {
+  ])('does not exist if Tor answers %j', async (answer, message) => {
     await start(async (tor) => {
       await letIn(tor);
       await tor.readLine();
@@ -174,7 +174,7 @@ describe('the onion service', () => {
     expect(existsSync(keyPath)).toBe(false);
   });
 
-  it('is not asked for with a key that is none', async () => {
+  it('is not requested with an invalid key', async () => {
     writeFileSync(keyPath, 'garbage\r\nSIGNAL HALT');
     const said: string[] = [];
     await start(async (tor) => {
@@ -186,7 +186,7 @@ describe('the onion service', () => {
     expect(said).toEqual(['']);
   });
 
-  it('is there although its key could not be kept', async () => {
+  it('exists although its key could not be saved', async () => {
     mkdirSync(`${keyPath}.new`);
     await start(async (tor) => {
       await letIn(tor);
@@ -200,7 +200,7 @@ describe('the onion service', () => {
 });
 
 describe('the proxy of Tor', () => {
-  it('serves for onion names once Tor is found, unless another was given', async () => {
+  it('is used for onion names once Tor is found, unless another was given', async () => {
     for (const hasOnionProxy of [false, true]) {
       logged = [];
       networks.setRoute('onion', { isLimited: true, proxy: null });
@@ -224,7 +224,7 @@ describe('the proxy of Tor', () => {
 });
 
 describe('authentication', () => {
-  it('is by password when there is one', async () => {
+  it('uses a password if there is one', async () => {
     const said: string[] = [];
     await start(
       async (tor) => {
@@ -247,7 +247,7 @@ describe('authentication', () => {
       .update(Buffer.concat([COOKIE, ...nonces]))
       .digest();
 
-  it('is by a cookie that neither side tells', async () => {
+  it('uses a cookie that neither side sends', async () => {
     const cookiePath = join(folder, 'control auth "cookie"');
     writeFileSync(cookiePath, COOKIE);
     let isProven = false;
@@ -282,7 +282,7 @@ describe('authentication', () => {
     ['250 AUTHCHALLENGE SERVERHASH=xx SERVERNONCE=00', /Invalid reply to AUTHCHALLENGE/],
     ['250 SOMETHING', /Invalid reply to AUTHCHALLENGE/],
     ['513 no', /SAFECOOKIE authentication challenge failed/],
-  ])('fails when the challenge is answered by %j', async (answer, message) => {
+  ])('fails if the challenge is answered by %j', async (answer, message) => {
     writeFileSync(join(folder, 'cookie'), COOKIE);
     const said: string[] = [];
     await start(async (tor) => {
@@ -313,7 +313,7 @@ describe('authentication', () => {
 });
 
 describe('the connection', () => {
-  it('is tried again and again, and what is wrong is said once', async () => {
+  it('is retried, and its error is logged once', async () => {
     let attempts = 0;
     let done: () => void = () => undefined;
     const many = new Promise<void>((resolve) => (done = resolve));
@@ -330,7 +330,7 @@ describe('the connection', () => {
     expect(logged).toEqual(['tor: Authentication failed']);
   });
 
-  it('is made again when it is lost in the middle', async () => {
+  it('is made again if it is lost', async () => {
     await start(async (tor, index) => {
       if (index === 0) tor.write('250-PROTOCOL');
       if (index < 2) tor.socket.end();
@@ -345,7 +345,7 @@ describe('the connection', () => {
     expect(logged).toHaveLength(1);
   });
 
-  it('is dropped when a reply has no end', async () => {
+  it('is dropped if a reply has no end', async () => {
     await start(async (tor, index) => {
       if (index > 1) {
         await tellMethods(tor, 'METHODS=HASHEDPASSWORD');
@@ -358,7 +358,7 @@ describe('the connection', () => {
     await logs(/no password provided/);
   });
 
-  it('ends with the node, whether Tor is there or not', async () => {
+  it('ends with the node, with Tor or without', async () => {
     const control = await start(async (tor) => {
       await tor.readLine();
       await tor.closed();

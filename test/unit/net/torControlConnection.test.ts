@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe('the signal of many connections', () => {
-  it('is let go of by each that was made, once it is over', async () => {
+  it('has no listener left after a connection has ended', async () => {
     const { signal } = new AbortController();
     const open: ControlConnection[] = [];
     for (let n = 0; n < 3; n++) open.push(await ControlConnection.open('127.0.0.1', port, signal));
@@ -25,7 +25,7 @@ describe('the signal of many connections', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('is let go of by each that was refused', async () => {
+  it('has no listener left after a refused connection', async () => {
     server.close();
     await once(server, 'close');
     const { signal } = new AbortController();
@@ -45,7 +45,7 @@ describe('an abort', () => {
     await reply;
   });
 
-  it('keeps one from being made, before and meanwhile', async () => {
+  it('prevents one, before and meanwhile', async () => {
     const abort = new AbortController();
     const attempt = expect(ControlConnection.open('127.0.0.1', port, abort.signal)).rejects.toThrow(
       ControlError,

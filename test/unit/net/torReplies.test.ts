@@ -80,7 +80,7 @@ describe("Tor's reply lines", () => {
     expect(parsed(`Foo="${long}`)).toEqual({});
   });
 
-  it('quotes what needs it', () => {
+  it('quotes texts if necessary', () => {
     expect(quote('a"b\\c')).toBe('"a\\"b\\\\c"');
     expect(parsed(`Foo=${quote('a"b\\c d')}`)).toEqual({ Foo: 'a"b\\c d' });
   });

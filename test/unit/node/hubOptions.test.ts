@@ -27,7 +27,7 @@ describe('options of a hub', () => {
     expect(() => warningsOf('-hubcountry=999')).toThrow('Unknown country in -hubcountry: 999');
   });
 
-  it('name a banner that can be read, or its operator is warned', () => {
+  it('accept a readable banner, and warn of another', () => {
     writeFileSync(join(home, 'banner.txt'), 'welcome');
     expect(warningsOf('-hubbanner=banner.txt')).toEqual([]);
     expect(warningsOf('-hubbanner=none.txt')).toEqual([

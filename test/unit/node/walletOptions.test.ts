@@ -95,7 +95,7 @@ describe('the options of wallets', () => {
     },
   );
 
-  it.each(['false', 'true', 'no'])('the word %s switches off, and a warning says so', (word) => {
+  it.each(['false', 'true', 'no'])('the word %s disables it, with a warning', (word) => {
     const { options, warnings } = load(`-walletbroadcast=${word}`, `-walletrbf=${word}`);
     expect([options.walletbroadcast, options.walletrbf]).toEqual([false, false]);
     expect(warnings).toContain(
@@ -110,7 +110,7 @@ describe('the options of wallets', () => {
     expect(load('-usehd=0', '-disablewallet').warnings).toBeDefined();
   });
 
-  it('-walletrpclisten without -server is warned about', () => {
+  it('-walletrpclisten without -server causes a warning', () => {
     expect(load('-server=0', '-walletrpclisten=127.0.0.1').warnings).toContain(
       '-walletrpclisten has no effect without -server.',
     );

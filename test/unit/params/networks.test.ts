@@ -46,7 +46,7 @@ describe('genesis', () => {
 });
 
 describe('networks', () => {
-  it('are found by name and differ where they must', () => {
+  it('are found by name and differ where required', () => {
     const all = [networkParams('main'), networkParams('test'), networkParams('regtest')];
     expect(all.map((params) => params.name)).toEqual(['main', 'test', 'regtest']);
     expect(all.map((params) => toHex(params.magic))).toEqual(['fae4aaf1', 'fae4aae1', 'fae4aad1']);
@@ -88,7 +88,7 @@ describe('regtestWith', () => {
     expect(regtestWith({})).toEqual(regtestParams);
   });
 
-  it('takes the forks in the order of main', () => {
+  it('has the forks in the order of main', () => {
     const params = regtestWith({
       claimExpiration: '260,900',
       forkHeights: [
@@ -115,12 +115,12 @@ describe('regtestWith', () => {
     expect(regtestParams.claimForks.normalizationForkHeight).toBe(250);
   });
 
-  it('takes the heights of Bitcoin rules, the later one winning', () => {
+  it('has the heights of Bitcoin rules, the later one of two', () => {
     const params = regtestWith({ forkHeights: ['bip34@2', 'bip65@3', 'bip66@4', 'bip34@0'] });
     expect([params.bip34Height, params.bip65Height, params.bip66Height]).toEqual([0, 3, 4]);
   });
 
-  it('takes version bits parameters', () => {
+  it('has version bits parameters', () => {
     const params = regtestWith({ vbParams: ['csv:-1:9223372036854775807', 'testdummy:+5:7'] });
     expect(params.deployments.csv).toEqual({ bit: 0, startTimeSec: -1n, timeoutSec: NO_TIMEOUT });
     expect(params.deployments.testdummy).toEqual({ bit: 28, startTimeSec: 5n, timeoutSec: 7n });

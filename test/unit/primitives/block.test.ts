@@ -53,7 +53,7 @@ describe('headers', () => {
     expect(() => parseHeaderBytes(bytes.subarray(0, 111))).toThrow(ReadError);
   });
 
-  it('meet their targets by another hash than the id', () => {
+  it('use another hash than the id for proof of work', () => {
     // 0x1f00ffff: 0000ffff and zeros. Only a search makes such a hash.
     const work = hashToHex(powHash(formatHeader(GENESIS)));
     expect(work.startsWith('0000')).toBe(true);
@@ -97,7 +97,7 @@ describe('blocks', () => {
     expect(toHex(merkleRoot(back.transactions.map(txid)).root)).toBe(toHex(block.header.merkleRoot));
   });
 
-  it('cut short do not parse', () => {
+  it('are refused if truncated', () => {
     const bytes = formatBlock(block);
     for (const size of [0, 111, 112, 113, 150, bytes.length - 1]) {
       expect(() => parseBlockBytes(bytes.subarray(0, size)), `${size} bytes`).toThrow(ReadError);

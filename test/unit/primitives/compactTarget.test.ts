@@ -49,11 +49,11 @@ describe('compact targets', () => {
     [0x2100ffff, false],
     [0x20ffffff, false],
     [0xff000000, false],
-  ])('sees what does not fit in 256 bits: 0x%s', (bits, overflow) => {
+  ])('detects an overflow of 256 bits: 0x%s', (bits, overflow) => {
     expect(decodeCompact(bits).overflow).toBe(overflow);
   });
 
-  it('moves a mantissa with its highest bit set one byte on', () => {
+  it('shifts a mantissa with its highest bit set by one byte', () => {
     expect(encodeCompact(0x80n)).toBe(0x02008000);
     expect(encodeCompact(0x800000n)).toBe(0x04008000);
     expect(encodeCompact((1n << 256n) - 1n)).toBe(0x2100ffff);
@@ -67,17 +67,17 @@ describe('compact targets', () => {
 });
 
 describe('work', () => {
-  it('of known bits', () => {
+  it('of known bits is correct', () => {
     expect(blockWork(0x207fffff)).toBe(2n);
     expect(blockWork(0x1f00ffff)).toBe(0x10001n);
     expect(blockWork(0x03000001)).toBe(1n << 255n);
   });
 
-  it('is nothing for bits that are no target', () => {
+  it('is zero for invalid bits', () => {
     for (const bits of [0, 0x04923456, 0xff123456, 0x03000000]) expect(blockWork(bits)).toBe(0n);
   });
 
-  it('turns into time at the rate of a tip', () => {
+  it('is converted to time at the rate of a tip', () => {
     const work = blockWork(0x1f00ffff);
     expect(workEquivalentTimeSec(work * 10n, 0n, 0x1f00ffff, 150)).toBe(1500n);
     expect(workEquivalentTimeSec(0n, work * 10n, 0x1f00ffff, 150)).toBe(-1500n);
@@ -85,7 +85,7 @@ describe('work', () => {
     expect(workEquivalentTimeSec(1n << 200n, 0n, 0x207fffff, 1)).toBe((1n << 63n) - 1n);
   });
 
-  it('shows difficulty relative to 0x1f00ffff', () => {
+  it('has its difficulty relative to 0x1f00ffff', () => {
     expect(difficultyOf(0x1f00ffff)).toBe(1);
     // As the reference answers on regtest, in its sixteen digits.
     expect(Number(difficultyOf(0x207fffff).toPrecision(16))).toBe(0.00003051711610163642);

@@ -44,7 +44,7 @@ describe('known chunks of headers', () => {
   });
 });
 
-describe('checks of headers as they come', () => {
+describe('checks of headers on arrival', () => {
   /** Adds headers from a height on; a header's id is its height. Answers the height that is refused. */
   function refusedAt(checks: ChunkChecks, from: number, header: (height: number) => Buffer): number | null {
     for (let height = from; height < HEADERS.length; height++) {
@@ -54,7 +54,7 @@ describe('checks of headers as they come', () => {
     return null;
   }
 
-  it('let the right chain pass, beyond the last chunk too', () => {
+  it('accept the right chain, also beyond the last chunk', () => {
     expect(refusedAt(new ChunkChecks(CHUNKS), 0, (height) => HEADERS[height]!)).toBeNull();
   });
 
@@ -76,7 +76,7 @@ describe('checks of headers as they come', () => {
     expect(refusedAt(checks, 999, (height) => HEADERS[height]!)).toBeNull();
   });
 
-  it('leave a chunk to proof of work that is not seen from its first header on', () => {
+  it('do not cover a chunk whose first header was not seen', () => {
     expect(refusedAt(new ChunkChecks(CHUNKS), 500, (height) => headerOf(height, 2))).toBe(1999);
   });
 });

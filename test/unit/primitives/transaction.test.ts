@@ -87,7 +87,7 @@ describe('transactions', () => {
     expect(back.outputs.map((output) => output.value)).toEqual([-1n, 2n ** 63n - 1n]);
   });
 
-  it('of any size are written whole', () => {
+  it('of any size are written completely', () => {
     const input = parse(GENESIS_COINBASE).inputs[0]!;
     for (let size = 380; size < 700; size++) {
       const tx: Transaction = {
@@ -102,7 +102,7 @@ describe('transactions', () => {
     }
   });
 
-  it('cut short anywhere do not parse', () => {
+  it('are refused if truncated anywhere', () => {
     for (const hex of [GENESIS_COINBASE, WITNESS_TX]) {
       for (let size = 0; size < hex.length / 2; size++) {
         expect(() => parseTransaction(new Reader(fromHex(hex).subarray(0, size))), `${size} bytes`).toThrow(
@@ -112,7 +112,7 @@ describe('transactions', () => {
     }
   });
 
-  it('with unknown flags or a needless marker do not parse', () => {
+  it('are refused with unknown flags or a needless marker', () => {
     const body = WITNESS_TX.slice(12);
     expect(() => parseTransaction(new Reader(fromHex(`010000000002${body}`)))).toThrow(
       'Unknown transaction optional data',
@@ -122,7 +122,7 @@ describe('transactions', () => {
     );
   });
 
-  it('without inputs are read as a marker where witnesses are allowed', () => {
+  it('without inputs are read as a marker if witnesses are allowed', () => {
     const noInputs = '0100000000' + '01' + '0100000000000000' + '00' + '00000000';
     expect(() => parseTransaction(new Reader(fromHex(noInputs)))).toThrow(ReadError);
     const plain = parse(noInputs, false);
@@ -131,14 +131,14 @@ describe('transactions', () => {
     expect([empty.inputs.length, empty.outputs.length]).toEqual([0, 0]);
   });
 
-  it('refuse sizes that are not written the short way', () => {
+  it('are refused with sizes that are not in the shortest form', () => {
     const hex = GENESIS_COINBASE.replace('01000000010000', '01000000fd01000000');
     expect(() => parseTransaction(new Reader(fromHex(hex)))).toThrow('non-canonical');
   });
 });
 
 describe('outpoints', () => {
-  it('are null by hash and number together', () => {
+  it('are null only by hash and number together', () => {
     expect(isNullOutPoint({ hash: Buffer.alloc(32), index: 0xffffffff })).toBe(true);
     expect(isNullOutPoint({ hash: Buffer.alloc(32), index: 0 })).toBe(false);
     expect(isNullOutPoint({ hash: Buffer.alloc(32, 1), index: 0xffffffff })).toBe(false);

@@ -23,7 +23,7 @@ describe('transactions in slices', () => {
     ['many outputs', bigTransaction({ outputs: 5000, script: ITEM }), 19],
     ['many witnesses', bigTransaction({ inputs: 2000, witness: [ITEM, ITEM] }), 25],
     ['many witness items', bigTransaction({ inputs: 2, witness: Array<Buffer>(5000).fill(ITEM) }), 38],
-  ])('reads and writes one of %s as at once', (_, bytes, least) => {
+  ])('are read and written like one of %s without slices', (_, bytes, least) => {
     for (const allowWitness of [true, false]) {
       const read = (work: () => unknown): unknown => {
         try {
@@ -46,7 +46,7 @@ describe('transactions in slices', () => {
     expect(atOnce(txidInSlices(tx))).toEqual(txid(tx));
   });
 
-  it('refuses what ends early or has unknown flags', () => {
+  it('are refused if truncated or with unknown flags', () => {
     const bytes = bigTransaction({ inputs: 1000, witness: [ITEM] });
     for (const end of [3, 6, 4000, bytes.length - 1]) {
       expect(() => atOnce(parseTransactionInSlices(new Reader(bytes.subarray(0, end))))).toThrow(ReadError);
@@ -58,14 +58,14 @@ describe('transactions in slices', () => {
     );
   });
 
-  it('refuses more witness items than a block may have, before it reads them', () => {
+  it('are refused with more witness items than a block may have, before those are read', () => {
     const bytes = bigTransaction({ witness: [] });
     // The count of items stands before the lock time.
     const counted = Buffer.concat([bytes.subarray(0, -5), Buffer.from('fe01127a00', 'hex')]);
     expect(() => atOnce(parseTransactionInSlices(new Reader(counted)))).toThrow('more witness items');
   });
 
-  it('keeps of a long witness as much as tells that it is, and reads on to the end', () => {
+  it('keep only the beginning of a long witness, and are read to the end', () => {
     const bytes = bigTransaction({ inputs: 2, witness: Array<Buffer>(5000).fill(ITEM) });
     const whole = parseTransaction(new Reader(bytes));
     const { value: tx, pauses } = countPauses(parseTransactionInSlices(new Reader(bytes), true, 3000));
@@ -79,7 +79,7 @@ describe('transactions in slices', () => {
       );
   });
 
-  it('hashes long bytes with pauses', () => {
+  it('are hashed with pauses if they are long', () => {
     const bytes = Buffer.alloc(1 << 20, 7);
     const { value, pauses } = countPauses(sha256dInSlices(bytes));
     expect(value).toEqual(sha256d(bytes));
@@ -87,7 +87,7 @@ describe('transactions in slices', () => {
     expect(atOnce(sha256dInSlices(Buffer.alloc(0)))).toEqual(sha256d(Buffer.alloc(0)));
   });
 
-  it('tells long scripts as at once', () => {
+  it('have long scripts classified like without slices', () => {
     const scripts = [
       Buffer.alloc(0),
       Buffer.alloc(1000, 0),

@@ -13,7 +13,7 @@ class Clock {
 }
 
 describe('ClientQueue', () => {
-  it('give every client one request in turn, however many one has', async () => {
+  it('serves the clients in turn, however many requests one has', async () => {
     const turns = new ClientQueue();
     const holders = await Promise.all([1, 2, 3, 4].map((n) => turns.enter({ n })));
     const order: string[] = [];
@@ -31,7 +31,7 @@ describe('ClientQueue', () => {
     expect(turns.waitingCount).toBe(0);
   });
 
-  it('let others work while one works long, or waits', async () => {
+  it('serves others while one request runs long, or waits', async () => {
     const clock = new Clock();
     const turns = new ClientQueue(clock.now);
     const long = async (client: object): Promise<void> => {
@@ -65,7 +65,7 @@ describe('ClientQueue', () => {
     for (const turn of waiting) turn.leave();
   });
 
-  it('bring one that wants little before hundreds that want all they can get', async () => {
+  it('serves a client with one small request before hundreds of busy clients', async () => {
     const clock = new Clock();
     const turns = new ClientQueue(clock.now);
     let isOver = false;
@@ -100,7 +100,7 @@ describe('ClientQueue', () => {
     expect(Math.max(...waits.slice(1))).toBeLessThanOrEqual(2 * PLACES);
   });
 
-  it('bring one that asks for one thing before newcomers that ask for many', async () => {
+  it('serves a client with one request before new clients with many', async () => {
     const turns = new ClientQueue(new Clock().now);
     const holders = await Promise.all([1, 2, 3, 4].map((n) => turns.enter({ n })));
     const order: string[] = [];
@@ -116,7 +116,7 @@ describe('ClientQueue', () => {
     expect(order[0]).toBe('honest');
   });
 
-  it('leave the event loop to others, however many short requests wait', async () => {
+  it('yields to the event loop, however many short requests wait', async () => {
     const clock = new Clock();
     const turns = new ClientQueue(clock.now);
     const short = async (client: object): Promise<void> => {
@@ -143,7 +143,7 @@ describe('ClientQueue', () => {
     expect(longest).toBeLessThanOrEqual(4 + PLACES);
   });
 
-  it('forget what a client had, and serve it again', async () => {
+  it('forgets the use of a client, and serves it again', async () => {
     const clock = new Clock();
     const turns = new ClientQueue(clock.now);
     const [former, present] = [{ name: 'former' }, { name: 'present' }];
@@ -167,7 +167,7 @@ describe('ClientQueue', () => {
     expect(order).toEqual(['former', 'present']);
   });
 
-  it('keep count when parts of one turn wait beside each other and it ends meanwhile', async () => {
+  it('counts correctly if parts of one turn wait in parallel and the turn ends meanwhile', async () => {
     const turns = new ClientQueue();
     for (let n = 0; n < 20; n++) {
       const turn = await turns.enter({});

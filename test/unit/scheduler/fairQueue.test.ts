@@ -57,7 +57,7 @@ describe('FairQueue', () => {
     expect(drained(queue)).toEqual(['b', 'a', 'c']);
   });
 
-  it('forgets uses of long ago', () => {
+  it('forgets old uses', () => {
     const queue = makeQueue({ halfLifeMs: 1000, entryMs: 1 });
     queue.charge(a, 1e6);
     ms = 1e9;
@@ -83,7 +83,7 @@ describe('FairQueue', () => {
     expect(queue.take()!.item).toBe('a');
   });
 
-  it('leaves out items that are not eligible', () => {
+  it('skips items that are not eligible', () => {
     const queue = makeQueue();
     queue.add(a, 'long');
     queue.add(a, 'short');

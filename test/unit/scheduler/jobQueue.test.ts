@@ -4,7 +4,7 @@ import { SLICE_MS } from '../../../src/util/slices.js';
 import { JobQueue } from '../../../src/scheduler/jobQueue.js';
 
 describe('JobQueue', () => {
-  it('runs up to its width, lets its depth wait in order and refuses the rest', async () => {
+  it('runs jobs up to its width, queues up to its depth and refuses the rest', async () => {
     const queue = new JobQueue(2, 2);
     const order: string[] = [];
     const enter = (name: string): Promise<void> | null => {
@@ -28,7 +28,7 @@ describe('JobQueue', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('gives a turn at once only while one is free', () => {
+  it('grants a turn synchronously only while one is free', () => {
     const queue = new JobQueue(1, 1);
     expect(queue.tryEnter()).toBe(true);
     expect(queue.tryEnter()).toBe(false);
@@ -36,7 +36,7 @@ describe('JobQueue', () => {
     expect(queue.tryEnter()).toBe(true);
   });
 
-  it('lets back in those that stepped aside before all others, and refuses none of them', async () => {
+  it('resumes jobs that paused before all others, and refuses none of them', async () => {
     const queue = new JobQueue(1, 1);
     const order: string[] = [];
     await queue.enter();
@@ -83,7 +83,7 @@ describe('JobQueue', () => {
     };
   }
 
-  it('lets all newcomers that are short go before a job that yields', async () => {
+  it('starts all short new jobs before a job that yielded continues', async () => {
     const { queue, enter, giveWay, settle } = makeLine(1);
     const long = queue.nextArrival();
     await enter('long');
@@ -95,7 +95,7 @@ describe('JobQueue', () => {
     expect(queue.tryEnter()).toBe(true);
   });
 
-  it('lets jobs that gave way continue while newcomers keep coming, a slice each', async () => {
+  it('continues yielded jobs for a slice each while new jobs arrive', async () => {
     const { clock, queue, enter, giveWay, settle } = makeLine(1);
     const long = queue.nextArrival();
     await enter('long');
@@ -111,7 +111,7 @@ describe('JobQueue', () => {
     expect(await settle()).toEqual(['newcomer', 'newcomer', 'newcomer', 'long']);
   });
 
-  it('lets long jobs continue in the order in which they came', async () => {
+  it('continues long jobs in the order of arrival', async () => {
     const { clock, queue, enter, giveWay, settle } = makeLine(1);
     const [first, second, third] = [queue.nextArrival(), queue.nextArrival(), queue.nextArrival()];
     await enter('first');
@@ -139,7 +139,7 @@ describe('JobQueue', () => {
     expect(queue.runningCount).toBe(0);
   });
 
-  it('takes a long job back where it stood', async () => {
+  it('puts a paused long job back in its former position', async () => {
     const { queue, order, enter, giveWay, settle } = makeLine(1);
     const [first, second, third] = [queue.nextArrival(), queue.nextArrival(), queue.nextArrival()];
     await enter('third');
@@ -152,7 +152,7 @@ describe('JobQueue', () => {
     expect(await settle()).toEqual(['third']);
   });
 
-  it('lets newcomers wait for a slice that is due to others, and begins as many as it holds', async () => {
+  it('delays new jobs for a slice that is due to others, and starts as many as it has places', async () => {
     const { clock, queue, order, settle } = makeLine(4);
     let begin: () => void = () => undefined;
     clock.slice = new Promise<void>((resolve) => (begin = resolve));

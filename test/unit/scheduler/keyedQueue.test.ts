@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { KeyedQueue } from '../../../src/scheduler/keyedQueue.js';
 
-it('runs tasks of one key one after the other, whatever becomes of them, and forgets keys without tasks', async () => {
+it('runs tasks of one key in sequence, also after failures, and forgets keys without tasks', async () => {
   const queue = new KeyedQueue();
   const seen: string[] = [];
   const ends: (() => void)[] = [];

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { yieldIfDue, peerQueue, PeerQueue } from '../../../src/scheduler/peerQueue.js';
 import { FakeLoop } from '../net/support/fakeLoop.js';
 
-describe('the time of the loop', () => {
-  it('is kept by who has not used up a turn', () => {
+describe('the time of the event loop', () => {
+  it('remains with a peer that has not used up its turn', () => {
     // A turn that begins later is not used up however slow the machine is.
     const since = performance.now() + 60_000;
     expect(yieldIfDue(since)).toBe(since);
     expect(yieldIfDue(performance.now() - 1000)).toBeInstanceOf(Promise);
   });
 
-  it('goes to one after the other of those who wait, and to all others in between', async () => {
+  it('goes to each waiting peer in turn, and to other work in between', async () => {
     const order: string[] = [];
     let rounds = 0;
     let isOver = false;
@@ -36,13 +36,13 @@ describe('the time of the loop', () => {
     expect(new Set(roundsAt).size).toBe(order.length);
   });
 
-  it('starts over with the turn', async () => {
+  it('is counted from the start of the turn', async () => {
     const before = performance.now();
     expect(await peerQueue.nextTurn()).toBeGreaterThanOrEqual(before);
   });
 });
 
-describe('the line', () => {
+describe('the queue of peers', () => {
   /** Takes turn after turn of some length. */
   function run(
     line: PeerQueue,
@@ -75,7 +75,7 @@ describe('the line', () => {
     expect(order.length - long).toBeLessThanOrEqual(4 * (long + 1));
   });
 
-  it('lets who says little wait for a turn or two, however many keep it busy', async () => {
+  it('delays a peer with few messages by one or two turns, however many busy peers there are', async () => {
     const loop = new FakeLoop();
     const line = new PeerQueue(loop);
     const order: string[] = [];
@@ -95,7 +95,7 @@ describe('the line', () => {
     }
   });
 
-  it('saves up no time for who does not come', async () => {
+  it('saves no time for an idle peer', async () => {
     const loop = new FakeLoop();
     const line = new PeerQueue(loop);
     const order: string[] = [];
@@ -108,7 +108,7 @@ describe('the line', () => {
     expect(Math.abs(order.length - 2 * late)).toBeLessThanOrEqual(2);
   });
 
-  it('does not count what serves us', async () => {
+  it('does not count time that serves this node', async () => {
     const loop = new FakeLoop();
     const line = new PeerQueue(loop);
     const order: string[] = [];
@@ -127,7 +127,7 @@ describe('the line', () => {
     expect(order.filter((name) => name === 'block').length).toBeGreaterThanOrEqual(order.length / 2 - 2);
   });
 
-  it('leaves a share to others while more than one wait, and none after turns that serve us', async () => {
+  it('leaves a share to others while more than one peer waits, and none after turns that serve this node', async () => {
     const loop = new FakeLoop();
     const line = new PeerQueue(loop);
     const order: string[] = [];
@@ -140,7 +140,7 @@ describe('the line', () => {
     expect(loop.restedMs / (loop.workedMs - workedMs)).toBeCloseTo(0.5, 1);
   });
 
-  it('ends a turn when it has lasted its time, and when it has been left', async () => {
+  it('ends a turn at its time limit, and on request', async () => {
     const loop = new FakeLoop();
     const line = new PeerQueue(loop);
     let seen: boolean[] = [];

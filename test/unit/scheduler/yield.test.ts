@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { yieldIfDue } from '../../../src/scheduler/yield.js';
 
 describe('yieldIfDue', () => {
-  it('continues at once while a slice lasts', () => {
+  it('returns synchronously while a slice lasts', () => {
     const since = performance.now();
     expect(yieldIfDue(since, 1e6)).toBe(since);
   });
 
-  it('gives one slice in each turn of the loop, in the order in which they were asked for', async () => {
+  it('grants one slice in each iteration of the event loop, in the order of the requests', async () => {
     const COUNT = 20;
     let turns = 0;
     let isOver = false;

@@ -52,7 +52,7 @@ describe('extended keys', () => {
     }
   });
 
-  it('derive plain children from the public part alone, hardened ones not', () => {
+  it('derive unhardened children from the public key, but no hardened ones', () => {
     const [path, publicText] = VECTORS[1]!;
     const parent = parseExtendedKey(payload(publicText).subarray(4), false)!;
     expect(path).toEqual([HARDENED]);
@@ -62,7 +62,7 @@ describe('extended keys', () => {
     expect(deriveChild(parent, HARDENED)).toBeNull();
   });
 
-  it('refuse bytes that are no key', () => {
+  it('refuse bytes that are not a valid key', () => {
     const bytes = Buffer.from(payload(VECTORS[0]![1]).subarray(4));
     expect(parseExtendedKey(bytes.subarray(1), false)).toBeNull();
     bytes[41] = 5;

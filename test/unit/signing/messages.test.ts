@@ -30,7 +30,7 @@ describe('signed messages', () => {
   });
 
   it.each(['x', 'é', '✓', '😀', 'a😀', '\ud83d', '\ude00'])(
-    'of %j again and again are hashed in pieces',
+    'of %j, repeated many times, are hashed in slices',
     (text) => {
       const message = text.repeat(300_000);
       const bytes = Buffer.from(message);
@@ -68,7 +68,7 @@ describe('decodeBase64', () => {
 });
 
 describe('names', () => {
-  it('of hash types', () => {
+  it('of hash types are parsed', () => {
     expect(['ALL', 'NONE', 'SINGLE', 'ALL|ANYONECANPAY', 'all', ''].map(parseSighashType)).toEqual([
       1,
       2,
@@ -79,7 +79,7 @@ describe('names', () => {
     ]);
   });
 
-  it('of kinds of address', () => {
+  it('of address kinds are parsed', () => {
     const hash = hash160(KEY.publicKey);
     expect(destinationForKey(KEY.publicKey, 'legacy')).toEqual({ type: 'pubkeyhash', hash });
     expect(destinationForKey(KEY.publicKey, 'bech32')).toEqual({ type: 'witness_v0_keyhash', hash });

@@ -110,30 +110,33 @@ describe('produceSignature', () => {
     expect(signOnce(spending(), spent, storeOf([], inner))).not.toBeNull();
   });
 
-  it.each([1, 2, 3, 0x81, 0x82, 0x83])('covers what hash type %i says', (hashType) => {
-    const spent = { value: 7n, script: p2wpkh(A) };
-    const tx = spending(2);
-    const store = storeOf([A]);
-    expect(signOnce(tx, spent, store, hashType)).toBeNull();
-    const changed = (change: (copy: Transaction) => void): boolean => {
-      const copy = { ...tx, inputs: tx.inputs.map((input) => ({ ...input })), outputs: [...tx.outputs] };
-      change(copy);
-      return inputProblem(signingTask(copy, store), 0, spent) !== null;
-    };
-    const type = hashType & 0x1f;
-    expect(changed((copy) => (copy.outputs[0] = { value: 2n, script: p2pkh(B) }))).toBe(type !== 2);
-    expect(changed((copy) => copy.outputs.push({ value: 2n, script: p2pkh(B) }))).toBe(type === 1);
-    expect(changed((copy) => copy.inputs.pop())).toBe(hashType < 0x80);
-  });
+  it.each([1, 2, 3, 0x81, 0x82, 0x83])(
+    'signs the parts of a transaction that hash type %i covers',
+    (hashType) => {
+      const spent = { value: 7n, script: p2wpkh(A) };
+      const tx = spending(2);
+      const store = storeOf([A]);
+      expect(signOnce(tx, spent, store, hashType)).toBeNull();
+      const changed = (change: (copy: Transaction) => void): boolean => {
+        const copy = { ...tx, inputs: tx.inputs.map((input) => ({ ...input })), outputs: [...tx.outputs] };
+        change(copy);
+        return inputProblem(signingTask(copy, store), 0, spent) !== null;
+      };
+      const type = hashType & 0x1f;
+      expect(changed((copy) => (copy.outputs[0] = { value: 2n, script: p2pkh(B) }))).toBe(type !== 2);
+      expect(changed((copy) => copy.outputs.push({ value: 2n, script: p2pkh(B) }))).toBe(type === 1);
+      expect(changed((copy) => copy.inputs.pop())).toBe(hashType < 0x80);
+    },
+  );
 
-  it('signs SINGLE only where there is an output', () => {
+  it('signs SINGLE only if the input has an output of the same index', () => {
     const spent = { value: 7n, script: p2pkh(A) };
     const task = signingTask(spending(2), storeOf([A]), 3);
     signInput(task, 1, spent);
     expect(task.tx.inputs[1]!.scriptSig.length).toBe(0);
   });
 
-  it('gives equal bytes for equal questions, with low R', () => {
+  it('is deterministic, with low R', () => {
     for (let amount = 0n; amount < 20n; amount++) {
       const spent = { value: amount, script: p2wpkh(A) };
       const [first, second] = [spending(), spending()];
@@ -153,7 +156,7 @@ describe('produceSignature', () => {
     expect(isSolvable(storeOf([], script), p2sh(script))).toBe(true);
   });
 
-  it('signs in parts, in any order, and keeps what is there', () => {
+  it('adds signatures in any order, and keeps existing ones', () => {
     for (const [script, inner] of [
       [multisig],
       [p2sh(multisig), multisig],
@@ -168,7 +171,7 @@ describe('produceSignature', () => {
     }
   });
 
-  it('holds places as the reference does', () => {
+  it('adds placeholders for missing signatures as the reference does', () => {
     const keys = ['1', '2', '3', '4'].map((name) => keyOf(name).publicKey);
     const tx = spending();
     signOnce(tx, { value: 1n, script: scriptForMultisig(4, keys) }, storeOf([]));
@@ -176,7 +179,7 @@ describe('produceSignature', () => {
     expect(formatAsm(tx.inputs[0]!.scriptSig)).toBe('0 0 0');
   });
 
-  it('combines what two signers made apart', () => {
+  it('combines the signatures of two signers', () => {
     const spent = { value: 3n, script: p2sh(p2wsh(multisig)) };
     const parts = [A, C].map((key) => {
       const tx = spending();
@@ -197,7 +200,7 @@ describe('produceSignature', () => {
     expect(whole.scriptWitness).toBe(data.scriptWitness);
   });
 
-  it('takes no signature of another transaction', () => {
+  it('rejects signatures of another transaction', () => {
     const spent = { value: 3n, script: multisig };
     const tx = spending();
     signOnce(tx, spent, storeOf([A]));
@@ -206,7 +209,7 @@ describe('produceSignature', () => {
     expect(dataFromInput(tx, 0, spent).signatures.size).toBe(1);
   });
 
-  it('knows sizes without keys', () => {
+  it('estimates sizes without keys', () => {
     const keys = publicOnly(storeOf([A]));
     const sizes = [DUMMY_CREATOR, DUMMY_MAXIMUM_CREATOR].map((creator) => {
       const data = emptySignatureData();
@@ -221,7 +224,7 @@ describe('produceSignature', () => {
 });
 
 describe('MemoryKeyStore', () => {
-  it('learns the witness program of a compressed key only, and no script that is too long', () => {
+  it('adds the witness program of compressed keys only, and no script above the size limit', () => {
     const store = storeOf([A, LONG]);
     expect(store.script(hash160(p2wpkh(A)))).not.toBeNull();
     expect(store.script(hash160(p2wpkh(LONG)))).toBeNull();

@@ -75,7 +75,7 @@ describe('formatBarePsbtInSlices', () => {
     [1, 3],
     [600, 2],
     [2, 70_000],
-  ])('writes what createPsbt makes of %i inputs and %i outputs', (inputs, outputs) => {
+  ])('writes the result of createPsbt for %i inputs and %i outputs', (inputs, outputs) => {
     const tx: Transaction = {
       version: 2,
       inputs: Array.from({ length: inputs }, (_, index) => ({
@@ -135,12 +135,12 @@ describe('the bytes of a PSBT', () => {
     expect(() => parsePsbt(fromHex(hex))).toThrow(new PsbtError(message));
   });
 
-  it('tells bytes that follow from bytes that are wrong', () => {
+  it('distinguishes trailing bytes from invalid bytes', () => {
     expect(() => parsePsbt(fromHex(`${EMPTY}00`))).toThrow(new PsbtExtraDataError());
     expect(toHex(formatPsbt(parsePsbt(fromHex(EMPTY))))).toBe(EMPTY);
   });
 
-  it('keeps what it does not know, in order, and an output of no value as none', () => {
+  it('keeps unknown fields in order, and an output without amount', () => {
     const unknown = '0209ff01aa' + '0209fe00';
     const read = parsePsbt(fromHex(`${head}${unknown}010109${'ff'.repeat(8)}0000` + '00'));
     expect(read.inputs[0]!.witnessUtxo).toBeNull();
@@ -169,7 +169,7 @@ describe('the roles', () => {
     expect(signPsbtInput(merged, 0, NO_KEYS).complete).toBe(true);
   });
 
-  it('signs only a witness where the amount cannot be checked', () => {
+  it('signs only witness inputs if the amount cannot be verified', () => {
     const script = scriptForDestination({ type: 'pubkeyhash', hash: hash160(KEYS[0]!.publicKey) });
     const { funding, psbt } = spending(script);
     psbt.inputs[0]!.witnessUtxo = funding.outputs[0]!;
@@ -182,7 +182,7 @@ describe('the roles', () => {
     expect(signPsbtInput(psbt, 0, storeOf(KEYS[0]!)).complete).toBe(true);
   });
 
-  it('takes no transaction that does not fit', () => {
+  it('refuses a transaction that does not match', () => {
     const { funding, psbt } = spending(nested);
     const input = psbt.inputs[0]!;
     input.nonWitnessUtxo = { ...funding, lockTime: 1 };
@@ -194,7 +194,7 @@ describe('the roles', () => {
     expect(signPsbtInput(psbt, 0, storeOf(KEYS[0]!)).complete).toBe(false);
   });
 
-  it('turns the spent transaction of a witness input into the output alone', () => {
+  it('reduces the previous transaction of a witness input to its output', () => {
     const { funding, psbt } = spending(nested);
     psbt.inputs[0]!.nonWitnessUtxo = funding;
     const store = storeOf(KEYS[0]!);
@@ -212,7 +212,7 @@ describe('the roles', () => {
     expect(isPsbtSane(plain)).toBe(false);
   });
 
-  it('combines no more fields in one map than there may be', () => {
+  it('limits the number of fields in a combined map', () => {
     const [full, other] = [spending(nested).psbt, spending(nested).psbt];
     const fields = ownMap(full, 'unknown');
     for (let n = 0; n < MAX_MAP_FIELDS; n++) fields.set(String(n), Buffer.of());
@@ -224,7 +224,7 @@ describe('the roles', () => {
     expect(() => combinePsbt(full, other)).toThrow('too many fields in one map');
   });
 
-  it('fills in what it knows of an output', () => {
+  it('adds known data of an output', () => {
     const { psbt } = spending(nested);
     const store = storeOf();
     store.addScript(program);

@@ -13,14 +13,14 @@ const ADVICE =
   '22.13 or later';
 
 describe('SQLite', () => {
-  it('is missing in one short line that begins with what the user typed', async () => {
+  it('is reported as missing in one short line that begins with the option of the user', async () => {
     const none = findSqlite('-hub', [builtIn, absent('@photostructure/sqlite', 'ERR_MODULE_NOT_FOUND')]);
     await expect(none).rejects.toThrow(EnvironmentError);
     await expect(none).rejects.toThrow(new EnvironmentError(ADVICE));
     expect(ADVICE.length).toBeLessThan(160);
   });
 
-  it('that is there and fails says why', async () => {
+  it('is reported with the reason if it fails', async () => {
     const failing = {
       name: '@photostructure/sqlite',
       load: () => Promise.reject(new Error('wrong ELF class\n  at dlopen')),

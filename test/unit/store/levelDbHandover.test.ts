@@ -83,7 +83,7 @@ async function expectContent(db: LevelDb, model: Model): Promise<void> {
   expect(inText(keys.map((key, i) => [key, found[i]] as const)) === inText(wanted)).toBe(true);
 }
 
-describe('a database that goes from hand to hand', () => {
+describe('a database that several implementations open in turn', () => {
   it('has the same rows for all', async () => {
     const random = new Random(2026);
     const path = join(folder, 'db');
@@ -107,10 +107,10 @@ describe('a database that goes from hand to hand', () => {
   });
 });
 
-describe.skipIf(!native)('damage to tables of a database that the addon has open', () => {
+describe.skipIf(!native)('corruption of tables of a database that the addon has open', () => {
   const make = (path: string): LevelDb => new NativeLevelDb(native!, path, options);
 
-  it('becomes neither a row nor a missing one', async () => {
+  it('is reported, and returns neither a row nor a missing row', async () => {
     const random = new Random(31);
     let told = 0;
     for (let round = 0; round < ROUNDS; round++) {

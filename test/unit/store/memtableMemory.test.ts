@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { MemtableFallback } from '../../../src/store/cache/memtableFallback.js';
 import { memoryOf } from '../../support/memory.js';
 
-it('rows in memory take the memory that they say', async () => {
+it('rows in memory use the memory that they report', async () => {
   const rows = new MemtableFallback();
   const { keptBytes } = await memoryOf(() => {
     for (let i = 0; i < 150_000; i++)

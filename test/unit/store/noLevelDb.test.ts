@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('is told what to install, and not that the folder is in use', async () => {
+it('reports what to install, and not that the folder is in use', async () => {
   vi.spyOn(binding, 'loadNative').mockReturnValue(null);
   const error = await lockFolder(folder).then(
     () => null,

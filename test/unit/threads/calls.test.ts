@@ -50,7 +50,7 @@ function pair() {
 }
 
 describe('calls between threads', () => {
-  it('answers each call with its own value, in any order', async () => {
+  it('return their own values, in any order', async () => {
     const { caller, callee, running } = pair();
     const [first, second] = [caller.call('a', [], [], null), caller.call('b', [], [], null)];
     callee.end(running.get(1)!, ['value', 1, undefined, 'second']);
@@ -59,7 +59,7 @@ describe('calls between threads', () => {
     expect(caller.waitingCount).toBe(0);
   });
 
-  it('keeps the class and the fields of known errors', async () => {
+  it('keep the class and the fields of known errors', async () => {
     const { caller, callee, running } = pair();
     const failures = [new Derived('known', 5), new TypeError('bug'), 'text'].map((error, id) => {
       const answer = caller.call('fail', [], [], null);
@@ -73,7 +73,7 @@ describe('calls between threads', () => {
     expect(text).toEqual(new Error('other: text'));
   });
 
-  it('makes pieces as they are taken, and stops when the caller does', async () => {
+  it('create pieces on demand, and stop when the caller does', async () => {
     const { caller, callee, running } = pair();
     let made = 0;
     let isReleased = false;
@@ -100,7 +100,7 @@ describe('calls between threads', () => {
     expect(isReleased).toBe(true);
   });
 
-  it('ends all waiting calls when the thread ends', async () => {
+  it('end when the thread ends', async () => {
     const { caller } = pair();
     const value = caller.call('a', [], [], null).value();
     const pieces = caller.call('b', [], [], null).pieces().next();

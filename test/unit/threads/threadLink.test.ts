@@ -64,7 +64,7 @@ describe('a link between threads', () => {
     return { client, server, notes, counts };
   }
 
-  it('carries calls both ways, and own items in order with them', async () => {
+  it('transfers calls in both directions, and other messages in order with them', async () => {
     const { client, server, notes, counts } = pair();
     client.send(['note', 'before']);
     expect(await client.call('double', 21)).toBe(42);
@@ -76,13 +76,13 @@ describe('a link between threads', () => {
     expect(await client.call('bytes', 3)).toEqual(Uint8Array.of(7, 7, 7));
   });
 
-  it('keeps the class of errors, and answers afterwards', async () => {
+  it('keeps the class of errors, and continues afterwards', async () => {
     const { client } = pair();
     await expect(client.call('fail')).rejects.toBeInstanceOf(KnownError);
     expect(await client.call('double', 1)).toBe(2);
   });
 
-  it('ends its calls with one error, and is silent then', async () => {
+  it('ends its calls with one error, and sends nothing afterwards', async () => {
     const { client, server, notes } = pair();
     const waiting = client.call('never');
     client.end(new Error('over'));
@@ -105,7 +105,7 @@ describe('calls that block their thread', () => {
     },
   };
 
-  it('get values and errors of a thread that serves them', async () => {
+  it('return values and errors of a thread that serves them', async () => {
     const { port1, port2 } = new MessageChannel();
     const signal = new Int32Array(new SharedArrayBuffer(4));
     serveSyncCalls({ port: port1, signal }, methods, ERRORS);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedMap } from '../../../src/util/boundedMap.js';
 
 describe('a bounded map', () => {
-  it('drops the entries that were not used for longest, and keeps none above the bound', () => {
+  it('drops the least recently used entries, and never exceeds its limit', () => {
     const map = new BoundedMap<string, number>(10);
     map.set('a', 1, 4);
     map.set('b', 2, 4);

@@ -21,7 +21,7 @@ function thread() {
   return { state, stop };
 }
 
-test('an idle thread collects once until its heap has grown', () => {
+test('an idle thread collects garbage once until its heap has grown', () => {
   const { state, stop } = thread();
   vi.advanceTimersByTime(2 * CHECK_MS);
   expect(state.collections).toBe(0);
@@ -36,7 +36,7 @@ test('an idle thread collects once until its heap has grown', () => {
   stop();
 });
 
-test('a busy thread collects after three idle checks in a row', () => {
+test('a busy thread collects garbage after three idle checks in a row', () => {
   const { state, stop } = thread();
   const check = (busyShare: number): number => {
     state.busyShare = busyShare;

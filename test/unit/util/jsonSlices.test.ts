@@ -52,11 +52,11 @@ const LONG_TEXTS: readonly (readonly [string, string, number])[] = [
   ['many levels of objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 110],
 ];
 
-describe('halves of surrogate pairs', () => {
+describe('unpaired surrogates', () => {
   const half = '"a\\ud83d b\\ude00\\ud83d\\ude00"';
   const read = (text: string, halves?: 'mended') => new JsonScanner(text, 10, halves);
 
-  it('are refused, or read as U+FFFD where that is asked for', () => {
+  it('are refused, or read as U+FFFD on request', () => {
     expect(() => read(half).readValue()).toThrow(JsonParseError);
     expect(read(half, 'mended').readValue()).toBe('a\ufffd b\ufffd\u{1f600}');
     expect(toPlain(read(`{${half}:[${half}]}`, 'mended').readValue())).toEqual({
@@ -65,7 +65,7 @@ describe('halves of surrogate pairs', () => {
     expect(read('"a\ud83d"', 'mended').readValue()).toBe('a\ud83d');
   });
 
-  it('are found in long strings too, whose pairs are not torn apart', () => {
+  it('are found in long strings too, whose pairs are not split', () => {
     const text = `"${long('\\ud83d\\ude00')}\\ud83d"`;
     expect(() => countPauses(read(text).readValueInSlices())).toThrow(JsonParseError);
     const { value } = countPauses(read(text, 'mended').readValueInSlices());
@@ -105,7 +105,7 @@ describe('JSON in slices', () => {
     expect(() => countPauses(whole(text))).toThrow(JsonParseError);
   });
 
-  it('agrees with reading at once on texts cut and changed at random', () => {
+  it('agrees with parsing without slices on texts that were truncated and changed at random', () => {
     let seed = 7;
     const below = (n: number): number => (seed = (seed * 48271) % 0x7fffffff) % n;
     const base = `{"a":[1,-2.5e3,"x\\u00e9\\ud83d\\ude00\\n",true,false,null,{"b":{},"c":[]}],"a":" ","d":12345678901234567890}`;
@@ -125,7 +125,7 @@ describe('JSON in slices', () => {
     }
   });
 
-  it('keeps the text of every number and reads no long one as a double', () => {
+  it('keeps the text of every number and converts no long one to a double', () => {
     for (const text of [
       '0',
       '-0',
@@ -143,7 +143,7 @@ describe('JSON in slices', () => {
     expect(parseJson('9'.repeat(24))).toBeInstanceOf(JsonNumber);
   });
 
-  it('bounds the number of values alike', () => {
+  it('limits the number of values equally', () => {
     const text = `[${'0,'.repeat(9)}0]`;
     const read = (max: number): JsonValue =>
       countPauses(new JsonScanner(text, max).readValueInSlices()).value;
@@ -152,7 +152,7 @@ describe('JSON in slices', () => {
     expect(() => parseJson(text, 10)).toThrow(JsonParseError);
   });
 
-  it('decodes bytes alike, characters that lie across two pieces too', () => {
+  it('decodes bytes equally, also characters across two pieces', () => {
     const text = 'x' + '\u00e9\u20ac\u{1f600}'.repeat(400_000);
     const bytes = Buffer.from(text);
     const { value, pauses } = countPauses(decodeUtf8InSlices(bytes));
@@ -171,7 +171,7 @@ describe('writing long texts', () => {
     ['with escapes', long('"\n\\\u007f')],
     ['with pairs at odd places', `a${long('\u{1f600}')}`],
     ['with halves of pairs', long('\ud83d')],
-  ])('writes a string %s in chunks as at once', async (_, text) => {
+  ])('writes a string %s in chunks with an equal result', async (_, text) => {
     const chunks: string[] = [];
     for await (const chunk of jsonChunks({ [text]: [text, new JsonNumber(long('1'))] })) chunks.push(chunk);
     const quoted = quoteJson(text);

@@ -7,27 +7,27 @@ import { makeFolder } from '../../../src/util/makeFolder.js';
 const root = mkdtempSync(join(tmpdir(), 'folder-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-describe('making a folder', () => {
-  it('makes those above it too, with the mode that is given', () => {
+describe('creating a folder', () => {
+  it('creates its parents too, with the given mode', () => {
     const path = join(root, 'a/b/c');
     makeFolder(path, 0o700);
     for (const folder of [path, join(root, 'a')]) expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('leaves alone what is there', () => {
+  it('does not change an existing one', () => {
     makeFolder(root);
     makeFolder(join(root, 'd'));
     makeFolder(join(root, 'd'));
     expect(existsSync(join(root, 'd'))).toBe(true);
   });
 
-  it('tells what is in the way', () => {
+  it('reports what is in its place', () => {
     writeFileSync(join(root, 'file'), '');
     expect(() => makeFolder(join(root, 'file'))).toThrow('EEXIST');
     expect(() => makeFolder(join(root, 'file/x/y'))).toThrow('ENOTDIR');
   });
 
-  it.skipIf(!existsSync('/proc/self'))('ends where no folder can be made', () => {
+  it.skipIf(!existsSync('/proc/self'))('ends if no folder can be created', () => {
     expect(() => makeFolder('/proc/lbcnode/regtest')).toThrow('ENOENT');
   });
 });

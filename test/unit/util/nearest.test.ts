@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { editDistance, nearestWord, suggestion } from '../../../src/util/nearest.js';
 
-describe('the distance of two texts', () => {
+describe('the edit distance', () => {
   it.each([
     ['', '', 0],
     ['', 'abc', 3],
@@ -47,7 +47,7 @@ describe('the nearest word', () => {
     ['', null],
   ])('of %j', (word, near) => expect(nearestWord(word, known)).toBe(near));
 
-  it('makes a sentence', () => {
+  it('becomes a sentence', () => {
     expect(suggestion('prot', known, (near) => `-${near}`)).toBe(' Did you mean -port?');
     expect(suggestion('foo', known)).toBe('');
   });

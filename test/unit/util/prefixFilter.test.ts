@@ -5,7 +5,7 @@ import { PrefixFilter } from '../../../src/util/prefixFilter.js';
 const hashOf = (n: number): Buffer => createHash('sha256').update(`${n}`).digest();
 
 describe('PrefixFilter', () => {
-  it('has every member at each size, and few others', () => {
+  it('contains every member at each size, and few others', () => {
     const members: string[] = [];
     const filter = new PrefixFilter(() => members);
     for (let n = 0; n < 20_000; n++) {
@@ -20,7 +20,7 @@ describe('PrefixFilter', () => {
     expect(others.filter((hash) => filter.mayHave(hash, 0)).length).toBeLessThan(20_000 / 20);
   });
 
-  it('knows nothing at first', () => {
+  it('is empty at first', () => {
     expect(new PrefixFilter(() => []).mayHave(hashOf(1), 0)).toBe(false);
   });
 });

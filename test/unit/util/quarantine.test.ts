@@ -11,7 +11,7 @@ describe('quarantine', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('keeps each file that cannot be used, and tells where', () => {
+  it('keeps each unusable file, and returns its path', () => {
     const path = join(folder, 'peers.dat');
     for (const [n, content] of ['one', 'two', 'three'].entries()) {
       writeFileSync(path, content);
@@ -24,7 +24,7 @@ describe('quarantine', () => {
     }
   });
 
-  it('moves a folder too, and says so when nothing can be moved', () => {
+  it('moves a folder too, and reports if nothing can be moved', () => {
     const path = join(folder, 'banlist.dat');
     mkdirSync(join(path, 'inside'), { recursive: true });
     const error = Object.assign(new Error('EISDIR: illegal operation on a directory, read'), {

@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { shared } from '../../../src/util/shared.js';
 
-describe('a shared answer', () => {
+describe('a shared result', () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
 
-  it('is made once for all who ask before it is there or soon after, and again later', async () => {
+  it('is computed once for concurrent and closely following callers, and again later', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const runs: ((value: number) => void)[] = [];

@@ -6,7 +6,7 @@ import { AT_ONCE_SIZE, atOnce, sortedInSlices, type Slices } from '../../../src/
 import { countPauses, countTurns } from '../../support/slices.js';
 
 describe('work in slices', () => {
-  it('gives its value either way, and lets others run in between', async () => {
+  it('returns its value either way, and yields in between', async () => {
     function* count(to: number): Slices<number> {
       let n = 0;
       for (; n < to; n++) yield;
@@ -19,7 +19,7 @@ describe('work in slices', () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it('throws what the work throws', async () => {
+  it('throws the errors of the work', async () => {
     function* fails(): Slices<void> {
       yield;
       throw new RangeError('no');
@@ -28,7 +28,7 @@ describe('work in slices', () => {
     await expect(inSlices(fails())).rejects.toThrow(RangeError);
   });
 
-  it('sorts as the runtime does, with a pause for every few thousand comparisons', () => {
+  it('sorts as the runtime does, with a pause every few thousand comparisons', () => {
     let seed = 1;
     const next = (): number => (seed = (seed * 48271) % 0x7fffffff);
     for (const length of [0, 1, 2, 4096, 4097, 30_000]) {
@@ -42,7 +42,7 @@ describe('work in slices', () => {
 });
 
 describe('hex in slices', () => {
-  it('decodes what is hex and refuses all else, at any place', () => {
+  it('decodes hex and refuses all else, at any position', () => {
     const text = '0aF9'.repeat(AT_ONCE_SIZE);
     const { value, pauses } = countPauses(decodeHexInSlices(text));
     expect(value?.toString('hex')).toBe(text.toLowerCase());

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SpreadMap } from '../../../src/util/spreadMap.js';
 
-describe('a map spread over many', () => {
-  it('holds what a map holds', () => {
+describe('a map split into many', () => {
+  it('behaves like a map', () => {
     const spread = new SpreadMap<number>();
     const model = new Map<string, number>();
     const keyOf = (n: number): string =>
@@ -18,7 +18,7 @@ describe('a map spread over many', () => {
     }
   });
 
-  it('has none that is large, whether texts differ at their beginning, in their middle or at their end', () => {
+  it('has no large part, whether keys differ at their beginning, in their middle or at their end', () => {
     for (const keyOf of [
       (n: number) => `${String(n).padStart(6, '0')}${'x'.repeat(20)}`,
       (n: number) => `${'x'.repeat(10)}${String(n).padStart(6, '0')}${'x'.repeat(10)}`,

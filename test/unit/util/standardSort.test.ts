@@ -38,7 +38,7 @@ describe('the standard sort', () => {
     expect([sorted([]), sorted([1]), sorted([2, 1])]).toEqual(['', '0', '1 0']);
   });
 
-  it('leaves equal elements of longer lists where the reference has them', () => {
+  it('orders equal elements of longer lists as the reference does', () => {
     expect(sorted(keysOf(17, 3, 2))).toBe('15 14 10 5 9 7 8 1 11 3 0 6 4 12 13 2 16');
     expect(sorted(keysOf(40, 5, 3))).toBe(
       '29 20 19 18 16 25 11 9 34 38 8 7 31 14 5 22 3 36 1 28 27 4 6 30 39 37 2 33 32 10 26 17 21 12 13 15 35 24 23 0',
@@ -48,7 +48,7 @@ describe('the standard sort', () => {
     expect(digest(sorted(worstKeys(1000)))).toBe('702f40ee02eaa06b');
   });
 
-  it('puts one element where sorting the whole list puts it', () => {
+  it('inserts one element at the position of a full sort', () => {
     const lists = [[1], [2, 1], keysOf(16, 3, 1), keysOf(17, 3, 2), worstKeys(300)];
     for (const [length, kinds, seed] of [
       [40, 5, 3],

@@ -31,7 +31,7 @@ async function start(name: string): Promise<{ worker: Worker; cells: Int32Array 
   return { worker, cells };
 }
 
-it('asks all threads, shows a busy one as it was, and forgets those that ended', async () => {
+it('asks all threads, shows the last value of a busy one, and forgets ended ones', async () => {
   const memory = new ThreadMemory();
   const kept = async (): Promise<[string, number][]> =>
     (await memory.usage()).map(({ name, caches }): [string, number] => [name, caches[0]!.bytes]).sort();

@@ -9,7 +9,7 @@ describe('the book of addresses', () => {
     for (let n = first; n <= last; n++) book.set(new WalletBatch(), `a${n}`, 'l', 'receive');
   };
 
-  it('reads what is new in slices, anyone who asks and whatever changes meanwhile', () => {
+  it('reads new entries in slices, with concurrent readers and changes', () => {
     const book = new AddressBook(destinationOf);
     enter(book, 1, 1000);
     book.set(new WalletBatch(), 'x', 'l', 'receive');

@@ -13,7 +13,7 @@ import { FakeNode } from './support/fakeNode.js';
 import { openTestWallet, WALLET_OPTIONS } from './support/openWallet.js';
 
 describe('Follower', () => {
-  it('follows a reorganisation that comes while it begins', async () => {
+  it('follows a reorganisation that happens during its start', async () => {
     const node = new FakeNode();
     node.mineEmpty(3);
     const open = await openTestWallet(node);
@@ -42,7 +42,7 @@ describe('Follower', () => {
     await open.close();
   });
 
-  it('tells how far it is while it catches up, in the log once a minute', async () => {
+  it('reports its progress while it catches up, in the log once a minute', async () => {
     const node = new FakeNode();
     node.mineEmpty(3);
     const open = await openTestWallet(node);
@@ -68,7 +68,7 @@ describe('Follower', () => {
     await open.close();
   });
 
-  it('stops the node, and throws nothing at it, where its file cannot be read', async () => {
+  it('stops the node, without an exception, if its file cannot be read', async () => {
     const node = new FakeNode();
     node.mineEmpty(3);
     const { wallet, path, script, close } = await openTestWallet(node);

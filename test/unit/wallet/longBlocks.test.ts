@@ -60,7 +60,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const TRUSTED = BigInt(COUNT) * VALUE;
 
 describe('a block with very many transactions of a wallet', () => {
-  it('is taken in over many turns of the loop, and taken back so', async () => {
+  it('is processed over many iterations of the event loop, and so is its disconnection', async () => {
     const { wallet } = open;
     const taken = await countTurns(async () => {
       node.mine(undefined, payments('a'));
@@ -80,7 +80,7 @@ describe('a block with very many transactions of a wallet', () => {
     expect(told(wallet)).toMatchObject({ size: COUNT + 1, trusted: VALUE });
   });
 
-  it('is whole for who comes in between, also for what is told piece by piece', async () => {
+  it('is complete for readers in between, also for listeners notified in pieces', async () => {
     const { wallet } = open;
     const wallets = {
       caughtUp: () => wallet.events.caughtUp(),
@@ -133,7 +133,7 @@ describe('a block with very many transactions of a wallet', () => {
     expect(wallet.ledger.size % COUNT).toBe(0);
   }, 60_000);
 
-  it('may be taken back, and another come, before it is taken in', async () => {
+  it('may be disconnected and replaced before it is processed', async () => {
     const { wallet } = open;
     const [first, second, third] = [payments('a'), payments('b'), payments('c')];
     await countTurns(async () => {
@@ -164,7 +164,7 @@ describe('a block with very many transactions of a wallet', () => {
     expect(told(open.wallet)).toEqual(before);
   }, 60_000);
 
-  it('is taken in again when the node was killed in the middle of it', async () => {
+  it('is processed again if the node was killed in the middle of it', async () => {
     const { wallet, path } = open;
     const folder = mkdtempSync(join(tmpdir(), 'wallet-'));
     await countTurns(async () => {
@@ -180,7 +180,7 @@ describe('a block with very many transactions of a wallet', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('has the wallet not wait without end: one that is far behind takes what waits in at once', async () => {
+  it('does not delay the wallet without limit: a wallet far behind processes waiting blocks at once', async () => {
     const { wallet } = open;
     const big = payments('a', 64).map((tx) => ({
       ...tx,
@@ -196,7 +196,7 @@ describe('a block with very many transactions of a wallet', () => {
   });
 });
 
-it('works out what very many transactions have come to in steps, where a wallet is opened', async () => {
+it('is summed in slices when a wallet is opened', async () => {
   node.mine(undefined, payments('a', 2000));
   await open.wallet.events.caughtUp();
   const before = told(open.wallet);

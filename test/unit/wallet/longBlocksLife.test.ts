@@ -142,7 +142,7 @@ function told({ ledger, balanceOptions }: Wallet): string {
 }
 
 it.each(IS_LONG ? [1, 2] : [2])(
-  'life %i',
+  'random history %i',
   async (seed) => {
     const random = randomOf(seed);
     const node = new FakeNode();

@@ -267,7 +267,7 @@ class Life {
 
 describe('the image of a wallet', () => {
   it.each(IS_LONG ? [1, 2, 3] : [1])(
-    'says what all rows say, whatever happened since, and is written while the wallet is open (seed %i)',
+    'equals all rows, after any change, and is written while the wallet is open (seed %i)',
     async (seed) => {
       const node = new FakeNode();
       node.mineEmpty(1);
@@ -310,7 +310,7 @@ describe('the image of a wallet', () => {
     120_000,
   );
 
-  it('is used, and read rows come to what it says', async () => {
+  it('is used, and later rows are added to it', async () => {
     const node = new FakeNode();
     node.mineEmpty(1);
     const first = await openTestWallet(node);
@@ -368,7 +368,7 @@ describe('the image of a wallet', () => {
     }
   });
 
-  it('is not written while the wallet is in use, and a change ends the attempt', async () => {
+  it('is not written while the wallet is in use, and a change aborts the attempt', async () => {
     const node = new FakeNode();
     node.mineEmpty(1);
     const one = await openTestWallet(node);
@@ -388,7 +388,7 @@ describe('the image of a wallet', () => {
     expect(one.wallet.file.hasImage).toBe(true);
   });
 
-  it('is nothing to a file that it was not made for, and damage of it harms nothing', async () => {
+  it('is ignored for another file, and its corruption has no effect', async () => {
     const node = new FakeNode();
     node.mineEmpty(1);
     const first = await openTestWallet(node);
@@ -443,7 +443,7 @@ describe('the image of a wallet', () => {
     expect(statSync(imagePath(one.path)).mode & 0o77).toBe(0);
   });
 
-  it('does not hide damage of the wallet file', async () => {
+  it('does not hide corruption of the wallet file', async () => {
     const node = new FakeNode();
     node.mineEmpty(1);
     const one = await openTestWallet(node);

@@ -55,7 +55,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('tells who would use them to wait while the node exchanges blocks for others', async () => {
+  it('asks callers to wait during a reorganisation', async () => {
     const node = new FakeNode();
     const wallets = walletsOf(folder, WALLET_OPTIONS, node);
     await wallets.create('one');
@@ -85,7 +85,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('refuses a copy of one that is open, and takes it once that is closed', async () => {
+  it('refuses a copy of an open wallet, and opens it after that one is closed', async () => {
     const node = new FakeNode();
     const wallets = walletsOf(folder, WALLET_OPTIONS, node);
     const own = await wallets.create('own');
@@ -129,7 +129,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('says what to do about what is in place of its folder', async () => {
+  it('gives advice about an obstacle in place of its folder', async () => {
     const walletDir = join(folder, 'wallets');
     const open = (): Promise<string> => problemOf(walletsOf(walletDir).openOrCreate('one'));
     writeFileSync(walletDir, '');
@@ -146,7 +146,7 @@ describe('Wallets', () => {
     );
   });
 
-  it('keeps other nodes out whatever links lead to the file', async () => {
+  it('excludes other nodes whatever links lead to the file', async () => {
     const own = walletsOf(folder);
     const { path } = (await own.create('one')).file;
     const elsewhere = join(folder, 'elsewhere');
@@ -165,7 +165,7 @@ describe('Wallets', () => {
     await other.close();
   });
 
-  it('warns of a file with several names, which locks on folders do not keep together', async () => {
+  it('warns of a file with several names, which folder locks do not protect', async () => {
     const node = new FakeNode();
     const wallets = walletsOf(folder, WALLET_OPTIONS, node);
     const { file } = await wallets.create('one');
@@ -179,7 +179,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('warns of an end that was not whole, and cuts it off', async () => {
+  it('warns of an incomplete end, and truncates it', async () => {
     const node = new FakeNode();
     const wallets = walletsOf(folder, WALLET_OPTIONS, node);
     const { file } = await wallets.create('one');
@@ -195,7 +195,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it.each([true, false])('creates a whole wallet or none, with private keys: %s', async (privateKeys) => {
+  it.each([true, false])('creates a complete wallet or none, with private keys: %s', async (privateKeys) => {
     const wallets = walletsOf(folder, { ...WALLET_OPTIONS, keypoolSize: 300 });
     const seen = new Set<number>();
     let isMade = false;
@@ -220,7 +220,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('creates one after a kill left another unfinished', async () => {
+  it('creates a wallet after a kill left another unfinished', async () => {
     mkdirSync(join(folder, 'one', '.lbcnodelock'), { recursive: true });
     const wallets = walletsOf(folder);
     writeFileSync(join(folder, 'one', 'something'), '');
@@ -277,7 +277,7 @@ describe('Wallets', () => {
     await wallets.close();
   });
 
-  it('leaves a wallet to the node that has it open', async () => {
+  it('does not open a wallet that another node has open', async () => {
     const own = walletsOf(folder);
     await own.create('one');
     const other = walletsOf(folder);

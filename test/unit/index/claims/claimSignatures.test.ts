@@ -71,7 +71,7 @@ it('verifies larger numbers on other threads, in batches', async ({ skip }) => {
 });
 
 describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
-  it('gives the verdicts of lbry-sdk, in claims of 2017 too', async ({ skip }) => {
+  it('returns the results of lbry-sdk, also for claims of 2017', async ({ skip }) => {
     const claims = recorded();
     if (claims === null) return skip('shared/conformance/sdk is not there');
     const spy = how === 'without it' ? vi.spyOn(binding, 'loadNative').mockReturnValue(null) : null;
@@ -105,7 +105,7 @@ describe('the keys that are recovered from a signature', () => {
     (one) => one !== null && one !== undefined,
   );
 
-  it('are those that verify it, and no others, for every implementation', () => {
+  it('verify the signature and are the only such keys, for every implementation', () => {
     let most = 0;
     signatures.forEach((compact, n) => {
       const hash = hashes[n % hashes.length]!;
@@ -122,7 +122,7 @@ describe('the keys that are recovered from a signature', () => {
     expect(most).toBe(4);
   });
 
-  it('contain the signing key, with a high S too', () => {
+  it('contain the signing key, also with a high S', () => {
     for (let n = 0; n < 50; n++) {
       const { compact } = fallbackEcdsa.sign(random(n), random(-n - 2), null);
       const tag = keyTag(fallbackEcdsa.publicKeyOf(random(-n - 2), true));

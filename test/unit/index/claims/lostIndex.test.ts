@@ -44,7 +44,7 @@ describe('a claim index with little undo data', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('gives no wrong answer while it is lost, and the next start rebuilds it', async () => {
+  it('returns no wrong answer while it is incomplete, and the next start rebuilds it', async () => {
     await run.reorganise(WINDOW + 5, 3, false);
     const { chain } = run;
     expect(chain.services.claimIndex!.isSynced).toBe(false);
@@ -62,7 +62,7 @@ describe('a claim index with little undo data', () => {
     await run.compareWithFreshBuild();
   });
 
-  it('keeps no more blocks than it should after a rebuild at a lower height', async () => {
+  it('keeps no more blocks than configured after a rebuild at a lower height', async () => {
     const fillAll = async () => {
       while (await run.chain.fill.round());
     };

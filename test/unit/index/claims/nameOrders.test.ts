@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { NameOrders } from '../../../../src/index/claims/nameOrders.js';
 import type { RowReader } from '../../../../src/store/rows/rows.js';
 
-it('long names that no claim has are kept no longer than others', async () => {
+it('names without claims are kept no longer than others', async () => {
   let reads = 0;
   const rows = {
     getRange: async () => {

@@ -31,7 +31,7 @@ function emptyScope() {
   return { scope, longest: () => longest };
 }
 
-it('names longer than any claim name are not looked up, however short their spelling is', async () => {
+it('names longer than any claim name are not looked up, in any spelling', async () => {
   const { scope, longest } = emptyScope();
   // Each of these letters folds to three bytes more than it has.
   const urls = ['\u0390', '\ufb03', '\u1fb7'].flatMap((letter) =>

@@ -13,7 +13,7 @@ const selectedText = ({ book }: TestBook, newOnly = false): string | null => {
 
 // Facts of the reference's addrman_tests.cpp: simple, ports, select, new_collisions, tried_collisions, find, getaddr.
 describe('adding', () => {
-  it('takes an address once', () => {
+  it('stores an address once', () => {
     const made = makeBook();
     expect(selectedText(made)).toBeNull();
     expect(made.book.add([told('250.1.1.1', 8333)], SOURCE)).toBe(1);
@@ -38,7 +38,7 @@ describe('adding', () => {
     expect(formatNetAddress(made.book.lookUp(at('250.1.1.1', 1))!.address)).toBe('250.1.1.1:8333');
   });
 
-  it('refuses what cannot be reached from outside', () => {
+  it('refuses unroutable addresses', () => {
     const { book } = makeBook();
     expect(
       book.add(
@@ -49,7 +49,7 @@ describe('adding', () => {
     expect(book.size).toBe(0);
   });
 
-  it('keeps one of two addresses that have the same place in the new table', () => {
+  it('keeps one of two addresses with the same position in the new table', () => {
     const { book } = makeBook();
     for (let i = 1; i < 18; i++) {
       book.add([told(`250.1.1.${i}`)], SOURCE);
@@ -61,7 +61,7 @@ describe('adding', () => {
     expect(book.size).toBe(18);
   });
 
-  it('keeps one of two also among tried ones', () => {
+  it('keeps one of two with the same position in the tried table', () => {
     const { book } = makeBook();
     for (let i = 1; i < 80; i++) {
       book.add([told(`250.1.1.${i}`)], SOURCE);
@@ -103,7 +103,7 @@ describe('adding', () => {
     }
   });
 
-  it('gives up an address that failed three times and never answered, or ten times in a week', () => {
+  it('removes an address that failed three times and never answered, or ten times in a week', () => {
     for (const [failures, answered, staysOld] of [
       [2, false, true],
       [3, false, false],
@@ -134,7 +134,7 @@ describe('adding', () => {
     }
   });
 
-  it('takes the time penalty off, but not from what a node says of itself', () => {
+  it('subtracts the time penalty, except from the own address of a node', () => {
     const { book } = makeBook();
     book.add([told('250.1.1.1', 1, START_SEC)], SOURCE, 7200);
     book.add([told('250.2.1.1', 1, START_SEC)], at('250.2.1.1'), 7200);
@@ -142,7 +142,7 @@ describe('adding', () => {
     expect(book.lookUp(at('250.2.1.1'))!.timeSec).toBe(START_SEC);
   });
 
-  it('adds services and renews the time now and then', () => {
+  it('adds services and updates the time now and then', () => {
     const { book } = makeBook();
     const tell = (timeSec: number, services: bigint) =>
       book.add([{ ...told('250.1.1.1', 1, timeSec), services }], SOURCE);
@@ -157,7 +157,7 @@ describe('adding', () => {
     expect(book.lookUp(at('250.1.1.1'))!.services).toBe(8n);
   });
 
-  it('gives one address at most 8 places, each less likely than the one before', () => {
+  it('stores one address in at most 8 positions, each less likely than the one before', () => {
     const { book } = makeBook();
     const countPlaces = (): number => book.snapshot().newBuckets!.flat().length;
     const tell = (from: number, to: number): void => {
@@ -175,7 +175,7 @@ describe('adding', () => {
 });
 
 describe('selecting', () => {
-  it('takes from both tables, whatever the port', () => {
+  it('selects from both tables, for any port', () => {
     const made = makeBook();
     const { book } = made;
     book.add([told('250.1.1.1', 8333)], SOURCE);
@@ -204,7 +204,7 @@ describe('selecting', () => {
     expect([...fresh].sort()).toEqual(['250.3.1.1:8333', '250.3.2.2:9999', '250.3.3.3:9999']);
   });
 
-  it('prefers addresses that did not fail and were not tried just now', () => {
+  it('prefers addresses without recent failures or attempts', () => {
     const { book, clock } = makeBook();
     book.add([told('250.1.1.1', 1), told('251.1.1.1', 1)], SOURCE);
     for (let i = 0; i < 8; i++) {
@@ -227,7 +227,7 @@ describe('selecting', () => {
     expect(book.lookUp(at('251.1.1.1'))!.lastTrySec).toBe(clock.nowSec);
   });
 
-  it('counts a failure once until something else works', () => {
+  it('counts a failure once until another connection works', () => {
     const { book, clock } = makeBook();
     book.add([told('250.1.1.1', 1, START_SEC)], SOURCE);
     const attempts = (): number => book.snapshot().fresh[0]!.attempts;
@@ -244,7 +244,7 @@ describe('selecting', () => {
 });
 
 describe('connected', () => {
-  it('renews the time every 20 minutes', () => {
+  it('updates the time every 20 minutes', () => {
     const { book, clock } = makeBook();
     book.add([told('250.1.1.1', 1, START_SEC)], SOURCE);
     clock.nowSec += 1200;
@@ -255,7 +255,7 @@ describe('connected', () => {
     expect(book.lookUp(at('250.1.1.1'))!.timeSec).toBe(START_SEC + 1201);
   });
 
-  it('good leaves the time alone: it would tell whom we are connected to', () => {
+  it('does not update the time on success, because that would reveal our peers', () => {
     const { book, clock } = makeBook();
     book.add([told('250.1.1.1', 1, START_SEC)], SOURCE);
     clock.nowSec += 10_000;
@@ -266,7 +266,7 @@ describe('connected', () => {
 });
 
 describe('answering getaddr', () => {
-  it('shows 23 percent of the book', () => {
+  it('returns 23 percent of the addresses', () => {
     const { book } = makeBook();
     expect(book.getAddresses()).toEqual([]);
     const first = [told('250.250.2.1', 8333, START_SEC), told('251.252.2.3', 8333, START_SEC)];
@@ -287,7 +287,7 @@ describe('answering getaddr', () => {
     expect(new Set(shown.map(({ address }) => formatNetAddress(address))).size).toBe(461);
   });
 
-  it('shows no more than 2,500, and nothing terrible', () => {
+  it('returns no more than 2,500, and no terrible ones', () => {
     const { book, clock } = makeBook();
     for (let i = 0; i < 16_000; i++) {
       const text = `${1 + (i % 9)}.${(i >> 4) % 250}.${i >> 8}.${i % 250}`;
@@ -299,7 +299,7 @@ describe('answering getaddr', () => {
     expect(book.getAddresses()).toHaveLength(0);
   });
 
-  it('draws differently each time, and alike from the same seed', () => {
+  it('selects differently each time, and equally from the same seed', () => {
     const draws = (seed: number): string[][] => {
       const { book } = makeBook(seededRandom(seed));
       for (let i = 0; i < 100; i++) book.add([told(`${i + 1}.1.1.1`, 1, START_SEC)], at(`${i + 1}.1.1.1`));

@@ -21,7 +21,7 @@ function failed({ book, clock }: TestBook, text: string): void {
 }
 
 // Facts of the reference's addrman_tests.cpp: selecttriedcollision, noevict, evictionworks.
-describe('a contested place in the tried table', () => {
+describe('a contested position in the tried table', () => {
   const fill = (made: TestBook, from: number, to: number): void => {
     for (let i = from; i < to; i++) {
       reached(made, `250.1.1.${i}`);
@@ -30,7 +30,7 @@ describe('a contested place in the tried table', () => {
     }
   };
 
-  it('is none while places are free, however often an address answers', () => {
+  it('does not occur while positions are free, however often an address answers', () => {
     const made = makeBook();
     expect(contested(made)).toBeNull();
     fill(made, 1, 23);
@@ -39,7 +39,7 @@ describe('a contested place in the tried table', () => {
     expect(contested(made)).toBeNull();
   });
 
-  it('stays with an address that answered recently', () => {
+  it('remains with an address that answered recently', () => {
     const made = makeBook();
     fill(made, 1, 23);
     reached(made, '250.1.1.23');
@@ -60,7 +60,7 @@ describe('a contested place in the tried table', () => {
     expect(contested(made)).toBeNull();
   });
 
-  it('goes to the newcomer when its test fails', () => {
+  it('goes to the new address if the test of the old one fails', () => {
     const made = makeBook();
     fill(made, 1, 23);
     reached(made, '250.1.1.23');
@@ -78,7 +78,7 @@ describe('a contested place in the tried table', () => {
     expect(made.book.size).toBe(23);
   });
 
-  it('gives a test a minute', () => {
+  it('has a minute for the test', () => {
     const made = makeBook();
     fill(made, 1, 23);
     reached(made, '250.1.1.23');
@@ -91,7 +91,7 @@ describe('a contested place in the tried table', () => {
     expect(contested(made)).toBeNull();
   });
 
-  it('goes to the newcomer after 40 minutes when no test takes place', () => {
+  it('goes to the new address after 40 minutes without a test', () => {
     const made = makeBook();
     fill(made, 1, 23);
     made.clock.nowSec += 5 * 3600;
@@ -106,7 +106,7 @@ describe('a contested place in the tried table', () => {
     expect(contested(made)).toBe('250.1.1.23');
   });
 
-  it('is contested by at most ten', () => {
+  it('is limited to ten collisions', () => {
     const made = makeBook();
     for (let i = 0; i < 4000; i++) reached(made, `250.1.${i >> 8}.${i & 0xff}`);
     const contestedPlaces = new Set(Array.from({ length: 500 }, () => contested(made)));
@@ -114,7 +114,7 @@ describe('a contested place in the tried table', () => {
     expect(contestedPlaces.size).toBeLessThanOrEqual(10);
   });
 
-  it('is forgotten when the newcomer is', () => {
+  it('is removed with the new address', () => {
     const made = makeBook();
     fill(made, 1, 23);
     reached(made, '250.1.1.23');

@@ -15,8 +15,8 @@ function crowd(count: number): AddressEntry[] {
   );
 }
 
-describe('a flood', () => {
-  it('from one source group fills no more than its 64 buckets', () => {
+describe('a flood of addresses', () => {
+  it('from one source group fills at most its 64 buckets', () => {
     const { book } = makeBook(seededRandom(1, numberedKey(7)));
     const flood = crowd(10_000);
     for (let i = 0; i < 10; i++) book.add(flood.slice(i * 1000, (i + 1) * 1000), at(`11.22.${i}.${i}`));
@@ -28,7 +28,7 @@ describe('a flood', () => {
     expect(usedBuckets(book)).toBeGreaterThan(64);
   });
 
-  it('of 100,000 addresses from one /16 leaves the tried ones and most of what others told', () => {
+  it('of 100,000 addresses from one /16 keeps the tried ones and most of those from other sources', () => {
     const { book, clock } = makeBook(seededRandom(2, numberedKey(8)));
     const honest = crowd(600);
     for (const [i, entry] of honest.entries()) book.add([entry], at(`${20 + (i % 50)}.${i % 200}.1.1`));
@@ -62,7 +62,7 @@ describe('a flood', () => {
     expect(caught).toBeLessThan(100);
   });
 
-  it('from everywhere fills the tables and no more', () => {
+  it('from everywhere fills only the tables', () => {
     const { book } = makeBook(seededRandom(3, numberedKey(9)));
     for (let i = 0; i < 12; i++) {
       const wave = Array.from({ length: 1000 }, (_, j) => {

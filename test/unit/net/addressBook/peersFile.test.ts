@@ -45,7 +45,7 @@ function filledBook(): PeerAddressBook {
 }
 
 describe('peers.dat', () => {
-  it('gives back what was saved', async () => {
+  it('restores the saved addresses', async () => {
     const book = filledBook();
     await file().save(book);
     expect(readdirSync(folder)).toEqual(['peers.dat']);
@@ -63,7 +63,7 @@ describe('peers.dat', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('has the form of the reference', async () => {
+  it('has the format of the reference', async () => {
     const { book } = makeBook(seededRandom(1, numberedKey(5)));
     book.add([{ ...told('1.2.3.4', 9246, 0x01020304), services: 5n }], at('5.6.7.8'));
     book.add([told('9.9.9.9', 1)], at('5.6.7.8'));
@@ -86,7 +86,7 @@ describe('peers.dat', () => {
     expect(bytes.subarray(-32)).toEqual(sha256d(bytes.subarray(0, -32)));
   });
 
-  it('is started over without a word when there is none', async () => {
+  it('is created without a message if it does not exist', async () => {
     const { book } = makeBook();
     await file().load(book);
     expect(book.size).toBe(0);
@@ -99,7 +99,7 @@ describe('peers.dat', () => {
     ['nothing in it', () => Buffer.alloc(0), 'too short'],
     ['another file in its place', () => Buffer.from('x'.repeat(300)), 'Invalid network magic number'],
     ['more than there can be', () => Buffer.alloc(12_000_000), 'too large'],
-  ])('is rewritten with a warning when damaged: %s', async (_, damage, message) => {
+  ])('is rewritten with a warning if corrupt: %s', async (_, damage, message) => {
     await file().save(filledBook());
     const bytes = readFileSync(path);
     writeFileSync(path, damage(bytes) ?? bytes);
@@ -115,7 +115,7 @@ describe('peers.dat', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('of another network is not taken', async () => {
+  it('of another network is not used', async () => {
     await file(testParams.magic).save(filledBook());
     const { book } = makeBook();
     await file().load(book);
@@ -127,14 +127,14 @@ describe('peers.dat', () => {
 describe('the content', () => {
   const content = (): Buffer => formatPeers(filledBook().snapshot());
 
-  it('is refused at whatever place it ends', () => {
+  it('is refused if truncated at any position', () => {
     const whole = content();
     for (let end = 0; end < whole.length; end += 1 + Math.floor(whole.length / 300)) {
       expect(() => parsePeers(whole.subarray(0, end)), String(end)).toThrow(ReadError);
     }
   });
 
-  it('is refused with counts that cannot be', () => {
+  it('is refused with impossible counts', () => {
     for (const [offset, value] of [
       [34, 1024 * 64 + 1],
       [34, -1],
@@ -150,7 +150,7 @@ describe('the content', () => {
     expect(() => parsePeers(bytes)).toThrow('Incorrect keysize');
   });
 
-  it('makes no tables wrong, however it is garbled', () => {
+  it('leaves the tables consistent, for any changed bytes', () => {
     const random = seededRandom(9);
     const original = content();
     for (let round = 0; round < 40; round++) {
@@ -174,7 +174,7 @@ describe('the content', () => {
     }
   });
 
-  it('with the greatest numbers can be kept again', () => {
+  it('with the greatest numbers can be saved again', () => {
     const bytes = content();
     bytes.fill(0xff, HEAD_BYTES + ENTRY_BYTES - 12, HEAD_BYTES + ENTRY_BYTES);
     bytes[HEAD_BYTES + ENTRY_BYTES - 5] = 0x7f;
@@ -190,7 +190,7 @@ describe('the content', () => {
     expect(() => formatPeers(book.snapshot())).not.toThrow();
   });
 
-  it('of other numbers of buckets finds its places again', () => {
+  it('with other numbers of buckets has its positions computed again', () => {
     const bytes = content();
     bytes.writeInt32LE(512 ^ (1 << 30), 42);
     const kept = parsePeers(bytes);
@@ -202,7 +202,7 @@ describe('the content', () => {
     expect(book.snapshot().newBuckets!.flat().length).toBe(book.newCount);
   });
 
-  it('with an address twice has it once', () => {
+  it('with a duplicate address keeps it once', () => {
     const { book } = makeBook();
     book.add([told('1.2.3.4', 1)], at('5.6.7.8'));
     const { fresh } = book.snapshot();

@@ -12,39 +12,39 @@ const placed = (text: string, port: number, source = text) => ({
 const source = (text: string): string => ipKey(at(text));
 
 // Numbers are those of the reference's addrman_tests.cpp, caddrinfo_get_tried_bucket and caddrinfo_get_new_bucket.
-describe('placement', () => {
+describe('positions', () => {
   const one = new Placement(numberedKey(1));
   const two = new Placement(numberedKey(2));
 
-  it('finds the tried bucket by key, group and whole address', () => {
+  it('have a tried bucket by key, group and whole address', () => {
     const entry = placed('250.1.1.1', 8333);
     expect(one.triedBucket(entry)).toBe(40);
     expect(two.triedBucket(entry)).not.toBe(40);
     expect(one.triedBucket(placed('250.1.1.1', 9999))).not.toBe(40);
   });
 
-  it('gives one group no more than 8 tried buckets, many groups many', () => {
+  it('of one group are in at most 8 tried buckets, those of many groups in many', () => {
     const near = new Set(Array.from({ length: 255 }, (_, i) => one.triedBucket(placed(`250.1.1.${i}`, 0))));
     const far = new Set(Array.from({ length: 255 }, (_, i) => one.triedBucket(placed(`250.${i}.1.1`, 0))));
     expect(near.size).toBe(8);
     expect(far.size).toBe(160);
   });
 
-  it('finds the new bucket by key, group and source group, whatever the port', () => {
+  it('have a new bucket by key, group and source group, for any port', () => {
     const entry = placed('250.1.2.1', 8333);
     expect(one.newBucket(entry, entry.source)).toBe(786);
     expect(two.newBucket(entry, entry.source)).not.toBe(786);
     expect(one.newBucket(placed('250.1.2.1', 9999), entry.source)).toBe(786);
   });
 
-  it('gives one group of one source a single new bucket', () => {
+  it('of one group and one source are in a single new bucket', () => {
     const buckets = Array.from({ length: 255 }, (_, i) =>
       one.newBucket(placed(`250.1.1.${i}`, 0), source(`250.1.1.${i}`)),
     );
     expect(new Set(buckets).size).toBe(1);
   });
 
-  it('gives one source group no more than 64 new buckets, many source groups more', () => {
+  it('of one source group are in at most 64 new buckets, those of many in more', () => {
     const told = new Set<number>();
     for (let j = 0; j < 4 * 255; j++) {
       const text = `${250 + Math.floor(j / 255)}.${j % 256}.1.1`;
@@ -57,7 +57,7 @@ describe('placement', () => {
     expect(tellers.size).toBeGreaterThan(64);
   });
 
-  it('puts an address into its buckets, at a place that depends on the table', () => {
+  it('depend on the table', () => {
     const entry = placed('250.1.2.1', 8333);
     const newSlot = one.newSlot(entry, entry.source);
     expect(Math.floor(newSlot / BUCKET_SIZE)).toBe(786);

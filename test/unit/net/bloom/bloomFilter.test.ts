@@ -68,7 +68,7 @@ describe('a bloom filter (bloom_tests.cpp)', () => {
   it.each([
     [0, '03614e9b050000000000000001'],
     [2147483649, '03ce4299050000000100008001'],
-  ])('with tweak %i has the right bits', (tweak, serialized) => {
+  ])('with tweak %i has the expected bits', (tweak, serialized) => {
     const filter = BloomFilter.create({
       elements: 3,
       falsePositiveRate: 0.01,
@@ -88,7 +88,7 @@ describe('a bloom filter (bloom_tests.cpp)', () => {
     expect(read.contains(hex('19108ad8ed9bb6274d3980bab5a85c048f0950c8'))).toBe(false);
   });
 
-  it('of a key has the right bits', () => {
+  it('of a key has the expected bits', () => {
     const wif = 'y2Kag6A9fz5PRsuA5vKT5gd1XqxJRxvn6eKXGdovHkbCBsiKmW';
     const curve = createECDH('secp256k1');
     curve.setPrivateKey(decodeSecret(wif, addressPrefixesOf(mainParams))!.privateKey);
@@ -198,7 +198,7 @@ describe('what a filter matches (bloom_tests.cpp, bloom_match)', () => {
   });
 });
 
-describe('a filter that many hashes are made for', () => {
+describe('a filter with many hashes', () => {
   const filter = (): BloomFilter =>
     BloomFilter.parse({
       data: Buffer.concat([Buffer.alloc(35_999, 0xff), Buffer.of(0xfe)]),
@@ -213,7 +213,7 @@ describe('a filter that many hashes are made for', () => {
     return looking.pauses;
   };
 
-  it('pauses as often as there are outputs to look at', () => {
+  it('pauses in proportion to the outputs that it tests', () => {
     const script = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
     expect(pausesFor(1, script)).toBe(0);
     const [few, many] = [1000, 10_000].map((outputs) => pausesFor(outputs, script));
@@ -221,18 +221,18 @@ describe('a filter that many hashes are made for', () => {
     expect(many! / few!).toBeCloseTo(10, 0);
   });
 
-  it('pauses for each hash of what is long', () => {
+  it('pauses for each hash of long data', () => {
     const script = Buffer.concat([Buffer.of(0x4e), Buffer.alloc(4), Buffer.alloc(1 << 20)]);
     script.writeUInt32LE(1 << 20, 1);
     expect(pausesFor(1, script)).toBeGreaterThanOrEqual(50);
   });
 });
 
-describe('a filter full or empty', () => {
+describe('a full or empty filter', () => {
   const tx = hex(vectors.transaction);
   const parsed = parseTxView(tx);
 
-  it('of all bits matches everything and takes nothing in', () => {
+  it('matches everything with all bits, and is not changed by additions', () => {
     for (const data of [Buffer.alloc(4, 0xff), Buffer.alloc(0)]) {
       const filter = BloomFilter.parse({ data, hashFunctions: 5, tweak: 1, flags: 1 });
       filter.insert(Buffer.of(1));
@@ -243,7 +243,7 @@ describe('a filter full or empty', () => {
     expect(BloomFilter.matchAll().isRelevantAndUpdate(tx, parsed, 0)).toBe(true);
   });
 
-  it('of no bit matches nothing, even without hash functions', () => {
+  it('matches nothing with no bit, even without hash functions', () => {
     const filter = BloomFilter.parse({ data: Buffer.alloc(4), hashFunctions: 0, tweak: 1, flags: 1 });
     expect(filter.isRelevantAndUpdate(tx, parsed, 0)).toBe(false);
     filter.insert(Buffer.of(1));
@@ -251,7 +251,7 @@ describe('a filter full or empty', () => {
     expect(filter.isRelevantAndUpdate(tx, parsed, 0)).toBe(true);
   });
 
-  it('keeps bytes of its own', () => {
+  it('copies its bytes', () => {
     const data = Buffer.alloc(4, 1);
     const filter = BloomFilter.parse({ data, hashFunctions: 3, tweak: 1, flags: 1 });
     filter.insert(Buffer.of(1));
@@ -262,7 +262,7 @@ describe('a filter full or empty', () => {
 });
 
 describe('limits', () => {
-  it('of size and hash functions', () => {
+  it('of size and hash functions are checked', () => {
     const filter = (size: number, hashFunctions: number) => ({
       data: Buffer.alloc(size),
       hashFunctions,
@@ -274,7 +274,7 @@ describe('limits', () => {
     expect(isWithinFilterLimits(filter(1, 51))).toBe(false);
   });
 
-  it('hold for filters that are made', () => {
+  it('apply to created filters', () => {
     const large = BloomFilter.create({ elements: 10_000_000, falsePositiveRate: 0.01, tweak: 0, flags: 0 });
     expect(large.format().data.length).toBe(MAX_BLOOM_FILTER_SIZE);
     const sharp = BloomFilter.create({ elements: 10, falsePositiveRate: 1e-30, tweak: 0, flags: 0 });
@@ -308,15 +308,18 @@ describe('merkle blocks of a filter (bloom_tests.cpp)', () => {
   it.each([
     ['all', BLOOM_UPDATE.all, FOUR],
     ['none', BLOOM_UPDATE.none, [FOUR[0], FOUR[1], FOUR[3]]],
-  ])('hold what spends a match, when outputs that match enter it: %s', (_name, flags, expected) => {
-    const filter = filterOf(flags);
-    filter.insert(hashFromHex(FOUR[0][1]));
-    check(block('block4Txs'), filter, [FOUR[0]]);
-    filter.insert(hex(PUBLIC_KEY));
-    check(block('block4Txs'), filter, expected);
-  });
+  ])(
+    'contain a transaction that spends a match if matching outputs are added to the filter: %s',
+    (_name, flags, expected) => {
+      const filter = filterOf(flags);
+      filter.insert(hashFromHex(FOUR[0][1]));
+      check(block('block4Txs'), filter, [FOUR[0]]);
+      filter.insert(hex(PUBLIC_KEY));
+      check(block('block4Txs'), filter, expected);
+    },
+  );
 
-  it('hold the chosen of seven transactions', () => {
+  it('contain the selected ones of seven transactions', () => {
     const [last, fourth] = [
       '0a2a92f0bda4727d0a13eaddf4dd9ac6b5c61a1429e6b2b818f19b15df0ac154',
       '02981fa052f0481dbc5868f4fc2166035a10f27a03cfd2de67326471df5bc041',
@@ -334,7 +337,7 @@ describe('merkle blocks of a filter (bloom_tests.cpp)', () => {
   it.each([
     ['outputs of keys only', BLOOM_UPDATE.publicKeysOnly, true],
     ['no outputs', BLOOM_UPDATE.none, false],
-  ])('leave in the filter %s', (_name, flags, hasGeneration) => {
+  ])('add to the filter %s', (_name, flags, hasGeneration) => {
     const filter = filterOf(flags);
     filter.insert(
       hex(
@@ -349,7 +352,7 @@ describe('merkle blocks of a filter (bloom_tests.cpp)', () => {
     expect(filter.contains(outPoint(other, 0))).toBe(false);
   });
 
-  it('are written as Bitcoin writes them, except for the header', () => {
+  it('are serialized as Bitcoin does, except for the header', () => {
     const filter = filterOf();
     filter.insert(hashFromHex('63194f18be0af63f2c6bc9dc0f777cbefed3d9415c4af83f3ee3a3d669c00cb5'));
     const { message } = merkleBlockOf(block('block1Tx'), filter);

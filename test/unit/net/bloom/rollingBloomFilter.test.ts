@@ -8,7 +8,7 @@ describe('a rolling bloom filter', () => {
   const tweak = (): number => random.u32();
   const data = Array.from({ length: 399 }, () => random.bytes(32));
 
-  it('remembers the last hundred, and confuses about one in a hundred', () => {
+  it('contains the last hundred items, with about one percent of false positives', () => {
     const filter = new RollingBloomFilter(100, 0.01, tweak);
     for (const item of data) filter.insert(item);
     for (const item of data.slice(299)) expect(filter.contains(item)).toBe(true);
@@ -18,7 +18,7 @@ describe('a rolling bloom filter', () => {
     expect(hits).toBeLessThan(175);
   });
 
-  it('forgets all by a reset, and chooses another tweak', () => {
+  it('forgets all after a reset, and uses another tweak', () => {
     const tweaks = [1, 2];
     const filter = new RollingBloomFilter(100, 0.01, () => tweaks.shift()!);
     for (const item of data) filter.insert(item);
@@ -27,7 +27,7 @@ describe('a rolling bloom filter', () => {
     expect(data.some((item) => filter.contains(item))).toBe(false);
   });
 
-  it('continues remembering the last hundred, and forgets the rest', () => {
+  it('keeps the last hundred items, and forgets the rest', () => {
     const filter = new RollingBloomFilter(100, 0.01, tweak);
     for (const [i, item] of data.entries()) {
       if (i >= 100) expect(filter.contains(data[i - 100]!)).toBe(true);
@@ -38,7 +38,7 @@ describe('a rolling bloom filter', () => {
     expect(data.filter((item) => filter.contains(item)).length).toBeLessThan(100);
   });
 
-  it('forgets exactly by generations: an item stays for two and a half at most', () => {
+  it('forgets by generations: an item stays for two and a half at most', () => {
     const filter = new RollingBloomFilter(10, 1e-9, tweak);
     const [first, ...rest] = data;
     filter.insert(first!);
@@ -49,13 +49,13 @@ describe('a rolling bloom filter', () => {
     }
   });
 
-  it('holds more', () => {
+  it('scales to more items', () => {
     const filter = new RollingBloomFilter(1000, 0.001, tweak);
     for (const item of data) filter.insert(item);
     expect(data.every((item) => filter.contains(item))).toBe(true);
   });
 
-  it('takes items of any length', () => {
+  it('accepts items of any length', () => {
     const filter = new RollingBloomFilter(120_000, 0.000001, tweak);
     filter.insert(Buffer.alloc(18));
     expect(filter.contains(Buffer.alloc(18))).toBe(true);

@@ -72,8 +72,8 @@ function messageOf(
   };
 }
 
-describe('making a compact block', () => {
-  it('takes short ids by header and nonce, of wtxids or txids', () => {
+describe('building a compact block', () => {
+  it('computes short ids by header and nonce, of wtxids or txids', () => {
     const nonce = 0xfedcba9876543210n;
     const tail = Buffer.from('1032547698badcfe', 'hex');
     const key = sha256(Buffer.concat([block.raw.subarray(0, 112), tail])).subarray(0, 16);
@@ -107,15 +107,15 @@ describe('making a compact block', () => {
     );
   });
 
-  it('has no transactions out of bounds', () => {
+  it('has no transactions out of range', () => {
     expect(pickTransactions(block, [0, TXS], true)).toBeNull();
     expect(pickTransactions(block, [], true)).toEqual([]);
   });
 });
 
 // After blockencodings_tests.cpp.
-describe('putting a block together', () => {
-  it('takes the mempool first and asks for the rest (SimpleRoundTripTest)', () => {
+describe('assembling a block', () => {
+  it('uses the mempool first and requests the rest (SimpleRoundTripTest)', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
     expect(partial.missing()).toEqual([1, 2, 3, 4, 5]);
     expect(partial.fill([stranger(1), candidate(2), stranger(2), candidate(5)])).toBe(true);
@@ -129,7 +129,7 @@ describe('putting a block together', () => {
     ).toBe(true);
   });
 
-  it('takes candidates in portions, and stops when all are found', () => {
+  it('tests candidates in batches, and stops when all are found', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
     expect(partial.fill([candidate(1), candidate(2)])).toBe(true);
     let taken = 0;
@@ -146,7 +146,7 @@ describe('putting a block together', () => {
     expect(bytesOf(partial, []).equals(block.raw)).toBe(true);
   });
 
-  it('takes prefilled transactions anywhere (NonCoinbasePreforwardRTTest, SufficientPreforwardRTTest)', () => {
+  it('accepts prefilled transactions at any position (NonCoinbasePreforwardRTTest, SufficientPreforwardRTTest)', () => {
     const middle = begin(messageOf([1, 4], [0, 2, 3, 5]));
     expect(middle.missing()).toEqual([0, 2, 3, 5]);
     middle.fill([candidate(3), candidate(0), candidate(1)]);
@@ -157,14 +157,14 @@ describe('putting a block together', () => {
     expect(bytesOf(all, []).equals(block.raw)).toBe(true);
   });
 
-  it('knows a block of a coinbase alone (EmptyBlockRoundTripTest)', () => {
+  it('handles a block with only a coinbase (EmptyBlockRoundTripTest)', () => {
     const small = makeBlock(9, 1);
     const partial = begin(buildCompactBlock(small, 7n, true));
     expect(partial.fill([stranger(1)])).toBe(false);
     expect(bytesOf(partial, []).equals(small.raw)).toBe(true);
   });
 
-  it('leaves a place empty for which there are two transactions', () => {
+  it('requests a transaction with two candidates', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
     // No one finds two ids with one short id here, so the second is found by a wtxid that changes after it was looked up.
     const first = candidate(2);
@@ -196,7 +196,7 @@ describe('putting a block together', () => {
     expect(partial.complete([1, 2, 4, 5].map((i) => txOf(block, i)))).toEqual({ status: 'failed' });
   });
 
-  it('fails when transactions are doubled to the same merkle root (CVE-2012-2459)', () => {
+  it('fails if transactions are duplicated to the same merkle root (CVE-2012-2459)', () => {
     const odd = makeBlock(4, 3);
     const made = buildCompactBlock(odd, 1n, true);
     const message = {
@@ -214,7 +214,7 @@ describe('putting a block together', () => {
     expect(partial.complete([2, 3, 4, 5].map((i) => txOf(block, i)))).toEqual({ status: 'failed' });
   });
 
-  it('takes a transaction with an idle witness marker for the one without', () => {
+  it('uses a transaction with a needless witness marker like one without', () => {
     const plain = pickTransactions(block, [0, 1, 2, 3, 4, 5], false)!;
     const stripped = loadBlock(Buffer.concat([block.raw.subarray(0, 113), ...plain]));
     const raw = plain[0]!;
@@ -230,7 +230,7 @@ describe('putting a block together', () => {
     expect(bytesOf(partial, plain.slice(1)).equals(stripped.raw)).toBe(true);
   });
 
-  it('is invalid when a transaction has outputs and no inputs, which cannot be stored', () => {
+  it('is invalid if a transaction has outputs and no inputs, which cannot be stored', () => {
     const odd = Buffer.from(`01000000000100${'01'}${'00'.repeat(8)}0000000000`, 'hex');
     const message = buildCompactBlock(block, 1n, true);
     const partial = begin({ ...message, prefilled: [{ index: 0, raw: odd }], shortIds: Buffer.alloc(0) });
@@ -244,7 +244,7 @@ describe('putting a block together', () => {
   });
 });
 
-describe('a compact block that makes no sense', () => {
+describe('an invalid compact block', () => {
   const good = buildCompactBlock(block, 1n, true);
   const NULL_TX = Buffer.from('01000000000000000000', 'hex');
 
@@ -266,12 +266,12 @@ describe('a compact block that makes no sense', () => {
     expect(PartialBlock.begin({ ...good, ...change })).toEqual({ status: 'invalid' });
   });
 
-  it('may have its last place prefilled', () => {
+  it('may have its last transaction prefilled', () => {
     const prefilled = [{ index: 5, raw: txOf(block, 0) }];
     expect(PartialBlock.begin({ ...good, prefilled }).status).toBe('ok');
   });
 
-  it('fails with a short id twice', () => {
+  it('fails with a duplicate short id', () => {
     const shortIds = Buffer.from(good.shortIds);
     shortIds.copy(shortIds, 6, 0, 6);
     expect(PartialBlock.begin({ ...good, shortIds })).toEqual({ status: 'failed' });
@@ -303,7 +303,7 @@ describe('the table of short ids', () => {
     expect(find(table, 2 ** 33)).toBe(-1);
   });
 
-  it('is refused when more than twelve meet, as a peer may want to', () => {
+  it('is refused if more than twelve ids share a bucket, as an attacker may cause', () => {
     const meeting = (count: number): number[] => Array.from({ length: count }, (_, i) => i * 2 ** 20);
     const apart = Array.from({ length: 100 }, (_, i) => i + 1);
     expect(ShortIdTable.build(idsOf([...apart, ...meeting(12)]))).not.toBeNull();

@@ -70,7 +70,7 @@ describe('compact blocks', () => {
     expect(peer.useful).toEqual(['block']);
   });
 
-  it('are assembled from the mempool and what is missing there', async () => {
+  it('are assembled from the mempool and the missing transactions', async () => {
     const peer = await connect();
     world.pool.push(candidate(blocks[0]!, 2));
     await send(peer, blocks[0]!);
@@ -82,7 +82,7 @@ describe('compact blocks', () => {
     expect(world.host.describe(peer)).toMatchObject({ inFlightHeights: [] });
   });
 
-  it('are asked for nearly whole when the mempool is empty', async () => {
+  it('are requested almost completely if the mempool is empty', async () => {
     const peer = await connect();
     await send(peer, blocks[0]!);
     expect(peer.take('getblocktxn')).toEqual([{ blockHash: blocks[0]!.hash, indexes: [1, 2, 3] }]);
@@ -91,7 +91,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('find what recently left the mempool', async () => {
+  it('use transactions that recently left the mempool', async () => {
     const peer = await connect();
     world.pool.push(candidate(blocks[0]!, 1));
     for (const tx of [2, 3]) world.sync.extraTransactions.add(candidate(blocks[0]!, tx));
@@ -99,7 +99,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('in answer to a question are assembled as well', async () => {
+  it('in answer to a request are assembled too', async () => {
     const peer = await connect();
     await world.handle(peer, 'headers', { headers: [headerOf(blocks[0]!)] });
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual([
@@ -112,14 +112,14 @@ describe('compact blocks', () => {
     expect(peer.commands).toEqual(['getblocktxn']);
   });
 
-  it('ask for headers when the parent is unknown', async () => {
+  it('cause a request for headers if the parent is unknown', async () => {
     const peer = await connect();
     await send(peer, blocks[1]!);
     expect(peer.commands).toEqual(['getheaders']);
     expect(world.chain.index.headers.count).toBe(HEIGHT + 1);
   });
 
-  it('cost what the verdict on their header says', async () => {
+  it('cost the score of the verdict on their header', async () => {
     const peer = await connect();
     const message = buildCompactBlock(blocks[0]!, 5n, true);
     const header = Buffer.from(message.header);
@@ -128,7 +128,7 @@ describe('compact blocks', () => {
     expect(peer.punishments).toEqual(['50 invalid header received via cmpctblock']);
   });
 
-  it('ban a peer whose message no one may send', async () => {
+  it('ban a peer for an impossible message', async () => {
     const peer = await connect();
     const message = buildCompactBlock(blocks[0]!, 5n, true);
     const prefilled = [{ index: 9, raw: message.prefilled[0]!.raw }];
@@ -137,7 +137,7 @@ describe('compact blocks', () => {
     expect(world.sync.inFlight.size).toBe(0);
   });
 
-  it('are fetched whole when two short ids are equal', async () => {
+  it('are requested as whole blocks if two short ids are equal', async () => {
     const peer = await connect();
     const message = buildCompactBlock(blocks[0]!, 5n, true);
     const shortIds = Buffer.concat([message.shortIds.subarray(0, 6), message.shortIds.subarray(0, 12)]);
@@ -148,7 +148,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('are fetched whole when a transaction of the mempool has the short id of another', async () => {
+  it('are requested as whole blocks if a transaction of the mempool has the short id of another', async () => {
     const peer = await connect();
     const other = candidate(blocks[1]!, 1).bytes;
     world.pool.push({ wtxid: candidate(blocks[0]!, 1).wtxid, bytes: other });
@@ -175,7 +175,7 @@ describe('compact blocks', () => {
     expect(world.sync.inFlight.size).toBe(0);
   });
 
-  it('are fetched whole when the peer sends other transactions', async () => {
+  it('are requested as whole blocks if the peer sends other transactions', async () => {
     const peer = await connect();
     await send(peer, blocks[0]!);
     const txs = [1, 3, 2].map((tx) => candidate(blocks[0]!, tx).bytes);
@@ -184,7 +184,7 @@ describe('compact blocks', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[0]!));
   });
 
-  it('have no use for transactions that no one asked this peer for', async () => {
+  it('ignore transactions that were not requested from this peer', async () => {
     const [peer, other] = [await connect(), await connect()];
     await send(peer, blocks[0]!);
     const txs = [1, 2, 3].map((tx) => candidate(blocks[0]!, tx).bytes);
@@ -194,7 +194,7 @@ describe('compact blocks', () => {
     expect(world.height).toBe(HEIGHT);
   });
 
-  it('asked of one peer are assembled from the message of another, if nothing is missing', async () => {
+  it('requested from one peer are assembled from the message of another, if nothing is missing', async () => {
     const [peer, other, third] = [await connect(), await connect(), await connect()];
     await send(peer, blocks[0]!);
     await send(other, blocks[0]!);
@@ -217,7 +217,7 @@ describe('compact blocks', () => {
     tipIs(blocks[0]!);
   });
 
-  it('are passed over when the block is here, or when the tip is better', async () => {
+  it('are ignored if the block is known, or if the tip has more work', async () => {
     const peer = await connect();
     await world.chain.processBlock(blocks[0]!, true);
     // The announcement.
@@ -237,7 +237,7 @@ describe('compact blocks', () => {
     expect(world.sync.inFlight.size).toBe(0);
   });
 
-  it('that we asked for, and that are no better than the tip by now, are fetched whole', async () => {
+  it('that were requested, and do not exceed the tip any more, are requested as whole blocks', async () => {
     const fork = await SyncWorld.open();
     try {
       await fork.copyFrom(source.world, 1, HEIGHT);
@@ -255,7 +255,7 @@ describe('compact blocks', () => {
     }
   });
 
-  it('far ahead of the tip are taken as headers', async () => {
+  it('far ahead of the tip are processed as headers', async () => {
     const peer = await connect();
     await world.handle(peer, 'headers', { headers: blocks.slice(0, 2).map(headerOf) });
     peer.sent.length = 0;
@@ -266,7 +266,7 @@ describe('compact blocks', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[2]!));
   });
 
-  it('are passed over while the chain is far behind', async () => {
+  it('are ignored while the chain is far behind', async () => {
     const peer = await connect();
     world.world.timeSec += 21 * SPACING_SEC + 1000;
     await send(peer, blocks[0]!);
@@ -274,7 +274,7 @@ describe('compact blocks', () => {
     expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: HEIGHT + 1, inFlightHeights: [] });
   });
 
-  it('with witness are of no use from peers that leave it out', async () => {
+  it('with witness are ignored from peers that do not serve witnesses', async () => {
     const witness = await SyncWorld.open({ params: regtestWith({ forkHeights: ['segwit@2'] }) });
     try {
       const miner = await SyncWorld.open({ params: regtestWith({ forkHeights: ['segwit@2'] }) });
@@ -294,7 +294,7 @@ describe('compact blocks', () => {
     }
   });
 
-  it('that turn out wrong are refused, and cost nothing', async () => {
+  it('that are invalid are refused without a penalty', async () => {
     const peer = await connect();
     const block = await makeBlock(world.world, ({ coinbase }) => void (coinbase.outputs[0]!.value += 1n));
     await send(peer, block);
@@ -318,7 +318,7 @@ describe('compact blocks', () => {
 });
 
 describe('ExtraTransactions', () => {
-  it('keeps the last so many, or none', () => {
+  it('keeps the configured number of transactions, or none', () => {
     const make = (byte: number) => ({ wtxid: Buffer.alloc(32, byte), bytes: Buffer.of(byte) });
     const extra = new ExtraTransactions({ capacity: 2 });
     for (const byte of [1, 2, 3]) extra.add(make(byte));

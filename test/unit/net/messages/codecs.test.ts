@@ -28,13 +28,13 @@ describe('the table of messages', () => {
     }
   });
 
-  it('knows no other commands, those of objects neither', () => {
+  it('contains no other commands, and none of objects', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'Ping', ''])
       expect(isCommand(name) || name in MESSAGES, name).toBe(false);
     expect(isCommand('ping')).toBe(true);
   });
 
-  it('is tried whole below', () => {
+  it('is tested completely below', () => {
     expect(new Set(SAMPLES.map(([command]) => command))).toEqual(new Set(Object.keys(MESSAGES)));
   });
 });
@@ -51,13 +51,13 @@ describe.each(SAMPLES)('%s', (command, value, hex) => {
     expect(parsePayload(codec, payload)).toEqual(value);
   });
 
-  it('is read with bytes behind it', () => {
+  it('is read with trailing bytes', () => {
     const longer = Buffer.concat([payload, Buffer.from('0102030405060708', 'hex')]);
     if (command === 'block' || command === 'tx') expect(parsePayload(codec, longer)).toEqual({ raw: longer });
     else if (hex !== '' || command !== 'ping') expect(parsePayload(codec, longer)).toEqual(value);
   });
 
-  it('is refused when it ends early', () => {
+  it('is refused if it is truncated', () => {
     if (['block', 'tx', 'pong'].includes(command)) return;
     // What is behind the nonce of a version is optional.
     const optional = command === 'version' ? [46, 80, 86, 90] : [0];
@@ -72,7 +72,7 @@ describe('version', () => {
   const whole = Buffer.from(SAMPLES[0]![2], 'hex');
   const read = (length: number) => parsePayload(MESSAGES.version, whole.subarray(0, length));
 
-  it('may end behind the address of the receiver, behind the nonce, the user agent and the height', () => {
+  it('may end after the address of the receiver, the nonce, the user agent or the height', () => {
     const absent = { nonce: 1n, userAgent: '', startHeight: -1, relay: true };
     expect(read(46)).toMatchObject({ ...absent, receiver: four, senderServices: 0n });
     expect(read(80)).toMatchObject({ ...absent, nonce: 0x0807060504030201n });
@@ -81,7 +81,7 @@ describe('version', () => {
     expect(read(91)).toMatchObject({ startHeight: 7, relay: false });
   });
 
-  it('takes 10300 for 300', () => {
+  it('reads 10300 as 300', () => {
     const old = Buffer.from(whole);
     old.writeInt32LE(10_300);
     expect(parsePayload(MESSAGES.version, old).version).toBe(300);
@@ -94,7 +94,7 @@ describe('version', () => {
     expect(() => parsePayload(MESSAGES.version, withAgent('fd0101', 257))).toThrow(ReadError);
   });
 
-  it('has the time as it came', () => {
+  it('keeps the time as received', () => {
     const late = Buffer.from(whole);
     late.fill(0xff, 12, 20);
     late[19] = 0x7f;
@@ -105,7 +105,7 @@ describe('version', () => {
 });
 
 describe('ping and pong', () => {
-  it('a pong too short for a nonce is none, a ping is refused', () => {
+  it('ignore a pong that is too short for a nonce, and refuse such a ping', () => {
     for (let length = 1; length < 8; length++) {
       expect(parsePayload(MESSAGES.pong, Buffer.alloc(length))).toEqual({ nonce: null });
       expect(() => parsePayload(MESSAGES.ping, Buffer.alloc(length))).toThrow(ReadError);
@@ -115,29 +115,32 @@ describe('ping and pong', () => {
 });
 
 describe('what exceeds a limit', () => {
-  it.each([0, 1, 1000])('is read one above it, for those who punish it, when there are %i more', (more) => {
-    const items = Array.from({ length: 50_001 + more }, (_, i) => ({ type: i, hash: hash(i) }));
-    const inv = formatPayload(MESSAGES.inv, { items });
-    const { items: read } = parsePayload(MESSAGES.inv, inv);
-    expect([read.length, read[50_000]]).toEqual([50_001, items[50_000]]);
-    expect(() => parsePayload(MESSAGES.inv, inv.subarray(0, -1))).toThrow(ReadError);
-    const addresses = Array.from({ length: 1001 + more }, () => ({
-      timeSec: 1,
-      services: 1n,
-      address: four,
-    }));
-    const addr = formatPayload(MESSAGES.addr, { addresses });
-    expect(parsePayload(MESSAGES.addr, addr).addresses).toEqual(addresses.slice(0, 1001));
-    const locator = Array.from({ length: 102 + more }, (_, i) => hash(i));
-    const blocks = formatPayload(MESSAGES.getblocks, { version: 1, locator, stopHash: hash(255) });
-    expect(parsePayload(MESSAGES.getblocks, blocks)).toEqual({
-      version: 1,
-      locator: locator.slice(0, 102),
-      stopHash: hash(255),
-    });
-  });
+  it.each([0, 1, 1000])(
+    'is read with one element above it, for the code that punishes it, if there are %i more',
+    (more) => {
+      const items = Array.from({ length: 50_001 + more }, (_, i) => ({ type: i, hash: hash(i) }));
+      const inv = formatPayload(MESSAGES.inv, { items });
+      const { items: read } = parsePayload(MESSAGES.inv, inv);
+      expect([read.length, read[50_000]]).toEqual([50_001, items[50_000]]);
+      expect(() => parsePayload(MESSAGES.inv, inv.subarray(0, -1))).toThrow(ReadError);
+      const addresses = Array.from({ length: 1001 + more }, () => ({
+        timeSec: 1,
+        services: 1n,
+        address: four,
+      }));
+      const addr = formatPayload(MESSAGES.addr, { addresses });
+      expect(parsePayload(MESSAGES.addr, addr).addresses).toEqual(addresses.slice(0, 1001));
+      const locator = Array.from({ length: 102 + more }, (_, i) => hash(i));
+      const blocks = formatPayload(MESSAGES.getblocks, { version: 1, locator, stopHash: hash(255) });
+      expect(parsePayload(MESSAGES.getblocks, blocks)).toEqual({
+        version: 1,
+        locator: locator.slice(0, 102),
+        stopHash: hash(255),
+      });
+    },
+  );
 
-  it('of an item is for others to see', () => {
+  it('of an item is checked by other code', () => {
     const data = Buffer.alloc(MAX_FILTER_ITEM_SIZE + 1);
     const payload = formatPayload(MESSAGES.filteradd, { data });
     expect(parsePayload(MESSAGES.filteradd, payload).data.length).toBe(20_001);
@@ -156,7 +159,7 @@ describe('what exceeds a limit', () => {
   });
 
   it.each(['inv', 'addr', 'headers', 'getdata', 'notfound', 'filteradd', 'filterload'] as const)(
-    'of lengths themselves is refused: %s',
+    'of lengths is refused: %s',
     (command) => {
       expect(() => parsePayload(codecOf(command), Buffer.from('fe01000002', 'hex'))).toThrow(ReadError);
       expect(() => parsePayload(codecOf(command), Buffer.from('fdfc00', 'hex'))).toThrow(ReadError);
@@ -165,14 +168,14 @@ describe('what exceeds a limit', () => {
 });
 
 describe('headers', () => {
-  it('may say any number of transactions', () => {
+  it('may have any number of transactions', () => {
     const bytes = Buffer.concat([Buffer.of(1), header(9), Buffer.from('fd0001', 'hex')]);
     expect(parsePayload(MESSAGES.headers, bytes).headers).toEqual([header(9)]);
   });
 });
 
 describe('reject', () => {
-  it('cuts a reason to 111 bytes, and refuses a longer one', () => {
+  it('truncates a reason to 111 bytes, and refuses a longer one', () => {
     const message = { message: 'tx', code: 1, reason: 'x'.repeat(200), hash: hash(1) };
     const bytes = formatPayload(MESSAGES.reject, message);
     expect(parsePayload(MESSAGES.reject, bytes).reason).toBe('x'.repeat(111));
@@ -187,20 +190,20 @@ describe('reject', () => {
   });
 });
 
-describe('places of transactions', () => {
+describe('positions of transactions', () => {
   const request = (...offsets: string[]): Buffer =>
     Buffer.concat([hash(1), Buffer.of(offsets.length), Buffer.from(offsets.join(''), 'hex')]);
   const read = (bytes: Buffer): readonly number[] => parsePayload(MESSAGES.getblocktxn, bytes).indexes;
 
   // blockencodings_tests.cpp, TransactionsRequestDeserialization…Test.
-  it('go up to 65,535', () => {
+  it('are at most 65,535', () => {
     expect(read(request('fdffff'))).toEqual([0xffff]);
     expect(read(request('fd0070', 'fdfe8f'))).toEqual([0x7000, 0xffff]);
     expect(() => read(request('fd0070', 'fdfe8f', '00'))).toThrow(ReadError);
     expect(() => read(request('fe00000100'))).toThrow(ReadError);
   });
 
-  it('of prefilled transactions may lie above, which is for others to refuse', () => {
+  it('of prefilled transactions may be higher, and are checked by other code', () => {
     const prefix = Buffer.concat([header(1), Buffer.alloc(8), Buffer.of(0)]);
     const two = Buffer.concat([prefix, Buffer.of(2), Buffer.from('fdffff', 'hex'), TX, Buffer.of(0), TX]);
     expect(parsePayload(MESSAGES.cmpctblock, two).prefilled.map(({ index }) => index)).toEqual([

@@ -46,7 +46,7 @@ describe('messages of the reference', () => {
     expect(formatPayload(codec, value).toString('hex')).toBe(hex);
   });
 
-  it('say who is speaking', () => {
+  it('identify the node', () => {
     expect(parsed('version')).toMatchObject({
       version: 70015,
       services: 0x40dn,
@@ -60,7 +60,7 @@ describe('messages of the reference', () => {
     });
   });
 
-  it('say what is wanted', () => {
+  it('request data', () => {
     const sent = recorded.messages.filter(([command]) => command === 'sendcmpct');
     expect(sent.map(([, hex]) => parsePayload(MESSAGES.sendcmpct, Buffer.from(hex, 'hex')))).toEqual([
       { announce: false, version: 2n },
@@ -71,7 +71,7 @@ describe('messages of the reference', () => {
     expect(parsed('inv').items.map(({ type }) => type)).toEqual(Array(8).fill(INV.tx));
   });
 
-  it('say why something was not accepted', () => {
+  it('report why something was not accepted', () => {
     const sent = recorded.messages.filter(([command]) => command === 'reject');
     const [first, , third] = sent.map(([, hex]) => parsePayload(MESSAGES.reject, Buffer.from(hex, 'hex')));
     expect(first).toEqual({ message: 'getdata', code: 1, reason: 'error parsing message', hash: null });
@@ -81,7 +81,7 @@ describe('messages of the reference', () => {
 });
 
 describe('a block of the reference', () => {
-  it('makes the same compact block', () => {
+  it('has an equal compact block', () => {
     const { nonce } = parsed('cmpctblock');
     expect(hexOf('cmpctblock', buildCompactBlock(block, nonce, true))).toBe(
       payloadOf('cmpctblock').toString('hex'),
@@ -102,11 +102,11 @@ describe('a block of the reference', () => {
     expect(done.status === 'ok' && done.block.raw.equals(block.raw)).toBe(true);
   });
 
-  it('goes without witness to whom does not want one', () => {
+  it('is sent without witness to a peer that does not want one', () => {
     expect(formatBlock(parseBlockBytes(block.raw), false).equals(payloadOf('block'))).toBe(true);
   });
 
-  it('makes the same merkle block', () => {
+  it('has an equal merkle block', () => {
     // The filter held the hash that four transactions with witness and the coinbase pay to, and the id of one more.
     const matches = provedTransactions(parsed('merkleblock').tree)!.txids.map(hashToHex);
     const places = Array.from({ length: block.parsed.txCount }, (_, tx) => tx);

@@ -30,7 +30,7 @@ interface Connection {
   readonly isGone?: boolean;
 }
 
-describe('connections of our own', () => {
+describe('outbound connections', () => {
   let nowMs: number;
   let test: TestBook;
   let book: PeerAddressBook;
@@ -182,7 +182,7 @@ describe('connections of our own', () => {
     expect(new Set(groups).size).toBe(connections.length);
   });
 
-  it('feel for a new address every two minutes or so once there are eight', async () => {
+  it('include a feeler about every two minutes once there are eight', async () => {
     // Half of them answered an hour ago: what is left in the new table is what a feeler is for.
     const answered = know(60).filter((_, i) => i % 2 === 0);
     for (const address of answered) book.good(address);
@@ -214,7 +214,7 @@ describe('connections of our own', () => {
     expect(book.triedCount).toBe(atFirst + feelers);
   });
 
-  it('feel for the address whose place another one contests', async () => {
+  it('test an address whose position is contested', async () => {
     know(40);
     start();
     await pass(10_000);
@@ -231,7 +231,7 @@ describe('connections of our own', () => {
     expect(tried[0]).toEqual({ name: '130.9.1.1:9246', kind: 'feeler' });
   });
 
-  it('do not feel without places, and are none at all when there may be none', async () => {
+  it('include no feeler without free connections, and none at all if none are allowed', async () => {
     know(40);
     start({ maxConnections: 2, maxOutbound: 2 });
     await pass(15 * MINUTE_MS);
@@ -243,14 +243,14 @@ describe('connections of our own', () => {
     expect(connections).toEqual([]);
   });
 
-  it('are one more, and no more than that, while the tip is stale', async () => {
+  it('are one more while the tip is stale', async () => {
     know(60);
     start({}, { wantsExtraOutbound: () => true });
     await pass(15 * MINUTE_MS);
     expect(kinds()).toEqual(Array(9).fill('outbound'));
   });
 
-  it('lead to no one who is connected already, banned, ourselves or out of bounds', async () => {
+  it('go to no peer that is connected, banned, this node or unreachable', async () => {
     const known = know(12);
     const text = (i: number): string => formatNetAddress(known[i]!);
     const [there, banned, own, limited] = [0, 1, 2, 3].map(text);
@@ -272,7 +272,7 @@ describe('connections of our own', () => {
     expect(connections.filter(({ kind }) => kind === 'outbound').length).toBe(8);
   });
 
-  it('count a failure only when others could be reached', async () => {
+  it('count a failure only if other peers could be reached', async () => {
     const known = know(3);
     unreachable = () => true;
     start();
@@ -290,7 +290,7 @@ describe('connections of our own', () => {
     expect(attempts().every((count) => count > 0)).toBe(true);
   });
 
-  it('begin with the addresses that came with the program when there are no others for a minute', async () => {
+  it('use the fixed seeds if there are no other addresses for a minute', async () => {
     let added = 0;
     start(
       {},
@@ -320,7 +320,7 @@ describe('connections of our own', () => {
     expect(tried).toHaveLength(2);
   });
 
-  it('are those of -connect alone, again and again', async () => {
+  it('are only those of -connect, with retries', async () => {
     know(20);
     start({ connect: ['1.2.3.4'] });
     await pass(5000);
@@ -330,7 +330,7 @@ describe('connections of our own', () => {
     expect(tried.map(({ name }) => name)).toEqual(['1.2.3.4:9246', '1.2.3.4:9246']);
   });
 
-  it('are kept up to those of -addnode, beside the others', async () => {
+  it('keep those of -addnode, besides the others', async () => {
     know(40);
     start({ addNodes: ['1.2.3.4'] });
     await pass(10_000);
@@ -353,7 +353,7 @@ describe('connections of our own', () => {
     expect(connections.filter(({ kind }) => kind === 'manual').map(({ name }) => name)).toEqual(['1.2.3.9']);
   });
 
-  it('of -addnode are eight at a time, anyone who else was named by the operator', async () => {
+  it('of -addnode are eight at a time, besides others of the operator', async () => {
     const added = Array.from({ length: 10 }, (_, i) => `1.2.4.${i + 1}`);
     const named = Array.from({ length: 9 }, (_, i) => `1.2.5.${i + 1}`);
     start({ connect: [], addNodes: added });

@@ -21,13 +21,13 @@ function crowd(
 }
 
 describe('eviction', () => {
-  it('spares everyone among few', () => {
+  it('removes no peer if there are few', () => {
     expect(selectEviction([])).toBe(null);
     expect(selectEviction(crowd(20))).toBe(null);
     expect(selectEviction(crowd(21))).not.toBe(null);
   });
 
-  it('takes the youngest of the most crowded group', () => {
+  it('removes the youngest of the largest group', () => {
     // Forty peers of two groups; thirty of them are neighbours.
     const candidates = crowd(40, (i) => ({ keyedGroup: i < 30 ? 7n : BigInt(100 + i) }));
     const evicted = selectEviction(candidates)!;
@@ -36,7 +36,7 @@ describe('eviction', () => {
     expect(older).toBeLessThan(evicted);
   });
 
-  it('protects who is near, and who brought blocks and transactions last', () => {
+  it('protects peers that are near, and those that sent blocks and transactions last', () => {
     const useful = new Set([30, 31, 32, 33]);
     for (const change of [{ minPingMs: 1 }, { lastBlockMs: 5 }, { lastTxMs: 5 }]) {
       let left = crowd(60, (i) => ({ keyedGroup: 7n, ...(useful.has(i) ? change : {}) }));

@@ -107,9 +107,9 @@ const floods: [string, Buffer][] = [
 ];
 
 describe('floods', () => {
-  it.each(floods)('of %s keep no one waiting', (_what, bytes) => keepNobodyWaiting(bytes, () => undefined));
+  it.each(floods)('of %s delay no other peer', (_what, bytes) => keepNobodyWaiting(bytes, () => undefined));
 
-  it('of what takes more than a moment keep no one waiting', () =>
+  it('of expensive requests delay no other peer', () =>
     keepNobodyWaiting(frame('addr', payloads.get('addr')), () => Promise.resolve()));
 
   async function keepNobodyWaiting(bytes: Buffer, take: () => void | Promise<void>): Promise<void> {

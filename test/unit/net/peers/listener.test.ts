@@ -60,7 +60,7 @@ describe('listening', () => {
         .resume();
     });
 
-  it('is done wherever it can be, and told where not', async () => {
+  it('works at all possible addresses, and reports the others', async () => {
     const port = await free();
     const made = listener(at(takenPort), at(port, true));
     expect(await made.listen()).toEqual([
@@ -71,7 +71,7 @@ describe('listening', () => {
     expect(added).toMatchObject([{ kind: 'inbound', isWhitelisted: true }]);
   });
 
-  it('may be possible nowhere', async () => {
+  it('may fail at all addresses', async () => {
     // An address of documentation: no machine has it.
     const made = listener(at(takenPort), { host: '192.0.2.1', port: takenPort, isWhitelisted: false });
     const failures = await made.listen();

@@ -78,7 +78,7 @@ describe('the manager of peers', () => {
     expect(left()).toEqual(['8.8.4.4:1']);
   });
 
-  it('bans no peer on this machine, and disconnects only that peer', async () => {
+  it('does not ban a peer on this machine, but disconnects it', async () => {
     const { session: one } = await meet('inbound', '127.0.0.1');
     await meet('inbound', '127.0.0.1');
     one.punish(100, 'test');
@@ -86,7 +86,7 @@ describe('the manager of peers', () => {
     expect(left()).toEqual(['127.0.0.1:1']);
   });
 
-  it('keeps peers of the operator and whitelisted ones, whatever they do', async () => {
+  it('keeps peers of the operator and whitelisted ones, whatever they send', async () => {
     const sessions = [await meet('manual', '8.8.8.8'), await meet('inbound', '8.8.4.4', true)];
     for (const { session } of sessions) session.punish(1000, 'test');
     expect(banned).toEqual([]);
@@ -161,7 +161,7 @@ describe('the manager of peers', () => {
     expect(held).toEqual([1500]);
   });
 
-  it('drops one of so many messages with -dropmessagestest', async () => {
+  it('drops one message of the given number with -dropmessagestest', async () => {
     let dropped = 0;
     const log = { ...SILENT_LOGGER, info: () => void dropped++ };
     manager = makeManager(reasons, { ...deps, log }, { dropsOneIn: 3 });

@@ -9,7 +9,7 @@ import { frame, MAGIC, makeManager, versionFrame } from './support.js';
 
 const MINUTE_MS = 60_000;
 
-describe('a connection on which little happens', () => {
+describe('an idle connection', () => {
   let nowMs: number;
   let server: Server;
   let manager: PeerManager;
@@ -57,7 +57,7 @@ describe('a connection on which little happens', () => {
     ['inbound', true, 'socket no message in first 60 seconds, 1 0'],
     ['outbound', false, 'socket no message in first 60 seconds, 0 1'],
     ['outbound', true, 'version handshake timeout'],
-  ])('of kind %s without a handshake (drips: %s) has a minute', async (kind, drips, reason) => {
+  ])('of kind %s without a handshake (slow: %s) ends after a minute', async (kind, drips, reason) => {
     const session = await meet(kind);
     for (let i = 0; i < 6; i++) {
       if (drips) await drip(session, versionFrame().subarray(i, i + 1));
@@ -71,7 +71,7 @@ describe('a connection on which little happens', () => {
     expect(manager.count).toBe(0);
   });
 
-  it('has twenty minutes to say something', async () => {
+  it('ends after twenty minutes without a received message', async () => {
     const session = await meet('inbound');
     await greet(session);
     for (let minute = 0; minute < 20; minute++) {
@@ -85,7 +85,7 @@ describe('a connection on which little happens', () => {
     expect(reasons).toEqual(['0: socket sending timeout: 1200s']);
   });
 
-  it('has twenty minutes to say something, whatever we say', async () => {
+  it('ends after twenty minutes without a received message, even if we send', async () => {
     const session = await meet('inbound');
     await greet(session);
     for (let minute = 0; minute < 20; minute++) {
@@ -98,7 +98,7 @@ describe('a connection on which little happens', () => {
     expect(reasons).toEqual(['0: socket receive timeout: 1200s']);
   });
 
-  it('has twenty minutes to answer a ping, whatever else drips in', async () => {
+  it('ends after twenty minutes without a pong, even if other bytes arrive', async () => {
     const session = await meet('inbound');
     await greet(session);
     session.tick(nowMs);
@@ -116,7 +116,7 @@ describe('a connection on which little happens', () => {
     expect(reasons).toEqual(['0: ping timeout: 1200.0s']);
   });
 
-  it('has twenty minutes to take what we send', async () => {
+  it('ends after twenty minutes without progress in sending', async () => {
     const session = await meet('inbound');
     await greet(session);
     remote.pause();

@@ -94,7 +94,7 @@ describe('addresses', () => {
       expect(ages).toEqual([5 * 86_400, 5 * 86_400, -600]);
     });
 
-    it('are left out when they offer no chain, or are in networks that are left out', async () => {
+    it('are ignored if they offer no chain, or are in excluded networks', async () => {
       const peer = host.connect({ kind: 'inbound' });
       limited.add(formatNetAddress(at(3)));
       await tell(peer, [
@@ -106,7 +106,7 @@ describe('addresses', () => {
       expect(added[0]!.entries).toEqual([entry(2, 0, NODE.networkLimited)]);
     });
 
-    it('cost 20 points when they are more than a thousand', async () => {
+    it('cost 20 points if they are more than a thousand', async () => {
       const peer = host.connect({ kind: 'inbound' });
       await tell(peer, entries(MAX_ADDRESSES));
       expect(peer.score).toBe(0);
@@ -141,7 +141,7 @@ describe('addresses', () => {
       return { from, others: Array.from({ length: 30 }, () => host.connect({ kind: 'inbound' })) };
     }
 
-    it('are passed on to two peers, or one when out of our reach', async () => {
+    it('are forwarded to two peers, or to one if they are unreachable for us', async () => {
       const { from, others } = crowd();
       limited.add(formatNetAddress(at(0)));
       const counts = await spread(from, others, entries(40));
@@ -175,7 +175,7 @@ describe('addresses', () => {
       for (const peer of later) expect(first.has(peer)).toBe(false);
     });
 
-    it('are spread evenly, unforeseeable from outside', async () => {
+    it('are distributed evenly and unpredictably', async () => {
       const { from, others } = crowd();
       settle(from, ...others);
       const loads = new Map<FakePeer, number>();
@@ -191,7 +191,7 @@ describe('addresses', () => {
       expect(Math.max(...loads.values())).toBeLessThan(75);
     });
 
-    it('are neither old, nor many, nor unroutable, nor the answer to a question', async () => {
+    it('are not forwarded if they are old, many, unroutable or the answer to a request', async () => {
       const others = Array.from({ length: 5 }, () => host.connect({ kind: 'inbound' }));
       const asked = host.connect({ kind: 'outbound' });
       const from = host.connect({ kind: 'inbound' });
@@ -219,7 +219,7 @@ describe('addresses', () => {
   });
 
   describe('that peers request', () => {
-    it('are sent once, to inbound peers', async () => {
+    it('are sent once, to inbound peers only', async () => {
       bookEntries = entries(50);
       const inbound = host.connect({ kind: 'inbound' });
       settle(inbound);
@@ -237,7 +237,7 @@ describe('addresses', () => {
       }
     });
 
-    it('are a thousand at most, drawn at random', async () => {
+    it('are at most a thousand, selected at random', async () => {
       bookEntries = entries(2500);
       const peer = host.connect({ kind: 'inbound' });
       settle(peer);
@@ -279,7 +279,7 @@ describe('addresses', () => {
       expect(message!.addresses[0]).toEqual({ address: OWN, services: SERVICES, timeSec: clock.nowSec() });
     });
 
-    it('are announced again when they have changed, once a day on average', () => {
+    it('are announced again after a change, once a day on average', () => {
       const peer = host.connect({ kind: 'inbound' });
       told(peer);
       let hours = 0;
@@ -305,7 +305,7 @@ describe('addresses', () => {
     });
   });
 
-  it('wait half a minute on average', async () => {
+  it('are delayed by half a minute on average', async () => {
     const peer = host.connect({ kind: 'inbound' });
     const from = host.connect({ kind: 'inbound' });
     settle(peer, from);
@@ -321,7 +321,7 @@ describe('addresses', () => {
     expect(waited / 100).toBeLessThan(40);
   });
 
-  it('are not lost to peers that are gone', async () => {
+  it('are not reserved for disconnected peers', async () => {
     const from = host.connect({ kind: 'inbound' });
     const stays = host.connect({ kind: 'inbound' });
     for (let i = 0; i < 30; i++) host.connect({ kind: 'inbound' }).disconnect('done');

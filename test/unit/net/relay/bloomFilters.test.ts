@@ -16,7 +16,7 @@ function make(servesFilters = true): { filters: BloomFilters; host: PartHost } {
 }
 
 describe('filters of peers', () => {
-  it('are set, added to and taken away, and turn relaying on', async () => {
+  it('are set, extended and removed, and turn relaying on', async () => {
     const { filters, host } = make();
     const peer = host.connect({ relay: false });
     expect(filters.filterOf(peer)).toBeNull();
@@ -35,7 +35,7 @@ describe('filters of peers', () => {
     expect(filters.relaysTo(peer)).toBe(false);
   });
 
-  it('let a filtered block be the whole one when none is set', async () => {
+  it('are not needed: without one a filtered block is the whole one', async () => {
     const { filters, host } = make();
     const peer = host.connect();
     const bytes = formatTransaction(numberedTx(1));
@@ -49,7 +49,7 @@ describe('filters of peers', () => {
     expect(matches(filters.blockFilterOf(peer))).toBe(false);
   });
 
-  it('cost a ban when they, or what is added, are too large', async () => {
+  it('cost a ban if the filter, or an added element, is too large', async () => {
     const { filters, host } = make();
     const large = host.connect();
     const data = Buffer.alloc(MAX_BLOOM_FILTER_SIZE + 1);
@@ -66,7 +66,7 @@ describe('filters of peers', () => {
     expect(long.punishments).toEqual(['100 bad filteradd message']);
   });
 
-  it('are not served unless offered: who can know it is punished, others are disconnected', async () => {
+  it('are not served unless offered: newer peers are punished, others are disconnected', async () => {
     const { filters, host } = make(false);
     for (const command of ['filterload', 'filteradd'] as const) {
       const payload = command === 'filterload' ? EMPTY : { data: Buffer.of(1) };

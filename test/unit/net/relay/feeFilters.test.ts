@@ -72,7 +72,7 @@ describe('fee filters', () => {
     expect(mean).toBeLessThan(700);
   });
 
-  it('are sent within five minutes after a big change', () => {
+  it('are sent within five minutes after a large rise', () => {
     for (let seed = 0; seed < 20; seed++) {
       const peer = host.connect();
       expect(sent(peer)).toEqual([1000n]);
@@ -89,7 +89,7 @@ describe('fee filters', () => {
     }
   });
 
-  it('are sent within five minutes after a big fall', () => {
+  it('are sent within five minutes after a large fall', () => {
     for (let seed = 0; seed < 20; seed++) {
       mempool.rollingRate = 1_000_000n;
       const peer = host.connect();
@@ -110,7 +110,7 @@ describe('fee filters', () => {
     expect(sent(host.connect())).toEqual([5000n]);
   });
 
-  it('are not sent to old peers, nor when switched off, nor to peers whose transactions are relayed anyway', () => {
+  it('are not sent to old peers, nor if disabled, nor to peers whose transactions are relayed anyway', () => {
     expect(sent(host.connect({ protocolVersion: 70_012 }))).toEqual([]);
     expect(sent(host.connect({ isWhitelisted: true }))).toEqual([]);
     make({ ...OPTIONS, whitelistForceRelay: false });
@@ -119,7 +119,7 @@ describe('fee filters', () => {
     expect(sent(host.connect())).toEqual([]);
   });
 
-  it('of peers are kept when they are amounts', async () => {
+  it('of peers are stored if they are amounts', async () => {
     const peer = host.connect();
     const tell = (feeRatePerKb: bigint): Promise<void> => host.deliver(peer, 'feefilter', { feeRatePerKb });
     expect(fees.rateOf(peer)).toBe(0n);

@@ -5,7 +5,7 @@ import { seededRandom } from './support.js';
 const ascending = (a: number, b: number): number => a - b;
 
 describe('heap', () => {
-  it('hands out in order whatever it was made of and whatever was added', () => {
+  it('returns elements in order, for any initial and added elements', () => {
     const random = seededRandom(7);
     for (let round = 0; round < 200; round++) {
       const numbers = (): number[] => Array.from({ length: random.int(40) }, () => random.int(30));

@@ -57,7 +57,7 @@ describe('transactions that are not requested', () => {
     expect(known.isRejected(hash)).toBe(true);
   });
 
-  it('remembers the last 120,000 refusals, and takes hardly another for one of them', () => {
+  it('include the last 120,000 refusals, with few false positives', () => {
     for (let i = 0; i < 125_000; i++) known.noteRejected(numberedHash(i), 1);
     let forgotten = 0;
     for (let i = 5000; i < 125_000; i += 7) if (!known.isRejected(numberedHash(i))) forgotten++;

@@ -50,7 +50,7 @@ describe('orphans', () => {
     events.emit('blockConnected', { raw, parsed: parseBlockView(raw) } as unknown as ConnectedBlock);
   }
 
-  it('are found by what they spend, each once', () => {
+  it('are found by their inputs, each once', () => {
     const both = orphan(spending([1, 0], [1, 2]));
     const other = orphan(spending([1, 2], [2, 0]));
     const beyond = orphan(spending([1, 3]));
@@ -66,14 +66,14 @@ describe('orphans', () => {
     expect(pool.has(both.key)).toBe(false);
   });
 
-  it('are kept once', () => {
+  it('are stored once', () => {
     const one = orphan(spending([1, 0]));
     expect(pool.add(one)).toBe(true);
     expect(pool.add(one)).toBe(false);
     expect(pool.size).toBe(1);
   });
 
-  it('are not too many: a random one goes, not always the newest or the oldest', () => {
+  it('are limited in number: a random one is evicted, not always the newest or the oldest', () => {
     const all = Array.from({ length: 1000 }, (_, i) => orphan(numberedTx(i)));
     for (const one of all) {
       pool.add(one);
@@ -89,7 +89,7 @@ describe('orphans', () => {
     expect(none.size).toBe(0);
   });
 
-  it('are not too big', () => {
+  it('are limited in size', () => {
     const big = numberedTx(1);
     big.outputs[0]!.script = Buffer.alloc(99_930);
     expect(transactionWeight(big)).toBeGreaterThan(399_900);
@@ -99,7 +99,7 @@ describe('orphans', () => {
     expect(pool.add(orphan(big))).toBe(false);
   });
 
-  it('go after twenty minutes, looked for every five', () => {
+  it('are removed after twenty minutes, at checks every five', () => {
     const first = orphan(numberedTx(1));
     const second = orphan(numberedTx(2));
     pool.add(first);
@@ -118,7 +118,7 @@ describe('orphans', () => {
     expect(pool.size).toBe(3);
   });
 
-  it('go with the peer that sent them', () => {
+  it('are removed with the peer that sent them', () => {
     const other = new FakePeer();
     for (let i = 0; i < 10; i++) pool.add(orphan(numberedTx(i), i % 2 === 0 ? peer : other));
     pool.removeOf(other);
@@ -128,7 +128,7 @@ describe('orphans', () => {
     expect(pool.spendersOf(toLatin1(numberedHash(0)), 1)).toEqual([]);
   });
 
-  it('go with a block that holds them or spends the same', () => {
+  it('are removed by a block that contains them or spends the same', () => {
     const held = spending([1, 0], [2, 0]);
     const conflicting = spending([3, 0], [4, 0]);
     const untouched = spending([4, 1]);

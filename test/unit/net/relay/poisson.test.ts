@@ -16,14 +16,14 @@ describe('random times', () => {
     expect(longer).toBeLessThan(0.385);
   });
 
-  it('can have extreme values', () => {
+  it('have limits for extreme values', () => {
     const fixed = (u64: bigint): number =>
       poissonNextMs(10, 1000, { int: () => 0, u64: () => u64, bytes: (count) => Buffer.alloc(count) });
     expect(fixed(0n)).toBe(10);
     expect(fixed(2n ** 64n - 1n)).toBeCloseTo(10 + 1000 * 48 * Math.LN2, 6);
   });
 
-  it('are the same for all who share them', () => {
+  it('are equal for all users of a shared timer', () => {
     const timer = new SharedTimer(seededRandom(5));
     const next = timer.next(1000, 5000);
     expect(timer.next(1000, 5000)).toBe(next);

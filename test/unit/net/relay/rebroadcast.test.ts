@@ -52,7 +52,7 @@ describe('rebroadcasting unrequested transactions', () => {
     return announced.splice(0);
   };
 
-  it('waits ten to fifteen minutes, each time', () => {
+  it('waits ten to fifteen minutes each time', () => {
     const ids = [add(1), add(2)];
     expect(after(10)).toEqual([]);
     expect(after(5)).toEqual(ids);
@@ -60,7 +60,7 @@ describe('rebroadcasting unrequested transactions', () => {
     expect(after(6)).toEqual(ids);
   });
 
-  it('ends when a peer got it, and not if it could not be served', async () => {
+  it('ends if a peer requested it, and not if it could not be served', async () => {
     const wanted = [add(7), add(9)];
     for (const number of [7, 9, 8]) {
       const item = { type: INV.tx, hash: numberedHash(number) };

@@ -5,7 +5,7 @@ import { PartHost } from '../../../support/fakePeer.js';
 import { numberedHash } from './support.js';
 
 describe('rejections by peers', () => {
-  it('are logged without what could harm the log, and not answered', async () => {
+  it('are logged without control characters, and not answered', async () => {
     const lines: string[] = [];
     const debug = (category: string, message: string | (() => string)): void =>
       void lines.push(`${category}: ${typeof message === 'string' ? message : message()}`);

@@ -3,7 +3,7 @@ import { RelayMemory } from '../../../../src/net/relay/relayMemory.js';
 
 const QUARTER_HOUR_MS = 15 * 60_000;
 
-describe('memory of what was announced', () => {
+describe('memory of announcements', () => {
   it('lasts a quarter of an hour from the first time', () => {
     const memory = new RelayMemory({ maxBytes: 1 << 20 });
     memory.add('a', Buffer.of(1), 1000);
@@ -15,7 +15,7 @@ describe('memory of what was announced', () => {
     expect(memory.size).toBe(1);
   });
 
-  it('drops the oldest when there is too much', () => {
+  it('drops the oldest at its limit', () => {
     const memory = new RelayMemory({ maxBytes: 100_000 });
     for (let i = 0; i < 1000; i++) memory.add(`key ${i}`, Buffer.alloc(850), i);
     expect(memory.size).toBe(100);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestTimes } from '../../../../src/net/relay/requestTimes.js';
 
 describe('times of requests', () => {
-  it('are the latest so many, each once', () => {
+  it('keep the latest of a limited number, each once', () => {
     const times = new RequestTimes(4);
     for (const [i, key] of ['a', 'b', 'c', 'a'].entries()) times.set(key, i);
     expect(times.size).toBe(3);
@@ -20,7 +20,7 @@ describe('times of requests', () => {
     expect(['f', 'g', 'h'].map((key) => times.get(key))).toEqual([12, 13, 14]);
   });
 
-  it('are forgotten when the transaction has come', () => {
+  it('are removed when the transaction has arrived', () => {
     const times = new RequestTimes(4);
     for (const key of ['a', 'b', 'c']) times.set(key, 1);
     for (const key of ['a', 'c']) times.delete(key);

@@ -84,8 +84,8 @@ describe('announcing transactions', () => {
     throw new Error('nothing came');
   }
 
-  describe('takes its time', () => {
-    it('of five seconds on average for inbound peers, of two for outbound ones', () => {
+  describe('delays them', () => {
+    it('by five seconds on average for inbound peers, by two for outbound ones', () => {
       const mean = (options: FakePeerOptions): number => {
         const peer = connect(options);
         let sum = 0;
@@ -105,7 +105,7 @@ describe('announcing transactions', () => {
       expect(outbound).toBeLessThan(2.6);
     });
 
-    it('the same for all inbound peers, for each outbound one its own', () => {
+    it('equally for all inbound peers, separately for each outbound one', () => {
       const inbound = Array.from({ length: 6 }, () => connect({ kind: 'inbound' }));
       const outbound = Array.from({ length: 6 }, () => connect({ kind: 'outbound' }));
       announce(1);
@@ -125,7 +125,7 @@ describe('announcing transactions', () => {
       expect(when(others).size).toBeGreaterThan(2);
     });
 
-    it('but none for whitelisted peers', () => {
+    it('not at all for whitelisted peers', () => {
       const peer = connect({ isWhitelisted: true });
       for (let i = 0; i < 5; i++) {
         expect(turn(peer)).toEqual([[]]);
@@ -136,7 +136,7 @@ describe('announcing transactions', () => {
     });
   });
 
-  it('goes by ancestors, then by fee rate, in batches of 35', () => {
+  it('sorts by ancestors, then by fee rate, in batches of 35', () => {
     const peer = connect();
     const expected: { ancestorCount: number; feeSat: bigint; id: string }[] = [];
     const random = seededRandom(9);
@@ -176,7 +176,7 @@ describe('announcing transactions', () => {
     expect(turn(first, second)).toEqual([[hashToHex(late)], []]);
   });
 
-  it('leaves out what has left the mempool', () => {
+  it('omits transactions that have left the mempool', () => {
     const peer = connect();
     const [gone] = [mempool.put(numberedTx(1))];
     announcer.announce(gone);
@@ -186,7 +186,7 @@ describe('announcing transactions', () => {
     expect(turn(peer)).toEqual([[stays]]);
   });
 
-  it('leaves out what pays less than the peer wants', () => {
+  it('omits transactions below the fee filter of the peer', () => {
     const [modest, picky] = [connect(), connect()];
     const sizeBytes = formatTransaction(numberedTx(0)).length;
     rates.set(picky.id, 2000n);
@@ -200,7 +200,7 @@ describe('announcing transactions', () => {
     expect(turn(modest, picky)).toEqual([[rich, poor], [rich]]);
   });
 
-  it('leaves out what does not pass the filter of the peer', async () => {
+  it('omits transactions that do not match the filter of the peer', async () => {
     const peer = connect();
     const wanted = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
     const filter = BloomFilter.create({
@@ -237,7 +237,7 @@ describe('announcing transactions', () => {
     expect(turn(peer)).toEqual([ids]);
   });
 
-  it('keeps a bounded list of what a peer should learn of', () => {
+  it('keeps a limited list for each peer', () => {
     const peer = connect();
     for (let i = 0; i < 20; i++) mempool.put(numberedTx(i), { feeSat: 100_000n - BigInt(i) });
     const here = mempool.ids();
@@ -255,7 +255,7 @@ describe('announcing transactions', () => {
     expect(announcer.pendingCount(peer)).toBe(0);
   });
 
-  it('forgets the oldest when all of a full list is in the mempool', () => {
+  it('drops the oldest entries if all of a full list is in the mempool', () => {
     const peer = connect();
     mempool.hasKey = () => true;
     const first = mempool.put(numberedTx(1));
@@ -271,7 +271,7 @@ describe('announcing transactions', () => {
   });
 
   describe('all of the mempool (BIP35)', () => {
-    it('comes at the next batch in order, in parts, and is served from then on', async () => {
+    it('is sent in the next batches in order, and can be requested from then on', async () => {
       const ids = Array.from({ length: 2300 }, (_, i) =>
         mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
       );
@@ -308,7 +308,7 @@ describe('announcing transactions', () => {
       expect(all).toEqual([late, ...ids.slice(0, 999)].map(hashToHex));
     });
 
-    it('is held to fee rate and filter of the peer', async () => {
+    it('is limited by fee rate and filter of the peer', async () => {
       const peer = connect();
       const wanted = Buffer.concat([Buffer.of(20), Buffer.alloc(20, 7)]);
       const poor = mempool.put(numberedTx(1, wanted), { feeSat: 1n });
@@ -328,7 +328,7 @@ describe('announcing transactions', () => {
       expect(turn(peer)[0]!.sort()).toEqual([hashToHex(poor), hashToHex(rich)].sort());
     });
 
-    it('is put in order over several turns where it is large', async () => {
+    it('is sorted in several slices if it is large', async () => {
       const ids = Array.from({ length: 40 }, (_, i) =>
         mempool.put(numberedTx(i), { feeSat: BigInt(5000 - i) }),
       );
@@ -343,7 +343,7 @@ describe('announcing transactions', () => {
       expect(turn(...peers)).toEqual([[], []]);
     });
 
-    it('is compared with a filter in parts, by how much there is to look at', async () => {
+    it('is compared with a filter in slices of bounded work', async () => {
       const peer = connect();
       const script = Buffer.alloc(10_000, 0x51);
       const ids = Array.from({ length: 20 }, (_, i) =>
@@ -419,7 +419,7 @@ describe('announcing transactions', () => {
     });
   });
 
-  it('entries of the mempool after the second of their announcement', async () => {
+  it('no entries of the mempool that are newer than the second of their announcement', async () => {
     const peer = connect();
     await host.deliver(peer, 'mempool', null);
     clock.advance(LONG_SEC);

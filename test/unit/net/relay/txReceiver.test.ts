@@ -95,7 +95,7 @@ describe('transactions of peers', () => {
   const isInPool = (tx: Transaction): boolean => world.mempool.hasKey(toLatin1(txid(tx)));
   const isOrphan = (tx: Transaction): boolean => orphans.has(toLatin1(txid(tx)));
 
-  it('enter the mempool and are passed on', async () => {
+  it('enter the mempool and are forwarded', async () => {
     const peer = host.connect();
     const tx = spendCoins([await coin()], FEE);
     expect(await announceTo(peer, tx)).toEqual([id(tx)]);
@@ -107,7 +107,7 @@ describe('transactions of peers', () => {
     expect(await announceTo(host.connect(), tx)).toEqual([]);
   });
 
-  it('are taken once, without a word to who sends them again', async () => {
+  it('are processed once, and repetitions are not answered', async () => {
     const peers = [host.connect(), host.connect(), host.connect()];
     const tx = spendCoins([await coin()], FEE);
     await Promise.all(peers.map((peer) => send(peer, tx)));
@@ -117,7 +117,7 @@ describe('transactions of peers', () => {
     expect(known.isRejected(txid(tx))).toBe(false);
   });
 
-  it('that come in by another way meanwhile are no refused ones', async () => {
+  it('that were accepted from another source meanwhile are not counted as refused', async () => {
     const peer = host.connect();
     const tx = spendCoins([await coin()], FEE);
     const other = world.accept(tx);
@@ -127,7 +127,7 @@ describe('transactions of peers', () => {
     expect(peer.score).toBe(0);
   });
 
-  it('are answered when they do not parse', async () => {
+  it('are answered with a reject message if they cannot be parsed', async () => {
     const peer = host.connect();
     const raw = formatTransaction(spendCoins([await coin()], FEE)).subarray(0, 50);
     await host.deliver(peer, 'tx', { raw });
@@ -137,7 +137,7 @@ describe('transactions of peers', () => {
     expect(peer.score).toBe(0);
   });
 
-  it('that are large are parsed in turns, one at a time, while small ones go by', async () => {
+  it('that are large are parsed in slices, one at a time, while small ones continue', async () => {
     const peers = [host.connect(), host.connect(), host.connect()];
     const coins = [await coin(), await coin()];
     // Of the same id whatever their witness, and of an unknown parent.
@@ -167,7 +167,7 @@ describe('transactions of peers', () => {
   });
 
   describe('that are refused', () => {
-    it('cost what the verdict says, and are told why', async () => {
+    it('cost the score of the verdict, and are answered with the reason', async () => {
       const peer = host.connect();
       const tx = spendCoins([await coin()], FEE);
       tx.outputs[0]!.value = 22_000_000_000n * 100_000_000n;
@@ -188,7 +188,7 @@ describe('transactions of peers', () => {
       expect(peer.score).toBe(0);
     });
 
-    it('are not asked for again until the tip moves', async () => {
+    it('are not requested again until the tip changes', async () => {
       const [sender, other] = [host.connect(), host.connect()];
       const tx = spendCoins([await coin()], 1n);
       await send(sender, tx);
@@ -203,7 +203,7 @@ describe('transactions of peers', () => {
       expect(other.rejects).toHaveLength(1);
     });
 
-    it('are asked for again when they have a witness, or seem to lack one', async () => {
+    it('are requested again if they have a witness, or seem to lack one', async () => {
       const funding = spendCoins([await coin()], FEE, { script: WITNESS_PROGRAM });
       await world.mineBlock([funding]);
       const [sender, other] = [host.connect(), host.connect()];
@@ -224,7 +224,7 @@ describe('transactions of peers', () => {
       expect(extras).toEqual([{ wtxid: hashToHex(wtxid(wrong)), bytes: toHex(formatTransaction(wrong)) }]);
     });
 
-    it('and those replaced may be of use for a compact block', async () => {
+    it('are kept, like replaced ones, for compact blocks', async () => {
       const peer = host.connect();
       const from = await coin();
       const cheap = spendCoins([from], 1n);
@@ -236,7 +236,7 @@ describe('transactions of peers', () => {
     });
   });
 
-  describe('whose parents are missing', () => {
+  describe('with missing parents', () => {
     /** A transaction and what spends it, each the next one. */
     async function family(count: number): Promise<Transaction[]> {
       const all = [spendCoins([await coin()], FEE)];
@@ -244,7 +244,7 @@ describe('transactions of peers', () => {
       return all;
     }
 
-    it('wait for them, and the sender is asked', async () => {
+    it('wait for them, and the sender receives requests for them', async () => {
       const [peer, other] = [host.connect(), host.connect()];
       const [parent, child] = await family(2);
       await send(peer, child!);
@@ -259,7 +259,7 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(0);
     });
 
-    it('enter in chains of 25 when the first comes', async () => {
+    it('enter in chains of 25 when the first parent arrives', async () => {
       const peer = host.connect();
       const all = await family(25);
       for (const tx of all.slice(1).reverse()) await send(peer, tx);
@@ -270,7 +270,7 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(0);
     });
 
-    it('enter when the last of several parents comes', async () => {
+    it('enter when the last of several parents arrives', async () => {
       const peer = host.connect();
       const parents = [spendCoins([await coin()], FEE), spendCoins([await coin()], FEE, { outputs: 2 })];
       const child = spendCoins(parents.flatMap(coinsOf), FEE);
@@ -282,7 +282,7 @@ describe('transactions of peers', () => {
       expect(isInPool(child)).toBe(true);
     });
 
-    it('are bounded, whatever comes', async () => {
+    it('are limited in number, for any input', async () => {
       await receiver.close();
       make(RELAY, 10);
       const peer = host.connect();
@@ -293,7 +293,7 @@ describe('transactions of peers', () => {
       }
     });
 
-    it('are not kept when a parent was refused, and refused with it', async () => {
+    it('are not kept if a parent was refused, and are refused with it', async () => {
       const peer = host.connect();
       const parent = spendCoins([await coin()], 1n);
       const child = spendCoins([...coinsOf(parent), await coin()], FEE);
@@ -304,7 +304,7 @@ describe('transactions of peers', () => {
       expect(asked(peer)).toEqual([]);
     });
 
-    it('are judged when they can be: the sender pays, and not who sent the parent', async () => {
+    it('are validated when possible: their sender is punished, not the sender of the parent', async () => {
       const [liar, honest] = [host.connect(), host.connect()];
       const parent = spendCoins([await coin()], FEE, { outputs: 3 });
       const [a, b, c] = coinsOf(parent);
@@ -325,7 +325,7 @@ describe('transactions of peers', () => {
       expect(known.isRejected(txid(worse))).toBe(false);
     });
 
-    it('are left alone after another wrong one of a peer that stays', async () => {
+    it('are not processed after another invalid one of a peer that stays', async () => {
       const [liar, honest] = [host.connect({ kind: 'manual' }), host.connect()];
       const parent = spendCoins([await coin()], FEE, { outputs: 2 });
       for (const from of coinsOf(parent)) await send(liar, spendCoins([from], -FEE));
@@ -334,7 +334,7 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(1);
     });
 
-    it('are dropped when they are refused for policy, without blame', async () => {
+    it('are dropped if they are refused for policy, without a penalty', async () => {
       const peer = host.connect();
       const [parent] = await family(1);
       const cheap = spendCoins(coinsOf(parent!), 1n);
@@ -344,7 +344,7 @@ describe('transactions of peers', () => {
       expect(known.isRejected(txid(cheap))).toBe(true);
     });
 
-    it('go with the peer that sent them', async () => {
+    it('are removed with the peer that sent them', async () => {
       const peer = host.connect();
       const [, child] = await family(2);
       await send(peer, child!);
@@ -352,7 +352,7 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(0);
     });
 
-    it('are not kept for a peer that left meanwhile', async () => {
+    it('are not kept for a peer that disconnected meanwhile', async () => {
       const peer = host.connect();
       const [, child] = await family(2);
       const sent = send(peer, child!);
@@ -361,7 +361,7 @@ describe('transactions of peers', () => {
       expect(orphans.size).toBe(0);
     });
 
-    it('go with a block that has them', async () => {
+    it('are removed by a block that contains them', async () => {
       const peer = host.connect();
       const all = await family(3);
       await send(peer, all[2]!);
@@ -371,8 +371,8 @@ describe('transactions of peers', () => {
     });
   });
 
-  describe('that no one should send', () => {
-    it('with -blocksonly are not looked at, but from whitelisted peers', async () => {
+  describe('that must not be sent', () => {
+    it('with -blocksonly are ignored, except from whitelisted peers', async () => {
       await receiver.close();
       make(BLOCKS_ONLY);
       const [stranger, friend] = [host.connect(), host.connect({ isWhitelisted: true })];
@@ -385,7 +385,7 @@ describe('transactions of peers', () => {
   });
 
   describe('of whitelisted peers', () => {
-    it('are passed on again, though known or refused for policy, unless they are wrong', async () => {
+    it('are forwarded again if known or refused for policy, unless they are invalid', async () => {
       const peer = host.connect({ isWhitelisted: true });
       const right = spendCoins([await coin()], FEE);
       await send(peer, right);
@@ -400,7 +400,7 @@ describe('transactions of peers', () => {
       expect(peer.score).toBe(100);
     });
 
-    it('are not with -whitelistforcerelay=0', async () => {
+    it('are not forwarded again with -whitelistforcerelay=0', async () => {
       await receiver.close();
       make({ ...RELAY, whitelistForceRelay: false });
       const peer = host.connect({ isWhitelisted: true });
@@ -411,7 +411,7 @@ describe('transactions of peers', () => {
     });
   });
 
-  it('are not taken any more once it is closed', async () => {
+  it('are not accepted after a close', async () => {
     const peer = host.connect();
     const tx = spendCoins([await coin()], FEE);
     const sent = send(peer, tx);

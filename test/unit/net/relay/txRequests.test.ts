@@ -53,7 +53,7 @@ describe('requests for transactions', () => {
     await host.deliver(peer, 'inv', { items: all });
   }
 
-  it('ask the first announcing peer at once, each other one two minutes later', async () => {
+  it('go to the first announcing peer at once, to each other one two minutes later', async () => {
     const [first, second, third] = [host.connect(), host.connect(), host.connect()];
     for (const peer of [first, second, third]) await announce(peer, [{ type: INV.tx, hash }]);
     expect(told).toEqual([first, second, third].map(({ id }) => `${id} ${toLatin1(hash)}`));
@@ -82,7 +82,7 @@ describe('requests for transactions', () => {
     expect(asked(second)).toEqual([1]);
   });
 
-  it('ask one peer for a transaction once, until it arrives or the peer does not have it', async () => {
+  it('go to one peer once for a transaction, until it arrives or the peer does not have it', async () => {
     const peer = host.connect();
     await announce(peer, items(0, 3));
     expect(asked(peer)).toEqual([3]);
@@ -96,7 +96,7 @@ describe('requests for transactions', () => {
     expect(peer.take('getdata')).toEqual([{ items: items(1, 1, INV.witnessTx) }]);
   });
 
-  it('ask with witness where both sides know of it', async () => {
+  it('ask for witnesses if both sides support them', async () => {
     const plain = host.connect({ services: NODE.network | NODE.bloom });
     const modern = host.connect();
     await announce(plain, items(0, 1));
@@ -106,7 +106,7 @@ describe('requests for transactions', () => {
     expect(modern.take('getdata')).toEqual([{ items: items(1, 1, INV.witnessTx) }]);
   });
 
-  it('go out in batches of a thousand, in the order of the announcements, and no further than a turn may go', async () => {
+  it('are sent in batches of a thousand, in the order of the announcements, up to the end of a turn', async () => {
     const peer = host.connect();
     await announce(peer, items(0, 7500));
     host.tick(clock.ms, peer);
@@ -118,7 +118,7 @@ describe('requests for transactions', () => {
     expect(peer.take('getdata').map(({ items: all }) => all.length)).toEqual([1000, 1000, 500]);
   });
 
-  it('wait while the peer takes nothing', async () => {
+  it('wait while the peer does not read', async () => {
     const peer = host.connect();
     await announce(peer, items(0, 10));
     peer.isSendFull = true;
@@ -144,7 +144,7 @@ describe('requests for transactions', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('are not made while the chain is behind or blocks are read from files', async () => {
+  it('are not sent while the chain is behind or blocks are read from files', async () => {
     const peer = host.connect();
     initialDownload = true;
     await announce(peer, items(0, 1));
@@ -157,7 +157,7 @@ describe('requests for transactions', () => {
     expect(asked(peer)).toEqual([1]);
   });
 
-  it('are made with -blocksonly to whitelisted peers alone, and with -whitelistrelay=0 not even to those', async () => {
+  it('are sent with -blocksonly to whitelisted peers only, and with -whitelistrelay=0 to no peer', async () => {
     make(BLOCKS_ONLY);
     const [stranger, friend] = [host.connect(), host.connect({ isWhitelisted: true })];
     await announce(stranger, items(0, 1));
@@ -170,7 +170,7 @@ describe('requests for transactions', () => {
   });
 
   describe('in a flood', () => {
-    it('keep to the bounds of one peer', async () => {
+    it('are limited for each peer', async () => {
       const peer = host.connect();
       await announce(peer, items(0, MAX_INV_ITEMS));
       await announce(peer, items(MAX_INV_ITEMS, MAX_INV_ITEMS));
@@ -190,7 +190,7 @@ describe('requests for transactions', () => {
       expect(requests.sizes.times).toBeLessThanOrEqual(MAX_INV_ITEMS);
     });
 
-    it('do not grow by taking back what is still to be asked', async () => {
+    it('do not grow through returned requests', async () => {
       const [first, second] = [host.connect(), host.connect()];
       await announce(first, items(0, 1));
       for (let round = 0; round < 20; round++) {
@@ -202,7 +202,7 @@ describe('requests for transactions', () => {
       expect(asked(second)).toEqual([1]);
     });
 
-    it('give each of many peers a share', async () => {
+    it('are shared among many peers', async () => {
       const peers = Array.from({ length: 7 }, () => host.connect());
       const txid = numberedHash(0);
       for (const [i, peer] of peers.entries()) {
@@ -217,7 +217,7 @@ describe('requests for transactions', () => {
       expect(requests.sizes.asked).toBe(0);
     });
 
-    it('leave a message alone that is too long', async () => {
+    it('ignore a message that is too long', async () => {
       const peer = host.connect();
       await announce(peer, items(0, MAX_INV_ITEMS + 1));
       expect(requests.sizes.asked).toBe(0);

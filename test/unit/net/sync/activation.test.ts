@@ -44,7 +44,7 @@ class FakeChain {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('BlockConnector', () => {
-  it('has one run under way and one waiting at most', async () => {
+  it('has at most one run in progress and one waiting', async () => {
     const chain = new FakeChain();
     const connector = new BlockConnector(chain);
     const done: string[] = [];
@@ -78,7 +78,7 @@ describe('BlockConnector', () => {
     await second;
   });
 
-  it('makes room when half of what was too much is connected', async () => {
+  it('has space when half of the excess is connected', async () => {
     const chain = new FakeChain();
     const connector = new BlockConnector(chain);
     void connector.request();
@@ -101,7 +101,7 @@ describe('BlockConnector', () => {
     expect(isFree).toBe(true);
   });
 
-  it('makes room when nothing more can be connected', async () => {
+  it('has space when nothing more can be connected', async () => {
     const chain = new FakeChain();
     const connector = new BlockConnector(chain);
     void connector.request();
@@ -121,7 +121,7 @@ describe('BlockConnector', () => {
     await connector.room();
   });
 
-  it('waits for what can be connected now, not for what comes later', async () => {
+  it('waits for blocks that can be connected now, not for later ones', async () => {
     const chain = new FakeChain();
     const connector = new BlockConnector(chain);
     expect(connector.pending()).toBeNull();
@@ -142,7 +142,7 @@ describe('BlockConnector', () => {
     expect(connector.pending()).toBeNull();
   });
 
-  it('waits no longer for what was found wrong, or when nothing more can be connected', async () => {
+  it('does not wait for invalid blocks, or when nothing more can be connected', async () => {
     const chain = new FakeChain();
     const connector = new BlockConnector(chain);
     void connector.request();

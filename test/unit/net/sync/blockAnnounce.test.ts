@@ -46,7 +46,7 @@ describe('announcements', () => {
     return found;
   };
 
-  it('asks for headers and for compact blocks of both versions, of those that know them', () => {
+  it('are requested as headers and as compact blocks of both versions, from peers that support them', () => {
     expect(world.connect().commands).toEqual(['sendheaders', 'sendcmpct', 'sendcmpct']);
     expect(world.connect().take('sendcmpct')).toEqual([
       { announce: false, version: 2n },
@@ -63,7 +63,7 @@ describe('announcements', () => {
     for (const peer of peers) peer.isSendFull = false;
   };
 
-  it('are the id of each tip to anyone who asked for nothing else', async () => {
+  it('contain the id of each tip for a peer without preferences', async () => {
     const peer = await connectInStep();
     await world.copyFrom(source.world, 6, 7);
     expect(announced(peer)).toEqual([`inv ${await hashOf(6)}`, `inv ${await hashOf(7)}`]);
@@ -75,7 +75,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([]);
   });
 
-  it('are headers to anyone who asked for them, from the first that is unknown on', async () => {
+  it('contain headers for a peer that requested them, from the first unknown one on', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendheaders', null);
     await whileFull(() => world.copyFrom(source.world, 6, 8), peer);
@@ -86,7 +86,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([`headers ${await hashOf(9)}`]);
   });
 
-  it('are made of each block by itself, however fast they follow each other', async () => {
+  it('are sent for each block, however fast they follow each other', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendheaders', null);
     const from = world.connectQuiet();
@@ -99,7 +99,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual(expected);
   });
 
-  it('leave out what the peer announced itself', async () => {
+  it('omit blocks that the peer announced', async () => {
     const [peer, teller] = [await connectInStep(), await connectInStep()];
     await world.deliver(peer, 'sendheaders', null);
     await world.deliver(teller, 'headers', { headers: await headersOf(source.world, 6, 7) });
@@ -109,7 +109,7 @@ describe('announcements', () => {
     expect(announced(teller)).toEqual([]);
   });
 
-  it('are the id of the tip when its header would not connect to what the peer has', async () => {
+  it('contain the id of the tip if its header would not connect to the headers of the peer', async () => {
     const peer = world.connectQuiet();
     await world.deliver(peer, 'sendheaders', null);
     await whileFull(() => world.copyFrom(source.world, 6, 7), peer);
@@ -117,7 +117,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([`inv ${await hashOf(7)}`]);
   });
 
-  it('are the id of the tip when more than eight blocks came while the peer did not read', async () => {
+  it('contain the id of the tip after more than eight blocks while the peer did not read', async () => {
     const [eight, nine] = [await connectInStep(), await connectInStep()];
     for (const peer of [eight, nine]) await world.deliver(peer, 'sendheaders', null);
     await whileFull(() => world.copyFrom(source.world, 6, 13), eight, nine);
@@ -129,7 +129,7 @@ describe('announcements', () => {
     expect(announced(nine)).toEqual([`inv ${await hashOf(14)}`]);
   });
 
-  it('are the headers of the new branch after a reorganisation', async () => {
+  it('contain the headers of the new branch after a reorganisation', async () => {
     const fork = await SyncWorld.open();
     try {
       await fork.copyFrom(source.world, 1, 4);
@@ -147,7 +147,7 @@ describe('announcements', () => {
     }
   });
 
-  it('are the last id when the tip left its branch before the peer was told', async () => {
+  it('contain the last id if the tip left its branch before the announcement', async () => {
     const fork = await SyncWorld.open();
     try {
       await fork.copyFrom(source.world, 1, 4);
@@ -166,7 +166,7 @@ describe('announcements', () => {
     }
   });
 
-  it('are compact blocks to anyone who wants them, before they are connected', async () => {
+  it('are compact blocks for a peer that requested them, before they are connected', async () => {
     const peer = await connectInStep();
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     const block = await source.world.blockAt(6);
@@ -188,7 +188,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([]);
   });
 
-  it('keep to the version of compact blocks that the peer named first', async () => {
+  it('use the version of compact blocks that the peer requested first', async () => {
     const [witness, plain] = [await connectInStep(), await connectInStep()];
     for (const message of [
       { announce: true, version: 2n },
@@ -203,7 +203,7 @@ describe('announcements', () => {
     expect(announced(plain)).toEqual([]);
   });
 
-  it('are compact blocks later to anyone who learned of the parent only meanwhile', async () => {
+  it('are compact blocks later for a peer that received the parent only meanwhile', async () => {
     const peer = world.connectQuiet();
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     world.chain.acceptBlock(await source.world.blockAt(6), true);
@@ -214,7 +214,7 @@ describe('announcements', () => {
     expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);
   });
 
-  it('hold back compact blocks with witness from peers that want none, and from old ones', async () => {
+  it('send no compact blocks with witness to peers without support, and to old ones', async () => {
     const witness = await SyncWorld.open({ params: regtestWith({ forkHeights: ['segwit@1'] }) });
     try {
       await witness.mine(5);
@@ -240,7 +240,7 @@ describe('announcements', () => {
     }
   });
 
-  it('are not made during the initial download, nor to peers far ahead', async () => {
+  it('are not sent during the initial download, nor to peers far ahead', async () => {
     const far = await connectInStep({ startHeight: 5000 });
     const near = await connectInStep({ startHeight: 2000 });
     const silent = await connectInStep({ startHeight: -1 });

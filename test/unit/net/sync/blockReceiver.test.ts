@@ -5,7 +5,7 @@ import { buildCompactBlock } from '../../../../src/net/compact/compactBlock.js';
 import { headerOf, headersOf, makeBlock, seal, SyncWorld } from './support.js';
 import { OPEN_SCRIPT } from '../../../support/testChain.js';
 
-describe('blocks that come', () => {
+describe('received blocks', () => {
   let world: SyncWorld;
   let source: SyncWorld;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('blocks that come', () => {
     hash,
   });
 
-  it('are refused when they do not parse', async () => {
+  it('are refused if they cannot be parsed', async () => {
     const peer = world.connectQuiet();
     const { raw } = await makeBlock(source.world);
     await world.handle(peer, 'block', { raw: raw.subarray(0, raw.length - 1) });
@@ -55,14 +55,14 @@ describe('blocks that come', () => {
     expect(peer.punishments).toEqual([]);
   });
 
-  it('may have bytes behind them', async () => {
+  it('may have trailing bytes', async () => {
     const peer = world.connectQuiet();
     const block = await makeBlock(source.world);
     await world.handle(peer, 'block', { raw: Buffer.concat([block.raw, Buffer.alloc(7)]) });
     expect(world.tip).toBe(block.hash.toString('hex'));
   });
 
-  it('cost what the verdict says, at once, when they cannot even be stored', async () => {
+  it('cost the score of the verdict at once if they cannot be stored', async () => {
     const peer = world.connectQuiet();
     const template = await source.world.miner.assembler.assemble(OPEN_SCRIPT);
     template.header.merkleRoot = Buffer.alloc(32, 7);
@@ -74,7 +74,7 @@ describe('blocks that come', () => {
     expect(world.chain.index.headers.count).toBe(6);
   });
 
-  it('cost what the verdict says, later, when they turn out wrong while being connected', async () => {
+  it('cost the score of the verdict later if they are found invalid while being connected', async () => {
     const [peer, other] = [world.connectQuiet(), world.connectQuiet()];
     const { raw, hash } = await makeGreedy();
     await world.deliver(peer, 'block', { raw });
@@ -91,7 +91,7 @@ describe('blocks that come', () => {
     expect(world.height).toBe(5);
   });
 
-  it('cost nothing when their parent is unknown: that verdict has no code', async () => {
+  it('cost nothing if their parent is unknown: that verdict has no code', async () => {
     const peer = world.connectQuiet();
     const fresh = await SyncWorld.open();
     try {
@@ -113,7 +113,7 @@ describe('blocks that come', () => {
     expect(world.height).toBe(5);
   });
 
-  it('make their peer one that sends new blocks unasked, three at most', async () => {
+  it('let their peer send new blocks in compact form unrequested, three peers at most', async () => {
     const miner = await SyncWorld.open();
     try {
       await miner.copyFrom(source.world, 1, 5);
@@ -141,7 +141,7 @@ describe('blocks that come', () => {
     }
   });
 
-  it('make no such peer while others are under way, or of one that has no witnesses', async () => {
+  it('do not so while others are in progress, or for a peer without witnesses', async () => {
     const [peer, old] = [world.connect(), world.connect()];
     await world.deliver(peer, 'sendcmpct', { announce: false, version: 2n });
     await world.deliver(old, 'sendcmpct', { announce: false, version: 1n });
@@ -168,7 +168,7 @@ describe('blocks that come', () => {
     expect(old.take('sendcmpct')).toEqual([]);
   });
 
-  it('keep their peer waiting while too much is stored and not connected', async () => {
+  it('pause their peer while too many blocks are stored and not connected', async () => {
     const peer = world.connectQuiet();
     const { connector } = world.sync;
     const block = await makeBlock(source.world);
@@ -187,7 +187,7 @@ describe('blocks that come', () => {
     expect(connector.isCongested).toBe(false);
   });
 
-  it('come from no peer that is held for a verdict on what it relayed in compact form', async () => {
+  it('do not punish a peer that relayed them in compact form', async () => {
     const peer = world.connectQuiet();
     const block = await makeGreedy();
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FakePeer } from '../../../support/fakePeer.js';
 import { headersOf, itemsOf, SPACING_SEC, SyncWorld } from './support.js';
 
-describe('whom blocks are awaited from', () => {
+describe('block downloads', () => {
   let world: SyncWorld;
   let source: SyncWorld;
   beforeEach(async () => {
@@ -23,7 +23,7 @@ describe('whom blocks are awaited from', () => {
     await world.handle(peer, 'block', { raw: (await source.world.blockAt(height)).raw });
   };
 
-  it('disconnects a peer that delays all others for two seconds', async () => {
+  it('disconnect a peer that delays all others for two seconds', async () => {
     const [slow, quick] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(slow, quick);
     world.tick(slow, quick);
@@ -42,7 +42,7 @@ describe('whom blocks are awaited from', () => {
     expect(quick.take('getdata').flatMap(itemsOf)).toHaveLength(16);
   });
 
-  it('does not blame a peer that makes progress while others wait', async () => {
+  it('keep a peer that makes progress while others wait', async () => {
     const [slow, quick] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(slow, quick);
     world.tick(slow, quick);
@@ -56,7 +56,7 @@ describe('whom blocks are awaited from', () => {
     expect(slow.isGone).toBe(false);
   });
 
-  it('disconnects a peer whose block does not come within a target spacing', async () => {
+  it('disconnect a peer whose block does not arrive within a target spacing', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);
@@ -65,7 +65,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.goneReason).toContain('Timeout downloading block');
   });
 
-  it('counts from the last block that came, and gives more time while blocks come from others', async () => {
+  it('count from the last received block, and allow more time while blocks arrive from others', async () => {
     const [peer, other] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(peer, other);
     world.tick(peer, other);
@@ -93,7 +93,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.isGone).toBe(true);
   }
 
-  it('restarts the time limits of a peer whose messages were delayed here', async () => {
+  it('restart the time limits of a peer whose messages were delayed here', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);
@@ -108,7 +108,7 @@ describe('whom blocks are awaited from', () => {
     expectGoneAfterSpacing(peer);
   });
 
-  it('does not count the time in which no messages were read', async () => {
+  it('do not count the time in which no messages were read', async () => {
     const peer = world.connectQuiet();
     await announceAll(peer);
     world.tick(peer);
@@ -117,7 +117,7 @@ describe('whom blocks are awaited from', () => {
     expectGoneAfterSpacing(peer);
   });
 
-  it('asks again for a block that came in a form that is not its own', async () => {
+  it('repeat the request for a block with bytes in another form', async () => {
     const peer = world.connectQuiet({ isWhitelisted: true });
     await announceAll(peer);
     world.tick(peer);
@@ -131,7 +131,7 @@ describe('whom blocks are awaited from', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual([asked[0]]);
   });
 
-  it('follows a peer to another branch', async () => {
+  it('follow a peer to another branch', async () => {
     const fork = await SyncWorld.open();
     try {
       await fork.copyFrom(source.world, 1, 3);

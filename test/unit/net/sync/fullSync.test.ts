@@ -15,7 +15,7 @@ describe('two nodes', () => {
     for (const world of worlds.splice(0)) await world.close();
   });
 
-  it('brings an empty one to the tip of the other', async () => {
+  it('bring an empty one to the tip of the other', async () => {
     const [empty, full] = [await open(), await open()];
     await full.mine(100);
     const link = new Link(empty, full);
@@ -31,7 +31,7 @@ describe('two nodes', () => {
     });
   });
 
-  it('brings both to the better of two branches', async () => {
+  it('reach the better of two branches', async () => {
     const [a, b] = [await open(), await open()];
     await a.mine(12);
     await b.copyFrom(a.world, 1, 5);
@@ -43,7 +43,7 @@ describe('two nodes', () => {
     expect(a.tip).toBe(b.tip);
   });
 
-  it('passes new blocks on in compact form, unasked', async () => {
+  it('relay new blocks in compact form, unrequested', async () => {
     const [a, b] = [await open(), await open()];
     await a.mine(3);
     const link = new Link(b, a);
@@ -72,7 +72,7 @@ describe('blocks from fake peers', () => {
     raw: (await source.world.blockAt(height)).raw,
   });
 
-  it('asks for headers from the parent of the best one on, once, and of one peer', async () => {
+  it('are preceded by one request for headers from the parent of the best one on, to one peer', async () => {
     await open(1);
     const [first, second] = [world.connectQuiet(), world.connectQuiet()];
     world.tick(first, second);
@@ -88,7 +88,7 @@ describe('blocks from fake peers', () => {
     expect(second.commands).toEqual(['getheaders']);
   });
 
-  it('shares blocks out, sixteen a peer, none twice', async () => {
+  it('are distributed, sixteen to a peer, none twice', async () => {
     await open(40);
     const peers = [world.connectQuiet(), world.connectQuiet(), world.connectQuiet()];
     const headers = await headersOf(source.world, 1, 40);
@@ -109,7 +109,7 @@ describe('blocks from fake peers', () => {
     expect(peers[2]!.take('getdata').flatMap(itemsOf)).toEqual(asked[0]!.slice(0, 8));
   });
 
-  it('connects blocks that come in any order', async () => {
+  it('are connected in any order of arrival', async () => {
     await open(50);
     const peer = world.connectQuiet();
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 1, 50) });
@@ -127,7 +127,7 @@ describe('blocks from fake peers', () => {
     expect(peer.useful).toHaveLength(50);
   });
 
-  it('asks for more as soon as a peer owes few, without waiting for its turn', async () => {
+  it('are requested as soon as a peer owes few, without waiting for its turn', async () => {
     await open(30);
     const peer = world.connectQuiet();
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 1, 30) });
@@ -139,7 +139,7 @@ describe('blocks from fake peers', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toHaveLength(8);
   });
 
-  it('stores no block that no one asked for and that would not help', async () => {
+  it('are not stored if they were not requested and have too little work', async () => {
     await open(10);
     world.world.timeSec += 50;
     await world.mine(11);
@@ -153,7 +153,7 @@ describe('blocks from fake peers', () => {
     expect(peer.punishments).toEqual([]);
   });
 
-  it('fetches from limited peers only what is new', async () => {
+  it('are requested from limited peers only if they are new', async () => {
     await open(5);
     const limited = world.connectQuiet({ services: 1024n | 4n | 8n });
     await world.deliver(limited, 'headers', { headers: await headersOf(source.world, 1, 5) });
@@ -165,7 +165,7 @@ describe('blocks from fake peers', () => {
     expect(limited.take('getdata').flatMap(itemsOf)).toHaveLength(3);
   });
 
-  it('fetches no old blocks from limited peers', async () => {
+  it('are not requested from limited peers if they are old', async () => {
     await open(2);
     await world.copyFrom(source.world, 1, 2);
     await world.settle();
@@ -184,7 +184,7 @@ describe('blocks from fake peers', () => {
     expect(asked).toEqual([items(15, 30), [...items(1, 14), ...items(31, 32)]]);
   });
 
-  it('fetches no block with witness from peers that keep none', async () => {
+  it('with witness are not requested from peers that keep none', async () => {
     await open(5, { params: regtestWith({ forkHeights: ['segwit@3'] }) });
     const old = world.connectQuiet({ services: 1n | 4n });
     await world.deliver(old, 'headers', { headers: await headersOf(source.world, 1, 5) });
@@ -195,7 +195,7 @@ describe('blocks from fake peers', () => {
     ]);
   });
 
-  it('fetches nothing behind a block known to be invalid', async () => {
+  it('are not requested behind a block known to be invalid', async () => {
     await open(5);
     const peer = world.connectQuiet();
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 1, 5) });
@@ -205,7 +205,7 @@ describe('blocks from fake peers', () => {
     expect(world.host.describe(peer)).toMatchObject({ inFlightHeights: [1, 2] });
   });
 
-  it('downloads no branch of less than the least work', async () => {
+  it('are not downloaded for a branch below the minimum chain work', async () => {
     await open(5, { sync: { minimumChainWork: 1n << 60n } });
     const peer = world.connectQuiet({ kind: 'manual' });
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 1, 5) });

@@ -62,7 +62,7 @@ describe('HeadersPresync', () => {
     for (let at = 0; sync.phase === 'presync'; at += MESSAGE) expect(give(sync, chain, at)).toEqual([]);
   }
 
-  it('hands nothing out at the first fetching, and asks for all again once the work suffices', () => {
+  it('returns nothing in the first phase, and requests all again once the work suffices', () => {
     const sync = begin(12_000);
     for (let at = 0; at < 10_000; at += MESSAGE) {
       expect(give(sync, honest, at)).toEqual([]);
@@ -75,7 +75,7 @@ describe('HeadersPresync', () => {
     expect(sync.height).toBe(0);
   });
 
-  it('hands out what lies under enough of the same headers, and all once the work is there again', () => {
+  it('returns headers that enough equal ones follow, and all once the work is reached again', () => {
     const sync = begin(13_000);
     presync(sync, honest);
     const ready: Buffer[] = [];
@@ -92,7 +92,7 @@ describe('HeadersPresync', () => {
     expect(sync.usageBytes).toBe(0);
   });
 
-  it('takes what is new above the work that sufficed', () => {
+  it('accepts new headers above the sufficient work', () => {
     const sync = begin(3000);
     presync(sync, honest.slice(0, 3500));
     expect(give(sync, honest, 0)).toEqual([]);
@@ -103,7 +103,7 @@ describe('HeadersPresync', () => {
   it.each([
     ['from the beginning', 0],
     ['late', 9000],
-  ])('hands nothing out of a chain that is another one at the second fetching: %s', async (_, forkHeight) => {
+  ])('returns nothing from a chain that differs in the second phase: %s', async (_, forkHeight) => {
     const sync = begin(13_000);
     presync(sync, honest);
     const changed =
@@ -137,7 +137,7 @@ describe('HeadersPresync', () => {
     expect(sync.height).toBeLessThanOrEqual(4000 + COMMITMENT_PERIOD);
   });
 
-  it('gives a chain up that ends too early, either time', () => {
+  it('rejects a chain that ends too early, in either phase', () => {
     const first = begin(14_001);
     for (let at = 0; at < 14_000; at += MESSAGE) expect(give(first, honest, at)).toEqual([]);
     expect(first.phase).toBe('presync');
@@ -150,7 +150,7 @@ describe('HeadersPresync', () => {
     expect(second.phase).toBe('done');
   });
 
-  it.each(['presync', 'redownload'] as const)('notices a header that breaks a rule: %s', (phase) => {
+  it.each(['presync', 'redownload'] as const)('detects a header that violates a rule: %s', (phase) => {
     const sync = begin(13_000);
     if (phase === 'redownload') presync(sync, honest);
     const wrong = Buffer.from(honest[0]!);
@@ -162,7 +162,7 @@ describe('HeadersPresync', () => {
     expect(sync.phase).toBe('done');
   });
 
-  it('gives a chain up that is longer than time allows', () => {
+  it('rejects a chain that is longer than the time allows', () => {
     const nowSec = GENESIS.timeSec;
     // Two hours ahead at six headers a second.
     const bound = 7200 * 6;
@@ -181,7 +181,7 @@ describe('HeadersPresync', () => {
     expect(sync.height).toBeLessThanOrEqual(bound + 2 * COMMITMENT_PERIOD);
   });
 
-  it('keeps little of 200,000 headers of the least difficulty', () => {
+  it('uses little memory for 200,000 headers of the least difficulty', () => {
     const sync = begin(1_000_000);
     let prev = headerHash(GENESIS_HEADER);
     const header = Buffer.from(honest[0]!);
@@ -196,7 +196,7 @@ describe('HeadersPresync', () => {
     expect(sync.usageBytes).toBe(128);
   });
 
-  it('holds at most a megabyte at the second fetching', () => {
+  it('uses at most a megabyte in the second phase', () => {
     const sync = begin(13_000);
     presync(sync, honest);
     let most = 0;

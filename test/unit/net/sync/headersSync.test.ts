@@ -25,7 +25,7 @@ describe('headers', () => {
   const hashOf = async (height: number): Promise<Buffer> => (await source.world.blockAt(height)).hash;
 
   describe('that do not connect', () => {
-    it('are answered by a question, and cost twenty points every tenth time', async () => {
+    it('cause a request, and cost twenty points every tenth time', async () => {
       const peer = world.connectQuiet();
       for (let i = 0; i < 9; i++) await deliver(peer, 20, 22);
       expect(peer.take('getheaders')).toHaveLength(9);
@@ -42,7 +42,7 @@ describe('headers', () => {
       expect(peer.punishments).toEqual([]);
     });
 
-    it('tell what the peer has once they connect through another', async () => {
+    it('update the best block of the peer once they connect through another', async () => {
       const [first, second] = [world.connectQuiet(), world.connectQuiet()];
       await deliver(first, 25, 25);
       await deliver(second, 1, 25);
@@ -50,14 +50,14 @@ describe('headers', () => {
       expect(world.host.describe(first)).toMatchObject({ syncedHeaders: 25 });
     });
 
-    it('are wrong when they are too many for an announcement', async () => {
+    it('are invalid if they are too many for an announcement', async () => {
       const peer = world.connectQuiet();
       await deliver(peer, 10, 17);
       expect(peer.punishments).toEqual(['10 invalid header received']);
     });
   });
 
-  it('cost twenty points when they do not follow one another', async () => {
+  it('cost twenty points if they do not follow one another', async () => {
     const peer = world.connectQuiet();
     const headers = [...(await headersOf(source.world, 1, 3)), ...(await headersOf(source.world, 5, 6))];
     await world.handle(peer, 'headers', { headers });
@@ -65,13 +65,13 @@ describe('headers', () => {
     expect(world.chain.index.headers.count).toBe(1);
   });
 
-  it('cost twenty points when they are more than two thousand', async () => {
+  it('cost twenty points if they are more than two thousand', async () => {
     const peer = world.connectQuiet();
     await world.handle(peer, 'headers', { headers: [], tooMany: 2001 });
     expect(peer.punishments).toEqual(['20 headers message size = 2001']);
   });
 
-  it('cost what the verdict says when they are wrong', async () => {
+  it('cost the score of the verdict if they are invalid', async () => {
     const peer = world.connectQuiet();
     const headers: Buffer[] = await headersOf(source.world, 1, 3);
     // Its target promises work that it does not have.
@@ -84,7 +84,7 @@ describe('headers', () => {
     expect(peer.isGone).toBe(false);
   });
 
-  it('cost nothing when their time may still come', async () => {
+  it('cost nothing if their time is in the future', async () => {
     source.world.timeSec += 3 * 60 * 60;
     const block = await makeBlock(source.world);
     source.world.timeSec -= 3 * 60 * 60;
@@ -99,7 +99,7 @@ describe('headers', () => {
     ['outbound', true],
     ['inbound', false],
     ['manual', false],
-  ] as const)('of a block known to be invalid: an %s peer is sent away: %s', async (kind, isSentAway) => {
+  ] as const)('of a block known to be invalid: an %s peer is disconnected: %s', async (kind, isSentAway) => {
     const peer = world.connectQuiet({ kind });
     await deliver(peer, 1, 5);
     const { index } = world.chain;
@@ -118,7 +118,7 @@ describe('headers', () => {
     expect(peer.punishments).toEqual(['100 invalid header received']);
   });
 
-  it('are asked for on and on while messages come full', async () => {
+  it('are requested repeatedly while messages are full', async () => {
     const peer = world.connectQuiet();
     const headers = await mineHeaders(source, 2003);
     await world.deliver(peer, 'headers', { headers: headers.slice(0, 2000) });
@@ -132,7 +132,7 @@ describe('headers', () => {
     expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: 2003 });
   });
 
-  it('are asked for when a block is announced by its id', async () => {
+  it('are requested if a block is announced by its id', async () => {
     const peer = world.connectQuiet();
     await deliver(peer, 1, 10);
     peer.sent.length = 0;
@@ -147,7 +147,7 @@ describe('headers', () => {
     expect(peer.sent).toEqual([]);
   });
 
-  it('are asked of one peer more for each new block while they are long past, and of each but once', async () => {
+  it('are requested from one more peer for each new block while they are far behind, from each only once', async () => {
     const peers = [world.connectQuiet(), world.connectQuiet(), world.connectQuiet()];
     const announce = async (hash: Buffer): Promise<number[]> => {
       const items = [{ type: INV.block, hash }];
@@ -163,7 +163,7 @@ describe('headers', () => {
     expect(await announce(Buffer.alloc(32, 3))).toEqual([1, 0, 0]);
   });
 
-  it('are not asked for by an announcement of too many', async () => {
+  it('are not requested after an announcement of too many', async () => {
     const peer = world.connectQuiet();
     const items = Array.from({ length: 50_001 }, () => ({ type: INV.block, hash: Buffer.alloc(32, 1) }));
     await world.handle(peer, 'inv', { items });
@@ -182,7 +182,7 @@ describe('headers', () => {
     expect(world.chain.index.headers.count).toBe(1);
   });
 
-  it('of few new blocks near the tip have the blocks asked for at once', async () => {
+  it('of few new blocks near the tip cause a request for the blocks at once', async () => {
     await world.copyFrom(source.world, 1, 20);
     const peer = world.connectQuiet();
     await deliver(peer, 21, 23);
@@ -197,7 +197,7 @@ describe('headers', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toHaveLength(2);
   });
 
-  it('of one new block have it asked for in compact form, where the peer has it', async () => {
+  it('of one new block cause a request in compact form if the peer has it', async () => {
     await world.copyFrom(source.world, 1, 20);
     const peer = world.connectQuiet();
     await world.deliver(peer, 'sendcmpct', { announce: false, version: 2n });
@@ -217,7 +217,7 @@ describe('headers', () => {
       ['outbound', true],
       ['manual', false],
       ['inbound', false],
-    ] as const)('cost an %s peer its place: %s', async (kind, isLost) => {
+    ] as const)('disconnect an %s peer: %s', async (kind, isLost) => {
       await world.close();
       world = await SyncWorld.open({ sync: { minimumChainWork: 1n << 60n } });
       const peer = world.connectQuiet({ kind });
@@ -227,8 +227,8 @@ describe('headers', () => {
     });
   });
 
-  describe('that do not come', () => {
-    it('cost the peer its place when there are others', async () => {
+  describe('that do not arrive', () => {
+    it('disconnect the peer if there are others', async () => {
       const [slow, other] = [world.connectQuiet(), world.connectQuiet()];
       world.world.timeSec += 10 * DAY_SEC;
       const ageSec = world.world.timeSec - world.chain.index.headers.timeSec(0);
@@ -243,7 +243,7 @@ describe('headers', () => {
       expect(other.commands).toEqual(['getheaders']);
     });
 
-    it('cost nothing when there is no other caller', async () => {
+    it('have no effect if there is no other peer', async () => {
       const [slow, inbound] = [world.connectQuiet(), world.connectQuiet({ kind: 'inbound' })];
       world.tick(slow, inbound);
       world.nowMs += 300 * MINUTE_MS;
@@ -251,7 +251,7 @@ describe('headers', () => {
       expect(slow.isGone).toBe(false);
     });
 
-    it('are asked of another when the peer is whitelisted', async () => {
+    it('are requested from another peer if the peer is whitelisted', async () => {
       const [slow, other] = [world.connectQuiet({ isWhitelisted: true }), world.connectQuiet()];
       world.tick(slow, other);
       expect(other.sent).toEqual([]);
@@ -262,7 +262,7 @@ describe('headers', () => {
       expect(other.commands).toEqual(['getheaders']);
     });
 
-    it('do not matter once the best header is of today', async () => {
+    it('have no effect once the best header is from today', async () => {
       const [slow] = [world.connectQuiet(), world.connectQuiet()];
       world.tick(slow);
       await deliver(slow, 1, 25);
@@ -277,7 +277,7 @@ describe('headers', () => {
     });
   });
 
-  it('are asked of everyone once the best one is of today', async () => {
+  it('are requested from all peers once the best one is from today', async () => {
     await world.copyFrom(source.world, 1, 25);
     const peers = [world.connectQuiet(), world.connectQuiet({ kind: 'inbound' })];
     world.tick(...peers);
@@ -288,13 +288,13 @@ describe('headers', () => {
     }
   });
 
-  it('are not asked of peers that offer no blocks', async () => {
+  it('are not requested from peers that offer no blocks', async () => {
     const client = world.connectQuiet({ services: 4n });
     world.tick(client);
     expect(client.sent).toEqual([]);
   });
 
-  it('are asked of inbound peers only when no better ones are there', async () => {
+  it('are requested from inbound peers only if there are no better ones', async () => {
     const inbound = world.connectQuiet({ kind: 'inbound' });
     const outbound = world.connectQuiet();
     world.tick(inbound);

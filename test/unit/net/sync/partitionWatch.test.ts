@@ -45,8 +45,8 @@ class World {
   }
 }
 
-describe('how often a count of blocks comes', () => {
-  it('is as Poisson has it', () => {
+describe('the probability of a number of blocks', () => {
+  it('follows the Poisson distribution', () => {
     expect(probability(0, 2)).toBeCloseTo(Math.exp(-2), 12);
     expect(probability(3, 2)).toBeCloseTo((8 / 6) * Math.exp(-2), 12);
     let sum = 0;
@@ -63,7 +63,7 @@ describe('the operator', () => {
     expect(world.watch.warning).toBe('');
   });
 
-  it('is warned of too few once a day, until the rate is normal again', () => {
+  it('is warned of too few blocks once a day, until the rate is normal again', () => {
     const world = new World();
     world.pass(4 * HOUR);
     expect(world.told).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('the operator', () => {
     expect(world.watch.warning).toBe('');
   });
 
-  it('is warned of too many', () => {
+  it('is warned of too many blocks', () => {
     const world = new World();
     world.pass(2 * HOUR, SPACING / 4);
     expect(world.told).toHaveLength(1);

@@ -46,7 +46,7 @@ describe('serving', () => {
   };
 
   describe('getdata', () => {
-    it('gives whole blocks', async () => {
+    it('sends whole blocks', async () => {
       const peer = connect();
       await ask(peer, INV.witnessBlock, blocks[109]!.hash);
       await ask(peer, INV.witnessBlock, blocks[7]!.hash);
@@ -70,7 +70,7 @@ describe('serving', () => {
       expect(new Set(turns).size).toBe(12);
     });
 
-    it('gives blocks without witness', async () => {
+    it('sends blocks without witness', async () => {
       const peer = connect();
       await ask(peer, INV.block, blocks[109]!.hash);
       await ask(peer, INV.block, blocks[7]!.hash);
@@ -82,7 +82,7 @@ describe('serving', () => {
       expect(plain!.raw).toEqual(blocks[7]!.raw);
     });
 
-    it('gives filtered blocks and the transactions that match', async () => {
+    it('sends filtered blocks and the transactions that match', async () => {
       const peer = connect();
       const asked: number[] = [];
       world.filter = {
@@ -100,7 +100,7 @@ describe('serving', () => {
       expect(peer.take('tx')[0]!.raw).toEqual(blocks[109]!.raw.subarray(blocks[109]!.parsed.txs[12]));
     });
 
-    it('gives the last blocks in compact form, deeper ones whole', async () => {
+    it('sends the last blocks in compact form, deeper ones completely', async () => {
       const peer = connect();
       const tips = await Promise.all([113, 108, 107].map((height) => world.world.blockAt(height)));
       for (const { hash } of tips) await ask(peer, INV.compactBlock, hash);
@@ -133,7 +133,7 @@ describe('serving', () => {
       ]);
     });
 
-    it('costs twenty points when it asks for too much', async () => {
+    it('costs twenty points if it asks for too much', async () => {
       const peer = connect();
       const items = Array.from({ length: 50_001 }, () => ({ type: INV.block, hash: blocks[1]!.hash }));
       await world.deliver(peer, 'getdata', { items });
@@ -141,7 +141,7 @@ describe('serving', () => {
       expect(peer.sent).toEqual([]);
     });
 
-    it('waits while the peer does not take what it was given', async () => {
+    it('waits while the peer does not read', async () => {
       const peer = connect();
       let release = (): void => undefined;
       peer.sendRoom = () =>
@@ -157,7 +157,7 @@ describe('serving', () => {
       expect(peer.sent).toHaveLength(4);
     });
 
-    it('gives a pruning node’s last blocks only', async () => {
+    it('sends only the last blocks of a pruning node', async () => {
       const limited = await SyncWorld.open({ localServices: NODE.networkLimited | NODE.witness });
       try {
         await limited.mine(292);
@@ -197,7 +197,7 @@ describe('serving', () => {
     });
   });
 
-  it('gives blocks and headers of other branches for a month, and only those once found valid', async () => {
+  it('serves blocks and headers of other branches for a month, and only validated ones', async () => {
     const forked = await SyncWorld.open();
     const fork = await SyncWorld.open();
     try {
@@ -240,7 +240,7 @@ describe('serving', () => {
     const hashes = (from: number, to: number): string[] =>
       blocks.slice(from, to + 1).map(({ hash }) => hash.toString('hex'));
 
-    it('gives what follows the last common block, to the stop or the tip', async () => {
+    it('returns the headers after the last common block, to the stop or the tip', async () => {
       const peer = connect();
       const unknown = Buffer.alloc(32, 9);
       expect(await get(peer, [unknown, blocks[50]!.hash], blocks[53]!.hash)).toEqual(hashes(51, 53));
@@ -250,13 +250,13 @@ describe('serving', () => {
       expect(await get(peer, [tip])).toEqual([]);
     });
 
-    it('gives one header by its id', async () => {
+    it('returns one header by its id', async () => {
       const peer = connect();
       expect(await get(peer, [], blocks[50]!.hash)).toEqual(hashes(50, 50));
       expect(await get(peer, [], Buffer.alloc(32, 9))).toBeNull();
     });
 
-    it('remembers the headers that the peer was sent', async () => {
+    it('records the headers that were sent to the peer', async () => {
       const peer = connect();
       await world.deliver(peer, 'sendheaders', null);
       await get(peer, [blocks[100]!.hash]);
@@ -282,7 +282,7 @@ describe('serving', () => {
     });
 
     it.each(['getheaders', 'getblocks'] as const)(
-      '%s disconnects the peer for too long a locator',
+      '%s disconnects the peer if the locator is too long',
       async (command) => {
         const [peer, other] = [connect(), connect()];
         const locator = Array.from({ length: 102 }, () => blocks[1]!.hash);
@@ -346,7 +346,7 @@ describe('serving', () => {
   });
 
   describe('getblocktxn', () => {
-    it('returns transactions of recent blocks, the whole of deeper ones', async () => {
+    it('returns transactions of recent blocks, and deeper blocks completely', async () => {
       const peer = connect();
       await world.deliver(peer, 'sendcmpct', { announce: false, version: 2n });
       const { hash, raw, parsed } = blocks[109]!;
@@ -365,7 +365,7 @@ describe('serving', () => {
       expect(peer.take('blocktxn')[0]!.txs[0]![4]).toBe(1);
     });
 
-    it('bans for transactions that the block does not have', async () => {
+    it('bans for positions that the block does not have', async () => {
       const peer = connect();
       await world.deliver(peer, 'getblocktxn', { blockHash: blocks[109]!.hash, indexes: [2] });
       expect(peer.punishments).toEqual(['100 getblocktxn with out-of-bounds tx indices']);

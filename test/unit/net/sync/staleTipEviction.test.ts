@@ -25,7 +25,7 @@ describe('outbound peers', () => {
     world.tick(...peers);
   };
 
-  describe('whose chain stays behind', () => {
+  describe('with a chain that stays behind', () => {
     it('are asked again after twenty minutes, and then have two minutes', async () => {
       const peer = world.connectQuiet();
       world.tick(peer);
@@ -42,7 +42,7 @@ describe('outbound peers', () => {
       expect(peer.goneReason).toBe('old chain');
     });
 
-    it('stay when they catch up', async () => {
+    it('stay if they catch up', async () => {
       const peer = world.connectQuiet();
       world.tick(peer);
       pass(20 * MINUTE_SEC + 1, peer);
@@ -53,7 +53,7 @@ describe('outbound peers', () => {
       expect(peer.isGone).toBe(false);
     });
 
-    it('have twenty minutes more when they reach what was our tip then', async () => {
+    it('have twenty minutes more if they reach the tip of that time', async () => {
       // Four others are protected: the peer is not.
       const others = Array.from({ length: 4 }, () => world.connectQuiet());
       for (const other of others) await deliver(other, 8, 10);
@@ -70,19 +70,16 @@ describe('outbound peers', () => {
       expect(peer.take('getheaders')).toHaveLength(1);
     });
 
-    it.each(['inbound', 'manual', 'feeler', 'oneShot'] as const)(
-      'stay when they are %s ones',
-      async (kind) => {
-        const peer = world.connectQuiet({ kind });
-        world.tick(peer);
-        pass(20 * MINUTE_SEC + 1, peer);
-        pass(2 * MINUTE_SEC + 1, peer);
-        pass(2 * MINUTE_SEC + 1, peer);
-        expect(peer.isGone).toBe(false);
-      },
-    );
+    it.each(['inbound', 'manual', 'feeler', 'oneShot'] as const)('stay if they are %s ones', async (kind) => {
+      const peer = world.connectQuiet({ kind });
+      world.tick(peer);
+      pass(20 * MINUTE_SEC + 1, peer);
+      pass(2 * MINUTE_SEC + 1, peer);
+      pass(2 * MINUTE_SEC + 1, peer);
+      expect(peer.isGone).toBe(false);
+    });
 
-    it('stay, four of them, when they once were in sync', async () => {
+    it('stay, up to four, if they once were in sync', async () => {
       const peers = Array.from({ length: 5 }, () => world.connectQuiet());
       world.tick(...peers);
       for (const peer of peers) await deliver(peer, 8, 10);
@@ -104,8 +101,8 @@ describe('outbound peers', () => {
     });
   });
 
-  describe('one more than usual', () => {
-    it('is wanted when no block came for three target spacings', async () => {
+  describe('beyond the usual number', () => {
+    it('are allowed if no block arrived for three target spacings', async () => {
       const { staleTips } = world.sync;
       expect(staleTips.wantsExtraOutbound()).toBe(false);
       world.world.timeSec += 3 * SPACING_SEC + 1;
@@ -120,7 +117,7 @@ describe('outbound peers', () => {
       expect(staleTips.wantsExtraOutbound()).toBe(false);
     });
 
-    it('is not wanted while a block is under way', async () => {
+    it('are not allowed while a block is being downloaded', async () => {
       const { staleTips } = world.sync;
       const peer = world.connectQuiet();
       await deliver(peer, 11, 11);
@@ -130,10 +127,10 @@ describe('outbound peers', () => {
     });
   });
 
-  describe('when they are too many', () => {
+  describe('above the limit', () => {
     const connectOld = (): FakePeer => world.connectQuiet({ connectedAtSec: world.world.timeSec - 31 });
 
-    it('lose the one that reported a better block longest ago, the youngest among equals', async () => {
+    it('lose the one that announced a better block longest ago, and the youngest of equals', async () => {
       const { staleTips } = world.sync;
       const [first, second, third] = [connectOld(), connectOld(), connectOld()];
       expect(staleTips.peersToEvict(0)).toEqual([]);

@@ -11,7 +11,7 @@ describe('UploadTarget', () => {
     return { clock, target: new UploadTarget({ targetBytes }, { nowSec: () => clock.sec }) };
   };
 
-  it('bounds nothing by default', () => {
+  it('is unlimited by default', () => {
     const { target } = make(0);
     target.recordSent(1e12);
     expect(target).toMatchObject({
@@ -22,7 +22,7 @@ describe('UploadTarget', () => {
     });
   });
 
-  it('keeps room for the blocks of the rest of the day', () => {
+  it('reserves the blocks of the rest of the day', () => {
     const { clock, target } = make(RESERVED + 1000);
     expect(target).toMatchObject({ refusesHistoricalBlocks: false, timeLeftSec: DAY_SEC });
     target.recordSent(999);
@@ -36,7 +36,7 @@ describe('UploadTarget', () => {
     expect(target.refusesHistoricalBlocks).toBe(false);
   });
 
-  it('refuses history at once when the bound is below what a day of blocks takes', () => {
+  it('refuses history at once if the limit is below the blocks of a day', () => {
     const { target } = make(RESERVED - 1);
     expect(target.refusesHistoricalBlocks).toBe(true);
     expect(target.isReached).toBe(false);

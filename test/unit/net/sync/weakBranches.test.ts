@@ -50,7 +50,7 @@ describe('a branch with too little work', () => {
   const count = (): number => world.chain.index.headers.count;
   const presyncing = (peer: FakePeer): boolean => world.sync.peers.get(peer)!.isPresyncing;
 
-  it('is not kept, however long', async () => {
+  it('is not stored, however long it is', async () => {
     await open(1_000_000);
     const peer = world.connectQuiet();
     const headers = honest.slice(0, 4000);
@@ -67,7 +67,7 @@ describe('a branch with too little work', () => {
     expect([count(), presyncing(inbound)]).toEqual([1, false]);
   });
 
-  it('costs an outbound peer its place when it is all the peer has, during the initial download', async () => {
+  it('disconnects an outbound peer that has no other, during the initial download', async () => {
     await open(1_000_000);
     const peer = world.connectQuiet();
     await serve(peer, () => honest.slice(0, 2500));
@@ -78,7 +78,7 @@ describe('a branch with too little work', () => {
     expect(manual.isGone).toBe(false);
   });
 
-  it('is kept once it has shown its work and was fetched again', async () => {
+  it('is stored after it has proven its work and was requested again', async () => {
     await open(8400);
     const peer = world.connectQuiet();
     world.tick(peer);
@@ -97,7 +97,7 @@ describe('a branch with too little work', () => {
     expect(peer.punishments).toEqual([]);
   });
 
-  it('continues in one pass above the work that is wanted', async () => {
+  it('continues in one phase above the required work', async () => {
     await open(3000);
     const peer = world.connectQuiet();
     // Two messages, both again, and one more.
@@ -105,7 +105,7 @@ describe('a branch with too little work', () => {
     expect(count()).toBe(4501);
   });
 
-  it('that is another one at the second fetching is looked at again', async () => {
+  it('that differs in the second phase is checked again', async () => {
     await open(3500);
     const peer = world.connectQuiet();
     // Twice both messages of one chain, in the end those of the other; of the second pass one message is lost.
@@ -117,7 +117,7 @@ describe('a branch with too little work', () => {
     expect(peer.punishments).toEqual([]);
   });
 
-  it('that is another one each time ends with the connection', async () => {
+  it('that differs each time ends with the connection', async () => {
     await open(3500);
     const peer = world.connectQuiet();
     // Two questions for the first pass, and one that the change answers.
@@ -130,7 +130,7 @@ describe('a branch with too little work', () => {
     expect([next.goneReason, count()]).toEqual([null, 4001]);
   });
 
-  it('cannot be smuggled in before a header that claims much', async () => {
+  it('cannot be added before a header that claims much work', async () => {
     await open(9000);
     const peer = world.connectQuiet();
     const boast = Buffer.from(honest[999]!);
@@ -140,7 +140,7 @@ describe('a branch with too little work', () => {
     expect(count()).toBe(1);
   });
 
-  it('that breaks a rule costs what the verdict says', async () => {
+  it('that violates a rule costs the score of the verdict', async () => {
     await open(9000);
     const peer = world.connectQuiet();
     const [wrong] = await makeHeaders(1, { after: honest[4998]! });
@@ -152,7 +152,7 @@ describe('a branch with too little work', () => {
     expect([count(), peer.isGone]).toEqual([1, true]);
   });
 
-  it('is accepted from whitelisted peers, as what the operator brings', async () => {
+  it('is accepted from whitelisted peers, like from the operator', async () => {
     await open(9000);
     const peer = world.connectQuiet({ isWhitelisted: true });
     await world.deliver(peer, 'headers', { headers: honest.slice(0, 100) });
@@ -160,7 +160,7 @@ describe('a branch with too little work', () => {
     expect(world.chain.acceptHeaders(other.slice(0, 10)).error).toBe(null);
   });
 
-  it('asks a peer for nothing else meanwhile, and takes what it announces for no answer', async () => {
+  it('causes no other requests to the peer meanwhile, and is not continued by announcements', async () => {
     await open(9000);
     const peer = world.connectQuiet();
     world.tick(peer);
@@ -179,7 +179,7 @@ describe('a branch with too little work', () => {
     expect([peer.punishments, count()]).toEqual([[], 1]);
   });
 
-  it('is asked for from the beginning when no answer comes for two minutes, but for time in which nothing was read', async () => {
+  it('is requested from the beginning if no answer arrives for two minutes, without time in which nothing was read', async () => {
     await open(3000);
     const peer = world.connectQuiet();
     world.tick(peer);
@@ -196,8 +196,8 @@ describe('a branch with too little work', () => {
     expect(count()).toBe(3501);
   });
 
-  describe('near the tip', () => {
-    it('is one that leaves the chain more than 144 blocks below', async () => {
+  describe('that forks off below the tip', () => {
+    it('is one with a fork more than 144 blocks below', async () => {
       world = await SyncWorld.open();
       await world.mine(200);
       const peer = world.connectQuiet();
@@ -212,7 +212,7 @@ describe('a branch with too little work', () => {
       expect(peer.punishments).toEqual([]);
     });
 
-    it('has its blocks dropped too, whole or in compact form, unless they are called for', async () => {
+    it('has its blocks dropped too, whole or in compact form, unless they were requested', async () => {
       const old = await SyncWorld.open();
       const weak = await makeBlock(old.world);
       await old.close();
@@ -227,7 +227,7 @@ describe('a branch with too little work', () => {
       expect([isNew, count()]).toEqual([true, before + 1]);
     });
 
-    it('still becomes the chain when it grows better than ours', async () => {
+    it('still becomes the chain if it exceeds ours', async () => {
       world = await SyncWorld.open();
       await world.mine(300);
       const rival = await SyncWorld.open();
@@ -243,7 +243,7 @@ describe('a branch with too little work', () => {
     });
   });
 
-  it('gives no blocks to fetch', async () => {
+  it('has no blocks to download', async () => {
     await open(9000);
     const peer = world.connectQuiet();
     await world.deliver(peer, 'headers', { headers: honest.slice(0, 30) });

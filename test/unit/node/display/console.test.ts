@@ -13,8 +13,8 @@ function open(
   return { stream, console: new Console(stream, color, env) };
 }
 
-describe('a line that renews itself', () => {
-  it('stays below the lines that come meanwhile, and goes in the end', () => {
+describe('a line that is updated in place', () => {
+  it('stays below new lines, and is removed at the end', () => {
     const { stream, console } = open();
     console.line('one\n');
     console.setStatus(() => 'at 1 %');
@@ -29,7 +29,7 @@ describe('a line that renews itself', () => {
     expect(stream.isFollowed).toBe(false);
   });
 
-  it('takes along what a terminal shows of what is typed', () => {
+  it('erases typed characters that a terminal displays', () => {
     const { stream, console } = open();
     console.line('one\n');
     for (const status of [null, () => 'at 1 %']) {
@@ -44,7 +44,7 @@ describe('a line that renews itself', () => {
     expect(other.stream.written).toBe('');
   });
 
-  it('is cut to the width, and again when that changes', () => {
+  it('is truncated to the width, and again when the width changes', () => {
     const { stream, console } = open({ columns: 12 });
     console.setStatus(() => 'a long story of blocks');
     expect(stream.screen()).toEqual(['a long...']);
@@ -54,7 +54,7 @@ describe('a line that renews itself', () => {
     expect(stream.screen()).toEqual(['a l...']);
   });
 
-  it('never runs over, whatever a file is called', () => {
+  it('never exceeds the width, for any file name', () => {
     const { stream, console } = open({ columns: 12 });
     console.setStatus(() => '\u5340\u584a\u93c8\u5340\u584a\u93c8\u5340');
     expect(stream.screen()).toEqual(['\u5340\u584a\u93c8...']);
@@ -62,13 +62,13 @@ describe('a line that renews itself', () => {
     expect(stream.screen()).toEqual(['a??[2Jb']);
   });
 
-  it('is given the width to fill', () => {
+  it('receives the width to fill', () => {
     const { stream, console } = open({ columns: 31 });
     console.setStatus((columns) => '#'.repeat(columns));
     expect(stream.screen()).toEqual(['#'.repeat(28)]);
   });
 
-  it('is written only where it changed', () => {
+  it('is written only if it changed', () => {
     const { stream, console } = open();
     console.setStatus(() => 'same');
     const { written } = stream;
@@ -76,7 +76,7 @@ describe('a line that renews itself', () => {
     expect(stream.written).toBe(written);
   });
 
-  it('is not there without a terminal, nor on a dumb one', () => {
+  it('is not shown without a terminal, nor on a dumb one', () => {
     for (const { stream, console } of [open({ isTTY: false }), open({}, 'never', { TERM: 'dumb' })]) {
       expect(console.isLive).toBe(false);
       console.setStatus(() => 'at 1 %');
@@ -88,7 +88,7 @@ describe('a line that renews itself', () => {
 });
 
 describe('lines', () => {
-  it('keep what is to be typed in one piece', () => {
+  it('keep a command to type in one piece', () => {
     const { stream, console } = open({ columns: 40 });
     console.line('Ask it: lbcnode-cli -regtest getinfo\n');
     console.line('Ask it: node dist/bin/cli.js -regtest getinfo\n');
@@ -103,7 +103,7 @@ describe('lines', () => {
     ]);
   });
 
-  it('that are too long for a terminal are broken at spaces', () => {
+  it('longer than the width of a terminal are wrapped at spaces', () => {
     const { stream, console } = open({ columns: 30 });
     console.line(`${STAMP}best block ${'f'.repeat(40)} at height 0\n`);
     expect(stream.screen()).toEqual([
@@ -115,7 +115,7 @@ describe('lines', () => {
     ]);
   });
 
-  it('are coloured where that is wanted', () => {
+  it('are coloured on request', () => {
     const grey = `\x1b[90m${STAMP}\x1b[39m`;
     const wanted: [FakeStream, string][] = [];
     for (const [tty, colors, choice, painted] of [

@@ -24,8 +24,8 @@ function steps(
   return firstSteps(loadOptions(command.args, home), places, program, '/srv/lbcnode', launcher);
 }
 
-describe('what is said of the next steps', () => {
-  it('names places, credentials and commands', () => {
+describe('the first steps', () => {
+  it('name paths, credentials and commands', () => {
     expect(steps(['-regtest'])).toEqual([
       `RPC listens on [::1]:29245 and 127.0.0.1:29245, cookie in ${home}/.lbcnode/regtest/.cookie`,
       'Call a method: lbcnode-cli -regtest getblockchaininfo',
@@ -39,7 +39,7 @@ describe('what is said of the next steps', () => {
     ]);
   });
 
-  it('leaves out a password that the command finds in the file of the node', () => {
+  it('omit a password that the command finds in the file of the node', () => {
     const file = join(home, 'with password.conf');
     writeFileSync(file, 'rpcuser=u\nrpcpassword=secret\n');
     expect(steps(['-regtest', `-conf=${file}`])[1]).toBe(
@@ -47,7 +47,7 @@ describe('what is said of the next steps', () => {
     );
   });
 
-  it('repeats what the command needs to find this node, fit for a shell', () => {
+  it('repeat the options that the command needs to find this node, quoted for a shell', () => {
     const words = ['-regtest', `-datadir=${home}`, '-rpcport=0', '-rpccookiefile=/tmp/cookie'];
     expect(steps(words, [{ host: '127.0.0.1', port: 4567 }])[1]).toBe(
       `Call a method: lbcnode-cli -regtest '-datadir=${home}' -rpcport=4567 -rpccookiefile=/tmp/cookie getblockchaininfo`,
@@ -57,7 +57,7 @@ describe('what is said of the next steps', () => {
     );
   });
 
-  it('names the command of a bundle by its path', () => {
+  it('show the command of a bundle by its path', () => {
     const of = (launcher: string): string =>
       steps([], LOOPBACK, '/cache/app/dist/bin/lbcnode.js', launcher)[1]!;
     expect(of('/opt/lbc/lbcnode')).toBe('Call a method: /opt/lbc/lbcnode-cli getblockchaininfo');
@@ -67,13 +67,13 @@ describe('what is said of the next steps', () => {
     );
   });
 
-  it('names the command by its path where it was not installed', () => {
+  it('show the command by its path if it is not installed', () => {
     expect(steps(['-regtest'], LOOPBACK, '/srv/lbcnode/dist/bin/lbcnode.js')[1]).toBe(
       'Call a method: node dist/bin/lbcnode-cli.js -regtest getblockchaininfo',
     );
   });
 
-  it('says how to stop a node without RPC', () => {
+  it('show how to stop a node without RPC', () => {
     expect(steps(['-server=0'], [])).toEqual(['RPC is off (-server=0). Stop it: Ctrl-C or SIGTERM']);
   });
 });

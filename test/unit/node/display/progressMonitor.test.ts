@@ -7,7 +7,7 @@ import { Console } from '../../../../src/node/display/console.js';
 
 const TIME_SEC = 1_500_000_000;
 
-describe('the progress that is shown', () => {
+describe('the displayed progress', () => {
   let stream: FakeStream;
   let logged: string[];
   let told: string[];
@@ -106,7 +106,7 @@ describe('the progress that is shown', () => {
     expect([stream.written, logged, told]).toEqual(['', [], []]);
   });
 
-  it('of filling indexes stands where nothing else does, and is logged beside it', () => {
+  it('of filling indexes is shown if there is no other, and is logged too', () => {
     const fill = (done: number): void =>
       events.emit('backgroundProgress', {
         activity: 'Building txindex',
@@ -141,7 +141,7 @@ describe('the progress that is shown', () => {
     expect(told.every((line) => line.startsWith('Importing'))).toBe(true);
   });
 
-  it('of the initial download goes from headers to blocks, and ends with it', () => {
+  it('of the initial download shows headers, then blocks, and ends with it', () => {
     const header = (id: number): void => events.emit('headerTip', { id });
     header(400);
     vi.advanceTimersByTime(1000);
@@ -181,7 +181,7 @@ describe('the progress that is shown', () => {
     expect(stream.written).toBe('');
   });
 
-  it('reports large flushes, in between too', () => {
+  it('reports large flushes, also in between', () => {
     events.emit('writing', { bytes: 1 << 20 });
     expect(shown()).toBe('');
     events.emit('writing', { bytes: 300 << 20 });

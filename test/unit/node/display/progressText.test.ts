@@ -13,20 +13,20 @@ const progress = {
 const figures = { progress, txPerSec: 1234.4, leftSec: 7000 };
 
 describe('progress as text', () => {
-  it('is whole in the log', () => {
+  it('is complete in the log', () => {
     expect(progressLine(figures, 'cache 3 MiB')).toBe(
       'Importing bootstrap.dat: height 123456, 2017-07-14 02:40, 25.0 %, 1234 tx/s, cache 3 MiB, 117 min left',
     );
   });
 
-  it('says nothing of what is not known', () => {
+  it('omits unknown values', () => {
     const early = { ...progress, height: -1, timeSec: 0, total: 0 };
     expect(progressLine({ progress: early, txPerSec: null, leftSec: null }, 'cache 0 MiB')).toBe(
       'Importing bootstrap.dat: cache 0 MiB',
     );
   });
 
-  it('leaves out on a terminal what matters least', () => {
+  it('omits the least important parts on a terminal', () => {
     expect([90, 80, 60, 50, 40, 30].map((columns) => progressStatus(figures, columns))).toEqual([
       'Importing bootstrap.dat  25.0 %  height 123456  2017-07-14 02:40  1234 tx/s  117 min left',
       'Importing  25.0 %  height 123456  2017-07-14  1234 tx/s  117 min left',
@@ -37,7 +37,7 @@ describe('progress as text', () => {
     ]);
   });
 
-  it('gives durations in a unit that fits them', () => {
+  it('shows durations in a suitable unit', () => {
     expect([0.4, 119, 121, 7199, 7300, 200_000].map(formatDuration)).toEqual([
       '0 s',
       '119 s',
@@ -49,10 +49,10 @@ describe('progress as text', () => {
   });
 });
 
-describe('the pace', () => {
+describe('the speed', () => {
   const sample = (done: number, txCount: number) => ({ done, total: 1000, txCount });
 
-  it('is unknown at first, and what is left where nothing moves', () => {
+  it('is unknown at first, and the remaining time without progress', () => {
     const pace = new ProgressPace();
     expect([pace.txPerSec, pace.leftSec]).toEqual([null, null]);
     pace.add(0, sample(900, 50));
@@ -61,7 +61,7 @@ describe('the pace', () => {
     expect([pace.txPerSec, pace.leftSec]).toEqual([0, null]);
   });
 
-  it('judges what is left by what was done since, not by what was done before', () => {
+  it('estimates the remaining time from this run, not from earlier ones', () => {
     const pace = new ProgressPace();
     pace.add(0, sample(900, 0));
     pace.add(300, sample(901, 10));

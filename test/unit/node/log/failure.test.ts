@@ -32,7 +32,7 @@ describe('describeFailure', () => {
     ['ENOTEMPTY', /a folder that is not empty exists there/],
     ['ENOENT', /it is missing \(ENOENT\)\. Restore it/],
     ['ESTALE', /its disk was removed/],
-  ])('describes %s in one line that names the file and what to do', (code, expected) => {
+  ])('describes %s in one line with the file and the remedy', (code, expected) => {
     for (const [error, named] of [
       [systemError(code), FOLDER],
       [systemError(code, '/data/regtest/x.dat'), '/data/regtest/x.dat'],
@@ -64,7 +64,7 @@ describe('describeFailure', () => {
     );
   });
 
-  it('leaves messages for the operator as they are, and knows a bug', () => {
+  it('keeps messages for the operator, and recognizes a bug', () => {
     for (const error of [
       new FolderError('do this'),
       new EnvironmentError('do this'),
@@ -92,7 +92,7 @@ describe('describeFailure', () => {
 });
 
 describe('onFile', () => {
-  it('names the file of what the system refuses, and lets everything else pass', () => {
+  it('adds the file to errors of the system, and passes on all other errors', () => {
     const refuse = (error: Error) => () =>
       onFile('/data/blk00000.dat', () => {
         throw error;

@@ -53,7 +53,7 @@ describe('lines', () => {
     expect(lines).toEqual(['2026-01-02T03:04:05Z hello\n']);
   });
 
-  it('have microseconds or no time where that is wanted', () => {
+  it('have microseconds or no time on request', () => {
     const micros = lineLogger({ micros: true });
     micros.logger.info('x');
     expect(micros.lines[0]).toMatch(/^2026-01-02T03:04:05\.00678[89]Z x\n$/);
@@ -71,7 +71,7 @@ describe('lines', () => {
     expect(lines).toEqual(['Warning: odd\n', 'Warning: odd\n', 'Error: bad\n', 'Error: bad\n']);
   });
 
-  it('are written for the categories that are on, and made only then', () => {
+  it('are written for enabled categories, and created only for them', () => {
     const { lines, logger } = lineLogger({ timestamps: false });
     const make = vi.fn(() => 'made');
     logger.debug('net', make);
@@ -111,7 +111,7 @@ describe('categories', () => {
     expect(on(['net'], ['all'])).toEqual([]);
   });
 
-  it('complain of names that are none', () => {
+  it('warn of unknown names', () => {
     expect(applyDebugOptions(new LogCategorySet(), ['nosuch'], ['neither'])).toEqual([
       'Unsupported logging category -debug=nosuch.',
       'Unsupported logging category -debugexclude=neither.',
@@ -121,7 +121,7 @@ describe('categories', () => {
 
 describe('progress', () => {
   it.each([true, false])(
-    'is a line of the file, and of a console that shows none already: %s',
+    'is a line of the file, and of a console without a progress line: %s',
     async (isTTY) => {
       const stream = new FakeStream({ isTTY, columns: 80 });
       const log = createFileLogger(load('-logtimestamps=0', '-printtoconsole'), stream);
@@ -137,7 +137,7 @@ describe('progress', () => {
     },
   );
 
-  it('is on no console where the log is on none', async () => {
+  it('is not on the console if the log is not', async () => {
     const stream = new FakeStream();
     const log = createFileLogger(load('-printtoconsole=0'), stream);
     log.show(() => 'at 10 %');
@@ -170,7 +170,7 @@ describe('the file', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/ three\n\n{5}.* four\n$/);
   });
 
-  it('is left out with -nodebuglogfile, and the console with -daemon', async () => {
+  it('is disabled by -nodebuglogfile, and the console by -daemon', async () => {
     const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const console = createFileLogger(load('-nodebuglogfile'));
     console.logger.info('to the console');
@@ -184,7 +184,7 @@ describe('the file', () => {
     expect(existsSync(join(folder, 'regtest', 'debug.log'))).toBe(false);
   });
 
-  it('says so when it cannot be written', () => {
+  it('causes a message if it cannot be written', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => createFileLogger(load('-debuglogfile=../file/x.log'))).toThrow(
       /^Could not open debug log file /,
@@ -202,7 +202,7 @@ describe('the file', () => {
     expect(() => createFileLogger(load())).toThrow(new RegExp(`x\\.log: .* \\(${config}, line 1\\)$`));
   });
 
-  it('is cut down to its end when it is huge', () => {
+  it('is truncated to its end if it is huge', () => {
     const path = join(folder, 'debug.log');
     shrinkLog(path);
     writeFileSync(path, Buffer.alloc(RECENT_LOG_BYTES + 500_000, 'a'));

@@ -18,7 +18,7 @@ const taken = (limit: number): number =>
   150 + Math.max(0, Math.min(1010, Math.floor(limit / 5)) - 100) + PEERS + 8;
 
 describe('descriptors', () => {
-  it('are enough for all that is wanted where the system allows it', () => {
+  it('are enough for all requests if the system allows it', () => {
     for (const limit of [Infinity, 1_048_576, 4096]) {
       const { httpPerServer, webSockets, hub, warnings } = share({}, limit);
       expect({ httpPerServer, webSockets, hub }).toEqual({ httpPerServer: 512, webSockets: 32, hub: 1000 });
@@ -30,7 +30,7 @@ describe('descriptors', () => {
     });
   });
 
-  it('are never promised twice, whatever is wanted together', () => {
+  it('are never reserved twice, for any requests', () => {
     for (const limit of [320, 400, 512, 777, 1024, 2048])
       for (const httpServers of [0, 1, 2])
         for (const webSockets of [0, 32, 5000])
@@ -44,7 +44,7 @@ describe('descriptors', () => {
           }
   });
 
-  it('that are too few are reported', () => {
+  it('cause a warning if there are too few', () => {
     const { httpPerServer, webSockets, hub, warnings } = share({}, 1024);
     expect(2 * httpPerServer + webSockets + hub).toBeGreaterThan(1024 - taken(1024) - 2);
     expect(warnings).toEqual([

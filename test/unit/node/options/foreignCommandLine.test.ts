@@ -18,7 +18,7 @@ function load(...words: string[]): LoadedOptions {
 }
 
 describe('a command line of lbcd', () => {
-  it('is taken as in compose files', () => {
+  it('is accepted as in compose files', () => {
     const { options, network, warnings } = load(
       ...['--notls', '--rpcuser=lbry', '--rpcpass=lbry', '--rpclisten=127.0.0.1:9999', '--regtest'],
       ...['--txindex', '--addrindex', `--datadir=${home}`, '--nodnsseed', '--nolisten'],
@@ -38,7 +38,7 @@ describe('a command line of lbcd', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is taken as in the harness of dcrdex', () => {
+  it('is accepted as in the harness of dcrdex', () => {
     const { options, paths, warnings } = load(
       ...[
         '--regtest',
@@ -65,7 +65,7 @@ describe('a command line of lbcd', () => {
     expect(warnings).toEqual(['Command line: logdir is ignored: use -debuglogfile.']);
   });
 
-  it('may have values in words of their own, and short names', () => {
+  it('may have values in separate words, and short names', () => {
     const { options, warnings } = load(
       ...['-u', 'me', '-P', 'pa ss', '-b', home, '-a', 'one:1', '--addpeer', 'two:2', '-d', 'info'],
       ...['--maxpeers', '9', '--logdir', '/logs', '--rpcquirks', '--blocksonly'],
@@ -85,7 +85,7 @@ describe('a command line of lbcd', () => {
     ]);
   });
 
-  it('names addresses to listen at, where ours has a switch', () => {
+  it('has listening addresses where ours has a switch', () => {
     expect(load('--listen=:7777').options).toMatchObject({ port: 7777, listen: true });
     expect(load('--listen=127.0.0.1:8').options).toMatchObject({ bind: ['127.0.0.1:8'], listen: true });
     expect(load('--listen', '127.0.0.1:8').options).toMatchObject({ bind: ['127.0.0.1:8'], listen: true });
@@ -96,7 +96,7 @@ describe('a command line of lbcd', () => {
     expect(load('--noonion').options.onion).toBe('0');
   });
 
-  it('may have values in quotes or joined to a letter, and a folder in the home folder', () => {
+  it('may have quoted values or values joined to a letter, and a folder in the home folder', () => {
     const quoted = load('--rpcuser="lbry"', '--rpcpass', '"a b"', '-a1.2.3.4', '--datadir=~/data', '--');
     expect(quoted.options).toMatchObject({ rpcuser: 'lbry', rpcpassword: 'a b', addnode: ['1.2.3.4'] });
     expect(quoted.paths.dataDir).toBe(join(home, 'data'));
@@ -116,14 +116,14 @@ describe('a command line of lbcd', () => {
     expect(() => load(...words)).toThrow(message);
   });
 
-  it('names a configuration file', () => {
+  it('specifies a configuration file', () => {
     const file = join(home, 'lbcd.conf');
     writeFileSync(file, '[Application Options]\nrpcuser=filed\n');
     expect(load(`--configfile=${file}`).options.rpcuser).toBe('filed');
     expect(load('-C', file).options.rpcuser).toBe('filed');
   });
 
-  it('is refused for a network that does not exist here, and for options of none of the programs', () => {
+  it('is refused for an unknown network, and for options that none of the programs has', () => {
     expect(() => load('--simnet')).toThrow('The network simnet of lbcd does not exist here');
     expect(() => load('--nosuchthing')).toThrow('Invalid parameter -nosuchthing');
     expect(() => load('--rpcpas=x')).toThrow('Invalid parameter -rpcpas');
@@ -136,7 +136,7 @@ describe('a command line of lbrycrd', () => {
     expect(load('-notor').network).toBe('main');
   });
 
-  it('passes over what older versions had', () => {
+  it('ignores options of older versions', () => {
     const { options, warnings } = load(
       '-gen=0',
       '-limitfreerelay=15',

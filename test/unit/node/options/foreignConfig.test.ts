@@ -30,8 +30,8 @@ function put(path: string, text: string): string {
   return join(home, path);
 }
 
-describe('the file of lbcd', () => {
-  it('is known by its heading or its name', () => {
+describe('the configuration file of lbcd', () => {
+  it('is recognized by its heading or its name', () => {
     expect(isLbcdConfig('/x/lbcd.conf', '')).toBe(true);
     expect(isLbcdConfig('/x/my.conf', '; text\n[Application Options]\n')).toBe(true);
     expect(isLbcdConfig('/x/lbcnode.conf', '[regtest]\nrpcport=1\n')).toBe(false);
@@ -77,7 +77,7 @@ describe('the file of lbcd', () => {
     expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
   });
 
-  it('switches TLS, and names its files', () => {
+  it('enables TLS, and names its files', () => {
     expect(load(`-conf=${put('lbcd.conf', 'notls=1\n')}`)).toMatchObject({
       options: { tls: false },
       warnings: [],
@@ -102,18 +102,15 @@ describe('the file of lbcd', () => {
     ]);
   });
 
-  it.each(['lbcd.conf', 'other.conf'])(
-    'is refused where it means a network that is not here (%s)',
-    (name) => {
-      for (const network of ['simnet', 'signet']) {
-        const file = put(name, `txindex=1\n${network}=1\n`);
-        expect(() => load(`-conf=${file}`)).toThrow(
-          `The network ${network} of lbcd does not exist here: only the main network, -testnet and -regtest are supported (${file}, line 2).`,
-        );
-      }
-      expect(load(`-conf=${put(name, 'txindex=1\nsimnet=0\n')}`).network).toBe('main');
-    },
-  );
+  it.each(['lbcd.conf', 'other.conf'])('is refused if it selects an unknown network (%s)', (name) => {
+    for (const network of ['simnet', 'signet']) {
+      const file = put(name, `txindex=1\n${network}=1\n`);
+      expect(() => load(`-conf=${file}`)).toThrow(
+        `The network ${network} of lbcd does not exist here: only the main network, -testnet and -regtest are supported (${file}, line 2).`,
+      );
+    }
+    expect(load(`-conf=${put(name, 'txindex=1\nsimnet=0\n')}`).network).toBe('main');
+  });
 
   it('has values refused with the place', () => {
     const file = put('lbcd.conf', '\nmaxpeers=many\n');
@@ -122,7 +119,7 @@ describe('the file of lbcd', () => {
     );
   });
 
-  it('belongs to the network of the command line where it chooses none', () => {
+  it('belongs to the network of the command line if it selects none', () => {
     const file = put('lbcd.conf', '[Application Options]\nrpclisten=127.0.0.1:1234\n');
     expect(load(`-conf=${file}`, '-regtest')).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
     expect(load(`-conf=${file}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
@@ -130,7 +127,7 @@ describe('the file of lbcd', () => {
     expect(load(`-conf=${chosen}`)).toMatchObject({ options: { rpcport: 1234 }, warnings: [] });
   });
 
-  it('has the last value of an option count, each value of a list, and options of ours', () => {
+  it('uses the last value of an option, each value of a list, and our options', () => {
     const text =
       '[Application Options]\nu=first\nP="\\x41\\u00e9 \\"b\\""\nrpcuser=last\nnotls=t\nnotls=F\n' +
       'addpeer=a\naddpeer=b\nclaimindex=1\nconf=x\n';
@@ -160,7 +157,7 @@ describe('the file of lbcd', () => {
     expect(() => load(`-conf=${file}`)).toThrow(`(${file}, line 2).`);
   });
 
-  it('leads to options that there are', () => {
+  it('maps to existing options', () => {
     const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
     const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
     const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'), {
@@ -174,7 +171,7 @@ describe('the file of lbcd', () => {
 });
 
 describe('the configuration file of lbrycrd', () => {
-  it('is read, and what older ones know is explained', () => {
+  it('is read, and options of older versions are explained', () => {
     const file = put('lbrycrd.conf', 'txindex=1\n[lbrycrdreg]\nrpcport=1234\n[main]\ngen=1\nalerts=0\n');
     const { options, warnings } = load(`-conf=${file}`, '-regtest');
     expect(options).toMatchObject({ txindex: true, rpcport: 1234 });
@@ -184,7 +181,7 @@ describe('the configuration file of lbrycrd', () => {
     ]);
   });
 
-  it('has names of lbcd refused, with ours', () => {
+  it('is refused with options of lbcd, and the message has ours', () => {
     const file = put('lbrycrd.conf', '\nrpcpass=x\n');
     expect(() => load(`-conf=${file}`)).toThrow(
       `Error reading configuration file: Invalid configuration value rpcpass (${file}, line 2). The option rpcpass of lbcd is rpcpassword here`,
@@ -195,7 +192,7 @@ describe('the configuration file of lbrycrd', () => {
 });
 
 describe('other configuration files', () => {
-  it('are pointed out in our folder, unless they are the ones that are read', () => {
+  it('in our folder are reported, unless they are read', () => {
     const theirs = put('data/lbrycrd.conf', 'txindex=1\n');
     expect(load().hints).toEqual([
       `${theirs} is a configuration file of lbrycrd and is not read; to use it, start with -conf=${theirs}`,
@@ -205,7 +202,7 @@ describe('other configuration files', () => {
     expect(load('-conf=lbrycrd.conf').options.txindex).toBe(true);
   });
 
-  it('are pointed out in the home folder while there is no file of ours', () => {
+  it('in the home folder are reported if there is no file of ours', () => {
     const conf = put('.lbrycrd/lbrycrd.conf', '');
     const blocks = put('.lbrycrd/blocks/blk00000.dat', '');
     const lbcd = put('.lbcd/lbcd.conf', '');

@@ -11,7 +11,7 @@ import { parseCommandLine } from '../../../../src/node/options/options.js';
 import { readOptions } from '../../../../src/node/options/optionValues.js';
 
 describe('the user agent', () => {
-  it('holds name, version and comments', () => {
+  it('contains name, version and comments', () => {
     expect(userAgent([], '1.2.3')).toBe('/lbcnode:1.2.3/');
     expect(userAgent(['one', 'a.b-c_d?e@f, ;'], '1.2.3')).toBe('/lbcnode:1.2.3(one; a.b-c_d?e@f, ;)/');
     expect(versionNumber('1.2.3')).toBe(1_020_300);
@@ -24,7 +24,7 @@ describe('the user agent', () => {
     );
   });
 
-  it('is bounded', () => {
+  it('has a maximum length', () => {
     const room = 256 - '/lbcnode:1.2.3()/'.length;
     expect(userAgent(['a'.repeat(room)], '1.2.3')).toHaveLength(256);
     expect(() => userAgent(['a'.repeat(room - 2), 'b'], '1.2.3')).toThrow(
@@ -74,7 +74,7 @@ describe('networks', () => {
     expect(networks(...words)).toEqual(expected);
   });
 
-  it('are refused by names and proxies that are none', () => {
+  it('are refused with invalid names and proxies', () => {
     expect(() => networks('-onlynet=foo')).toThrow("Unknown network specified in -onlynet: 'foo'");
     expect(() => networks('-proxy=1.2.3.4:99999')).toThrow(
       "Invalid -proxy address or hostname: '1.2.3.4:99999'",
@@ -84,7 +84,7 @@ describe('networks', () => {
     expect(networks('-proxy=host:1')[0]).toBe('ipv4 open reachable [host:1] randomized');
   });
 
-  it('are shown as they are now, with the proxy that Tor reported', () => {
+  it('are shown with their present state, with the proxy that Tor reported', () => {
     const command = parseCommandLine(['-onlynet=ipv6', '-onion=[::1]:7', '-proxyrandomize']);
     if (command.action !== 'run') throw new Error('the words ask for help');
     const told = reachableNetworks(command.args, readOptions(command.args));

@@ -5,7 +5,7 @@ import { OptionError } from '../../../../src/node/options/optionArgs.js';
 const START = { npm_package_name: 'lbcnode', npm_lifecycle_event: 'start' };
 
 describe('options in front of the dashes of npm', () => {
-  it('are refused, with what to type', () => {
+  it('are refused, with the right command', () => {
     const env = { ...START, npm_config_regtest: 'true', npm_config_dbcache: '500', npm_config_listen: '' };
     expect(() => refuseSwallowed(env)).toThrow(OptionError);
     expect(() => refuseSwallowed(env)).toThrow(
@@ -22,13 +22,13 @@ describe('options in front of the dashes of npm', () => {
     ['regtset', 'regtest'],
     ['reg-test', 'regtest'],
     ['tesnet', 'testnet'],
-  ])('are refused when --%s was meant for a network', (word, network) => {
+  ])('are refused if --%s was meant for a network', (word, network) => {
     expect(() => refuseSwallowed({ ...START, [`npm_config_${word}`]: 'true' })).toThrow(
       `npm interpreted --${word} as its own option, and nothing was started. Did you mean npm start -- --${network}?`,
     );
   });
 
-  it('are no matter of other scripts and other packages, nor are options of npm', () => {
+  it('of other scripts and packages are ignored, and so are options of npm', () => {
     const env = { npm_config_regtest: 'true' };
     refuseSwallowed(env);
     refuseSwallowed({ ...env, npm_package_name: 'lbcnode', npm_lifecycle_event: 'test' });

@@ -18,7 +18,7 @@ function load(...words: string[]): LoadedOptions {
 }
 
 describe('-assumevalid', () => {
-  it('is a hash, which zeros in front may be missing from, or nothing', () => {
+  it('is a hash, also without its leading zeros, or empty', () => {
     expect(assumedBlock('0')).toBeNull();
     expect(assumedBlock('0x0000')).toBeNull();
     expect(assumedBlock('0xAb')).toEqual(hashFromHex('ab'.padStart(64, '0')));
@@ -26,7 +26,7 @@ describe('-assumevalid', () => {
     expect(load('-noassumevalid').derived.assumeValid).toBeNull();
   });
 
-  it('is refused when it is none', () => {
+  it('is refused if it is invalid', () => {
     for (const none of ['zz', '', '0x', ' 0xg1', `1${'0'.repeat(64)}`, '0xab ab'])
       expect(() => load(`-assumevalid=${none}`)).toThrow(
         `Invalid value -assumevalid=${none}, it must be the hash of a block in hex, or 0 for none`,
@@ -48,7 +48,7 @@ describe('-minimumchainwork', () => {
 });
 
 describe('-maxsigcachesize', () => {
-  it('is counted beyond 32 bits, up to 16 GiB', () => {
+  it('is accepted beyond 32 bits, up to 16 GiB', () => {
     const bytes = (size: string): number => load(`-maxsigcachesize=${size}`).derived.signatureCacheBytes;
     expect(['32', '2048', '4097', '99999999', '-1'].map(bytes)).toEqual(
       [32, 2048, 4097, 16_384, 0].map((mib) => mib * 2 ** 20),
@@ -57,7 +57,7 @@ describe('-maxsigcachesize', () => {
 });
 
 describe('-lightwallets', () => {
-  it('turns on what it needs, and says so', () => {
+  it('turns on the options that it needs, and logs them', () => {
     const { options, derived, notes } = load('-lightwallets');
     expect(options).toMatchObject({ peerblockfilters: true });
     expect(derived.keepsBlockFilters).toBe(true);
@@ -65,7 +65,7 @@ describe('-lightwallets', () => {
     expect(load().derived.keepsBlockFilters).toBe(false);
   });
 
-  it('is refused where filters are switched off', () => {
+  it('is refused if filters are disabled', () => {
     expect(() => load('-lightwallets', '-blockfilterindex=0')).toThrow(
       'Cannot set -peerblockfilters without -blockfilterindex.',
     );
@@ -73,14 +73,14 @@ describe('-lightwallets', () => {
 });
 
 describe('-esplora', () => {
-  it('turns on what it needs, and says so', () => {
+  it('turns on the options that it needs, and logs them', () => {
     const { options, notes } = load('-esplora', '-esploraorigin=https://wallet.example', '-esploraorigin=*');
     expect(options).toMatchObject({ txindex: true, addressindex: true, spendindex: true });
     expect(options.esploraorigin).toEqual(['https://wallet.example', '*']);
     expect(notes).toContain('parameter interaction: -esplora=1 -> setting -spendindex=1');
   });
 
-  it('is refused without what it needs, and with origins that are none', () => {
+  it('is refused without options that it needs, and with invalid origins', () => {
     expect(() => load('-esplora', '-spendindex=0')).toThrow('-esplora requires -spendindex.');
     expect(() => load('-esplora', '-prune=600')).toThrow('Prune mode is incompatible with -esplora');
     expect(() => load('-esploraorigin=wallet.example')).toThrow(
@@ -90,7 +90,7 @@ describe('-esplora', () => {
 });
 
 describe('-hub', () => {
-  it('turns on what it needs, and says so', () => {
+  it('turns on the options that it needs, and logs them', () => {
     const { options, notes } = load('-hub');
     expect(options).toMatchObject({
       txindex: true,
@@ -102,18 +102,18 @@ describe('-hub', () => {
     expect(load().options).toMatchObject({ hub: false, txindex: false, addressindex: false });
   });
 
-  it('is refused without what it needs', () => {
+  it('is refused without options that it needs', () => {
     expect(() => load('-hub', '-txindex=0')).toThrow('-hub requires -txindex.');
     expect(() => load('-hub', '-noaddressindex')).toThrow('-hub requires -addressindex.');
     expect(() => load('-hub', '-prune=600')).toThrow('Prune mode is incompatible with -hub');
   });
 
-  it('has its search refused without the index of claims', () => {
+  it('refuses its search without the index of claims', () => {
     expect(load('-claimsearch').options).toMatchObject({ claimsearch: true, claimindex: true });
     expect(() => load('-claimsearch', '-claimindex=0')).toThrow('-claimsearch requires -claimindex.');
   });
 
-  it('has addresses of the network', () => {
+  it('uses addresses of the network', () => {
     const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
     expect(load('-regtest', '-hub', `-hubpaymentaddress=${address}`).options.hubpaymentaddress).toBe(address);
     expect(() => load('-hub', `-hubpaymentaddress=${address}`)).toThrow(
@@ -123,7 +123,7 @@ describe('-hub', () => {
 });
 
 describe('fees', () => {
-  it('that no one can have meant are warned of', () => {
+  it('cause a warning if they are implausible', () => {
     const high = 'is set very high!';
     const warnings = (...words: string[]): string[] =>
       load(...words).warnings.filter((warning) => warning.includes(high));
@@ -144,7 +144,7 @@ describe('fees', () => {
       'This is the transaction fee you may discard if change is smaller than dust at this level',
     ],
     ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
-  ])('of wallets that are surely not meant give a warning, where there are wallets (-%s)', (name, text) => {
+  ])('of wallets cause a warning if they are implausible and wallets are enabled (-%s)', (name, text) => {
     const told = (...words: string[]): string[] =>
       load(...words).warnings.filter((warning) => warning.includes('very high'));
     expect(told(`-${name}=0.01`)).toEqual([]);
@@ -165,7 +165,7 @@ describe('fees', () => {
     expect(load('-mintxfee=0', '-paytxfee=0', '-disablewallet').options.paytxfee).toBe(0n);
   });
 
-  it('at most must cover the minimum relay fee', () => {
+  it('have a maximum that must cover the minimum relay fee', () => {
     expect(load('-maxtxfee=0.00001').options.maxtxfee).toBe(1000n);
     expect(() => load('-maxtxfee=0.00000999')).toThrow(
       "Invalid amount for -maxtxfee=<amount>: '0.00000999' (must be at least the minrelay fee of 0.00001000 LBC/kB to prevent stuck transactions)",
@@ -176,8 +176,8 @@ describe('fees', () => {
   });
 });
 
-describe('options of the reference that mean nothing here', () => {
-  it('are known, on the command line and in the file', () => {
+describe('options of the reference without effect', () => {
+  it('are accepted, on the command line and in the file', () => {
     const names = [
       'allowselfsignedrootcertificates',
       'choosedatadir',
@@ -211,7 +211,7 @@ describe('-rpcport', () => {
   });
 });
 
-describe('-uacomment', () => {
+describe('is added to the user agent', () => {
   it('becomes part of the user agent', () => {
     expect(load('-uacomment=one', '-uacomment=two').derived.userAgent).toMatch(
       /^\/lbcnode:[0-9.]+\(one; two\)\/$/,

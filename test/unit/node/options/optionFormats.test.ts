@@ -216,7 +216,7 @@ describe('the table', () => {
 });
 
 describe('one of several values', () => {
-  it('is the one whose line is reported', () => {
+  it('is reported with its line', () => {
     const file = join(folder, 'lbcnode.conf');
     const lines = (...given: string[]): void => writeFileSync(file, ['regtest=1', ...given].join('\n'));
     lines('forkheight=segwit@1', 'forkheight=nosuch@1');

@@ -77,7 +77,7 @@ describe('the table', () => {
 });
 
 describe('values', () => {
-  it('reads switches as the reference does', () => {
+  it('parses switches as the reference does', () => {
     expect(load().options.txindex).toBe(false);
     for (const word of ['-txindex', '--txindex', '-txindex=1', '-txindex=2', '-notxindex=0']) {
       expect(load(word).options.txindex, word).toBe(true);
@@ -94,7 +94,7 @@ describe('values', () => {
     ]);
   });
 
-  it('takes a value in a word of its own', () => {
+  it('accepts a value in a word of its own', () => {
     const { options } = load(
       '--dbcache',
       '100',
@@ -123,7 +123,7 @@ describe('values', () => {
     );
   });
 
-  it('takes the last of the command line', () => {
+  it('uses the last value of the command line', () => {
     expect(load('-dbcache=100', '-dbcache=200').options.dbcache).toBe(200);
     expect(load('-txindex', '-notxindex').options.txindex).toBe(false);
     expect(load('-notxindex', '-txindex').options.txindex).toBe(true);
@@ -169,7 +169,7 @@ describe('values', () => {
     });
   });
 
-  it('bounds the caches, threads and check level', () => {
+  it('limits the caches, threads and check level', () => {
     expect(load('-dbcache=1').options.dbcache).toBe(4);
     expect(load('-dbcache=-5').warnings).toEqual(['-dbcache=-5 is below the minimum: 4 is used.']);
     expect(load('-dbcache=99999').options.dbcache).toBe(16384);
@@ -194,7 +194,7 @@ describe('values', () => {
     expect(load('-regtest', '-nodebug').options.debug).toEqual([]);
   });
 
-  it('reads amounts exactly, and refuses others by name', () => {
+  it('parses amounts exactly, and refuses others by name', () => {
     expect(load('-minrelaytxfee=0.00000001').options.minrelaytxfee).toBe(1n);
     expect(load('-maxtxfee=21').options).toMatchObject({ maxtxfee: 2_100_000_000n });
     expect(() => load('-minrelaytxfee=x')).toThrow("Invalid amount for -minrelaytxfee=<amount>: 'x'");
@@ -214,7 +214,7 @@ describe('values', () => {
     ]);
   });
 
-  it('refuses values that are none of the choices', () => {
+  it('refuses values that are not among the choices', () => {
     expect(load('-compat=lbcd').options.compat).toBe('lbcd');
     expect(() => load('-compat=bitcoin')).toThrow(
       'Invalid value -compat=bitcoin, it must be one of documented, lbrycrd, lbcd',
@@ -285,7 +285,7 @@ describe('refusals', () => {
     expect(() => load(...words)).toThrow(OptionError);
   });
 
-  it('warns of options that mean nothing any more', () => {
+  it('warns of options that have no effect any more', () => {
     expect(load('-debugnet', '-benchmark', '-blockminsize=1').warnings).toEqual([
       'Unsupported argument -debugnet ignored, use -debug=net.',
       'Unsupported argument -benchmark ignored, use -debug=bench.',
@@ -307,7 +307,7 @@ describe('networks and folders', () => {
     expect(load('-regtest').params.rpcPort).toBe(29245);
   });
 
-  it('takes other places for blocks, log, cookie', () => {
+  it('accepts other paths for blocks, log, cookie', () => {
     const other = join(home, 'other');
     mkdirSync(other);
     const { paths } = load(
@@ -322,7 +322,7 @@ describe('networks and folders', () => {
     expect(load('-nodebuglogfile').paths.logFile).toBeNull();
   });
 
-  it('uses ~/.lbcnode by default, and a folder that is yet to be made', () => {
+  it('uses ~/.lbcnode by default, and a folder that does not exist yet', () => {
     const command = parseCommandLine([]);
     if (command.action !== 'run') throw new Error('not a run');
     expect(loadOptions(command.args, home).paths.dataDir).toBe(join(home, '.lbcnode'));
@@ -335,7 +335,7 @@ describe('networks and folders', () => {
     mkdirSync(data);
   });
 
-  it('needs no home folder where the data folder is named', () => {
+  it('needs no home folder if the data folder is given', () => {
     const words = (...given: string[]): OptionArgs => {
       const command = parseCommandLine(given);
       if (command.action !== 'run') throw new Error('not a run');
@@ -362,12 +362,12 @@ describe('networks and folders', () => {
     expect(() => load('-regtest', '-forkheight=nosuch@1')).toThrow(OptionError);
   });
 
-  it('reads the window of proofs', () => {
+  it('accepts the window of proofs', () => {
     expect([proofWindow('all'), proofWindow('0'), proofWindow('123')]).toEqual([Infinity, 0, 123]);
     expect(load('-claimproofwindow=all').derived.claimProofWindowBlocks).toBe(Infinity);
   });
 
-  it('reads the prune modes', () => {
+  it('accepts the prune modes', () => {
     expect(pruneMode(0)).toEqual({ kind: 'off' });
     expect(pruneMode(1)).toEqual({ kind: 'manual' });
     expect(pruneMode(550)).toEqual({ kind: 'automatic', targetBytes: 550 * 1024 * 1024 });
@@ -392,7 +392,7 @@ describe('interactions', () => {
     expect(load(...words).options).toMatchObject(expected);
   });
 
-  it('says what it set', () => {
+  it('reports the options that it set', () => {
     expect(load('-nolisten').notes).toEqual([
       'parameter interaction: -listen=0 -> setting -upnp=0',
       'parameter interaction: -listen=0 -> setting -discover=0',
@@ -459,13 +459,13 @@ describe('configuration files', () => {
     expect(() => load()).toThrow(`notxindx (${file}, line 1). Did you mean notxindex?`);
   });
 
-  it('may begin with a byte order mark and have the line ends of Windows', () => {
+  it('may begin with a byte order mark and have line ends of Windows', () => {
     config('\ufefftxindex=1\r\ndbcache=77\r\n');
     expect(load().options).toMatchObject({ txindex: true, dbcache: 77 });
     expect(load().warnings).toEqual([]);
   });
 
-  it('name no other file in place of themselves', () => {
+  it('cannot specify another file in place of themselves', () => {
     config('txindex=1\nconf=other.conf\n');
     expect(load().options.txindex).toBe(true);
     expect(load().warnings).toEqual([
@@ -473,7 +473,7 @@ describe('configuration files', () => {
     ]);
   });
 
-  it('say where a value stands that is refused or moved', () => {
+  it('report the line of a refused or moved value', () => {
     const file = join(data, 'lbcnode.conf');
     config('txindex=1\ndbcache=1\n[regtest]\nmaxmempool=x\nport=99999\naddnode=1.2.3.4\naddnode=a b\n');
     expect(load().warnings).toEqual([`-dbcache=1 is below the minimum: 4 is used (${file}, line 2).`]);
@@ -503,7 +503,7 @@ describe('configuration files', () => {
     expect(() => load()).toThrow(`it must be 1 (on) or 0 (off) (${join(data, 'more.conf')}, line 2)`);
   });
 
-  it('that are named must be there', () => {
+  it('must exist if they are specified', () => {
     expect(() => load('-conf=absent.conf')).toThrow(
       `Error reading configuration file: there is no file ${join(data, 'absent.conf')} (-conf=absent.conf; a relative path starts at the data folder)`,
     );
@@ -522,7 +522,7 @@ describe('configuration files', () => {
     expect(load('-regtest', '-dbcache=400').options.dbcache).toBe(400);
   });
 
-  it('knows the sections by the names of the reference too, and warns of others', () => {
+  it('accepts sections by the names of the reference too, and warns of others', () => {
     config('[main]\ndbcache=50\n[lbrycrdreg]\ndbcache=60\n[typo]\ndbcache=70\n');
     expect(load().options.dbcache).toBe(50);
     expect(load('-regtest').options.dbcache).toBe(60);
@@ -555,7 +555,7 @@ describe('configuration files', () => {
     expect(load().options.debug).toEqual(['net']);
   });
 
-  it('takes no negated path for one, nor the 0 of a negated text for its value', () => {
+  it('accepts no negated path, nor the 0 of a negated text as a value', () => {
     for (const name of ['pid', 'blocksdir', 'rpccookiefile', 'walletdir', 'hubbanner'])
       expect(() => load(`-no${name}`)).toThrow(`Invalid value -no${name}, it must be a path`);
     const command = parseCommandLine(['-nodatadir']);
@@ -574,7 +574,7 @@ describe('configuration files', () => {
     expect(load('-noconf').options.rpcuser).toBe('');
   });
 
-  it('keeps options of one network off the others, with a warning', () => {
+  it('ignores options for one network on others, with a warning', () => {
     config('rpcport=1111\nport=2222\ntxindex=1\n[test]\nrpcport=3333\n');
     expect(load().options).toMatchObject({ rpcport: 1111, port: 2222 });
     expect(load().warnings).toEqual([]);
@@ -589,7 +589,7 @@ describe('configuration files', () => {
     expect(test.warnings.length).toBe(1);
   });
 
-  it('chooses the network, but not from within a section', () => {
+  it('selects the network, but not from within a section', () => {
     config('regtest=1\n');
     expect(load().network).toBe('regtest');
     expect(load('-noregtest').network).toBe('main');
@@ -615,7 +615,7 @@ describe('configuration files', () => {
     );
   });
 
-  it('are not looked for behind a link that leads nowhere', () => {
+  it('are not read through a link without a target', () => {
     const link = join(home, 'link');
     symlinkSync(join(home, 'unmounted'), link);
     expect(() => load(`-datadir=${link}`)).toThrow(
@@ -627,7 +627,7 @@ describe('configuration files', () => {
     expect(load(`-datadir=${link}`).paths.dataDir).toBe(link);
   });
 
-  it('takes another file by -conf, and the data folder from the file', () => {
+  it('reads another file by -conf, and the data folder from the file', () => {
     const moved = join(home, 'moved');
     mkdirSync(moved);
     config(`datadir=${moved}\ntxindex=1\n`, 'other.conf');
@@ -654,7 +654,7 @@ describe('configuration files', () => {
 });
 
 describe('OptionArgs', () => {
-  it('tells what was given from what was not', () => {
+  it('distinguishes given options from defaults', () => {
     const args = new OptionArgs([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
     expect(args.parseCommandLine(['-a=1', '-nob', '-', 'word', '-c'])).toEqual(['word', '-c']);
     expect([args.isSet('a'), args.isSet('b'), args.isSet('c')]).toEqual([true, true, false]);
@@ -669,7 +669,7 @@ describe('OptionArgs', () => {
 });
 
 describe('help and version', () => {
-  it('are asked for in every spelling', () => {
+  it('are recognized in every spelling', () => {
     for (const word of ['-?', '-h', '-help', '--help']) expect(parseCommandLine([word]).action).toBe('help');
     expect(parseCommandLine(['-help', '-help-debug'])).toEqual({ action: 'help', debug: true });
     expect(parseCommandLine(['-version', '-help']).action).toBe('version');

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const MIB = 1 << 20;
 const LOOK_MS = 30_000;
 
-it('trims when much became free since the last trim', async () => {
+it('trims if much memory became free since the last trim', async () => {
   const heap = { free: 2 * MIB, trims: 0 };
   const trim = new HeapTrim({
     heapUsage: () => ({ usedBytes: 1, freeBytes: heap.free, mappedBytes: 0 }),
@@ -32,7 +32,7 @@ it('trims when much became free since the last trim', async () => {
   expect(await trimsAt(90)).toBe(3);
 });
 
-it('stops looking where the C library does not tell', async () => {
+it('stops checking if the C library does not report the free memory', async () => {
   let looks = 0;
   const trim = new HeapTrim({
     heapUsage: () => (looks++, null),
@@ -43,7 +43,7 @@ it('stops looking where the C library does not tell', async () => {
   await trim.stop();
 });
 
-it('counts the pages of the signature cache that were written to', () => {
+it('counts the written pages of the signature cache', () => {
   expect(touchedBytes({ maxBytes: 0, insertions: 0 })).toBe(0);
   expect(touchedBytes({ maxBytes: MIB, insertions: 0 })).toBe(0);
   expect(touchedBytes({ maxBytes: MIB, insertions: 1 })).toBeCloseTo(4096, -2);

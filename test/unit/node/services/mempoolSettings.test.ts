@@ -42,7 +42,7 @@ describe('the options of relay', () => {
     [['-mempoolreplacement=0'], { allowsReplacement: false }],
     [['-mempoolreplacement=never'], { allowsReplacement: false }],
     [['-mempoolreplacement=fee,optin'], { allowsReplacement: true }],
-  ])('set what they say: %j', (words, expected) => {
+  ])('are applied: %j', (words, expected) => {
     expect(settings(...words)).toMatchObject(expected);
   });
 });

@@ -18,7 +18,7 @@ function load(...words: string[]): LoadedOptions {
 }
 
 describe('the options of notifications', () => {
-  it('name what ZeroMQ publishes, in the order of the reference', () => {
+  it('select what ZeroMQ publishes, in the order of the reference', () => {
     const options = [
       '-zmqpubclaim=tcp://127.0.0.1:1',
       '-zmqpubrawtx=tcp://127.0.0.1:1',
@@ -39,7 +39,7 @@ describe('the options of notifications', () => {
     expect(zmqNotifiers(load('-zmqpubhashtx=tcp://127.0.0.1:1', '-nozmqpubhashtx'))).toEqual([]);
   });
 
-  it('switch nothing on by themselves', async () => {
+  it('enable nothing by default', async () => {
     const off = await startNotifications(load(), SILENT_LOGGER);
     expect([off.upgrades, off.zmqNotifiers()]).toEqual([null, []]);
     const chain = { describesDisconnected: false };

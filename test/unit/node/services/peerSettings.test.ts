@@ -105,12 +105,12 @@ describe('the options of connections', () => {
     [['-whitelistrelay=0', '-whitelistforcerelay=0'], { whitelistRelay: false, whitelistForceRelay: false }],
     [['-minrelaytxfee=0.00005'], { minRelayFeeRatePerKb: 5000n }],
     [['-incrementalrelayfee=0.00002'], { minRelayFeeRatePerKb: 2000n }],
-  ])('set what they say: %j', async (words, expected) => {
+  ])('are applied: %j', async (words, expected) => {
     expect(await settings(words)).toMatchObject(expected);
     expect(warnings).toEqual([]);
   });
 
-  it('name proxies that can be resolved', async () => {
+  it('accept proxies that can be resolved', async () => {
     for (const name of ['proxy', 'onion'])
       await expect(settings([`-${name}=nosuch:9050`])).rejects.toThrow(
         new OptionError(`Invalid -${name} address or hostname: 'nosuch:9050' (it cannot be resolved)`),
@@ -118,7 +118,7 @@ describe('the options of connections', () => {
     expect((await settings(['-proxy=me.example'])).networks.nameProxy).toMatchObject({ host: 'me.example' });
   });
 
-  it('name the control port of Tor, with a warning where the name cannot be resolved', async () => {
+  it('accept the control port of Tor, with a warning if the name cannot be resolved', async () => {
     await settings(['-torcontrol=nosuch:9051', '-dns=0']);
     expect(warnings).toEqual([
       '-torcontrol=nosuch:9051 cannot be resolved now; the lookup is repeated later.',
@@ -128,7 +128,7 @@ describe('the options of connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('name peers, with a warning where the name cannot be resolved', async () => {
+  it('accept peers, with a warning if the name cannot be resolved', async () => {
     const named = ['-connect=nosuch:7', '-addnode=b', '-addnode=nosuch', '-seednode=1.2.3.4', '-connect=0'];
     await settings(named);
     expect(warnings).toEqual([
@@ -145,14 +145,14 @@ describe('the options of connections', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tell who is whitelisted', async () => {
+  it('set who is whitelisted', async () => {
     const { whitelist } = await settings(['-whitelist=10.0.0.0/8', '-whitelist=1.2.3.4']);
     const isIn = (text: string): boolean =>
       whitelist.some((subnet) => subnet.contains(parseNetAddress(text, 1)!.ip));
     expect(['10.1.2.3', '1.2.3.4', '1.2.3.5'].map(isIn)).toEqual([true, true, false]);
   });
 
-  it('tell through which proxies networks are reached', async () => {
+  it('set the proxies of networks', async () => {
     const { networks } = await settings(['-proxy=127.0.0.1:1', '-onion=127.0.0.1:2', '-proxyrandomize=0']);
     const to = (text: string): unknown => networks.proxyFor(parseNetAddress(text, 1)!);
     expect(to('8.8.8.8')).toEqual({ host: '127.0.0.1', port: 1, randomizesCredentials: false });
@@ -163,7 +163,7 @@ describe('the options of connections', () => {
     expect(only.isLimited(parseNetAddress('2a01::1', 1)!)).toBe(false);
   });
 
-  it('give our own address by number or by name', async () => {
+  it('set our own address by number or by name', async () => {
     const shown = async (...words: string[]): Promise<string[]> =>
       (await settings(words)).externalAddresses.map(formatNetAddress);
     expect(await shown('-externalip=8.8.8.8', '-externalip=me.example:7', '-port=5')).toEqual([
@@ -176,7 +176,7 @@ describe('the options of connections', () => {
       );
   });
 
-  it('are cut to what the system allows', async () => {
+  it('are reduced to the limits of the system', async () => {
     expect((await settings(['-maxconnections=2000'])).maxConnections).toBe(866);
     expect(warnings).toEqual(['Reducing -maxconnections from 2000 to 866, because of system limitations.']);
     expect((await settings(['-maxconnections=2000'], { descriptorLimit: Infinity })).maxConnections).toBe(
@@ -187,7 +187,7 @@ describe('the options of connections', () => {
     );
   });
 
-  it('say so when they are not supported', () => {
+  it('cause a message if they are not supported', () => {
     const command = parseCommandLine([`-datadir=${folder}`, '-upnp']);
     if (command.action !== 'run') throw new Error('the words ask for help');
     expect(loadOptions(command.args, folder).warnings).toEqual([

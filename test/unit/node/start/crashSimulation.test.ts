@@ -3,7 +3,7 @@ import { simulatedCrashes } from '../../../../src/node/start/crashSimulation.js'
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 
 describe('-dbcrashratio', () => {
-  it('lets one flush point of so many be the last, and no other point', () => {
+  it('ends the process at one of the given number of flush points', () => {
     const said: string[] = [];
     let drawn = 1;
     const onPoint = simulatedCrashes(7, {

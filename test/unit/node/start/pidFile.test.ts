@@ -32,7 +32,7 @@ describe('the file with the process id', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('can be impossible to write, which is a warning', async () => {
+  it('causes a warning if it cannot be written', async () => {
     const path = join(folder, 'absent', 'pid');
     await write(path);
     expect(warnings).toEqual([`The process id could not be written to ${path}: it is missing (ENOENT)`]);

@@ -36,24 +36,24 @@ describe('branchAndBound', () => {
     { pool: [1, 2, 3, 4], target: 11, tolerance: 0.5, found: null },
     { pool: [1, 2, 3, 4, 5], target: 10, tolerance: 0.5, found: [1, 2, 3, 4] },
     { pool: [5, 6, 7, 8, 9, 10], target: 1, tolerance: 2, found: null },
-  ])('of $pool takes $found for $target', ({ pool, target, tolerance, found }) => {
+  ])('selects $found from $pool for the target $target', ({ pool, target, tolerance, found }) => {
     const toleranceSat = BigInt(tolerance * Number(CENT));
     expect(valuesOf(branchAndBound(cents(...pool), BigInt(target) * CENT, toleranceSat))).toEqual(found);
   });
 
-  it('gives up a search that is too long, and no shorter one', () => {
+  it('aborts a search that exceeds the limit of tries', () => {
     const long = hardCase(17);
     expect(branchAndBound(long.pool, long.target, 0n)).toBeNull();
     const short = hardCase(14);
     expect(branchAndBound(short.pool, short.target, 0n)).toHaveLength(14);
   });
 
-  it('does not try what is like something left out', () => {
+  it('skips coins that are equivalent to an excluded one', () => {
     const many = cents(7, 7, 7, 7, 2, ...Array.from({ length: 20_000 }, () => 5));
     expect(valuesOf(branchAndBound(many, 30n * CENT, 5000n))).toEqual([2, 7, 7, 7, 7]);
   });
 
-  it('finds what a trial of all sets finds, and nothing that wastes more', () => {
+  it('finds a solution if an exhaustive search does, with the lowest waste', () => {
     const random = randomOf(11);
     let found = 0;
     for (let turn = 0; turn < 300; turn++) {

@@ -29,11 +29,11 @@ describe('knapsack', () => {
     { values: [5, 6, 7, 8, 18, 20, 30], target: 11, found: [5, 6] },
     { values: [100, 200, 300], target: 95, found: [100] },
     { values: [100, 200, 300], target: 195, found: [200] },
-  ])('of $values takes $found for $target', ({ values, target, found }) => {
+  ])('selects $found from $values for the target $target', ({ values, target, found }) => {
     for (let turn = 0; turn < 20; turn++) expect(taken(values, target)).toEqual(found);
   });
 
-  it('leaves change that is worth having, where it can', () => {
+  it('leaves change above the dust limit if possible', () => {
     // Half of them make exactly one cent; any more than that would be change below a cent.
     const small = [0.1, 0.2, 0.3, 0.4, 0.5].map((part) => part);
     expect(taken(small, 1)!.reduce((sum, value) => sum + value)).toBeCloseTo(1);
@@ -41,7 +41,7 @@ describe('knapsack', () => {
     expect(taken([0.6, 0.7, 1111], 1)).toEqual([1111]);
   });
 
-  it('pays, and with change of at least a cent unless the coins are few', () => {
+  it('reaches the target, with change of at least one cent if there are enough coins', () => {
     const random = randomOf(3);
     for (let turn = 0; turn < 200; turn++) {
       const groups = Array.from({ length: 1 + random(30) }, () => ({
@@ -63,7 +63,7 @@ describe('knapsack', () => {
     }
   });
 
-  it('pays where sums of satoshis are beyond what doubles hold exactly', () => {
+  it('reaches targets whose sums exceed the exact range of doubles', () => {
     const groups = Array.from({ length: 40 }, (_, i) => ({ valueSat: 1_000_000_000_000_003n + BigInt(i) }));
     const target = 30_500_000_000_000_001n;
     const sum = knapsack(target, groups, chance)!.reduce((sofar, { valueSat }) => sofar + valueSat, 0n);
@@ -71,7 +71,7 @@ describe('knapsack', () => {
     expect(sum).toBeLessThan(target + 2_000_000_000_000_000n);
   });
 
-  it('does not always take the same of equal coins', () => {
+  it('varies the choice among coins of equal amount', () => {
     const groups = Array.from({ length: 100 }, (_, i) => ({ valueSat: CENT, i }));
     const seen = new Set<string>();
     for (let turn = 0; turn < 10; turn++) {
@@ -89,7 +89,7 @@ describe('knapsack', () => {
 });
 
 describe('FastChance', () => {
-  it('gives every number below a bound about as often, and heads half of the time', () => {
+  it('returns each number below a bound about equally often, and true in half of the calls', () => {
     const counts = new Array<number>(7).fill(0);
     let heads = 0;
     for (let turn = 0; turn < 70_000; turn++) {
@@ -100,7 +100,7 @@ describe('FastChance', () => {
     expect(Math.abs(heads - 35_000)).toBeLessThan(1000);
   });
 
-  it('shuffles without losing anything', () => {
+  it('shuffles without losing elements', () => {
     const items = Array.from({ length: 50 }, (_, i) => i);
     const mixed = shuffle([...items], chance);
     expect(mixed).not.toEqual(items);

@@ -42,7 +42,7 @@ const select = (
 ) => selectCoins(groups, BigInt(cents) * CENT, { ...OPTIONS, ...options }, payment, chance);
 
 describe('selectCoins', () => {
-  it('prefers coins with six confirmations, then any confirmed ones, then own change', () => {
+  it('prefers coins with six confirmations, then other confirmed coins, then own change', () => {
     const deep = coin(5);
     const shallow = coin(5);
     const change = coin(5);
@@ -58,17 +58,17 @@ describe('selectCoins', () => {
     expect(select(groups, 16)).toBeNull();
   });
 
-  it('never takes what others sent and no one confirmed', () => {
+  it('never selects unconfirmed outputs of others', () => {
     expect(select([group(coin(5), { depth: 0, isFromMe: false, ancestors: 1 })], 1)).toBeNull();
   });
 
-  it('takes long chains of unconfirmed transactions last, or not at all', () => {
+  it('selects long chains of unconfirmed transactions last, or not at all', () => {
     const groups = [group(coin(5), { depth: 0, isFromMe: true, ancestors: 30, descendants: 30 })];
     expect(select(groups, 5)!.coins).toHaveLength(1);
     expect(select(groups, 5, null, { rejectsLongChains: true })).toBeNull();
   });
 
-  it('adds up the ancestors of a group, and takes its longest line of descendants', () => {
+  it('sums the ancestors of a group, and uses its longest chain of descendants', () => {
     const pair = new CoinGroup<Coin>();
     pair.add(coin(1), { depth: 0, isFromMe: true, ancestors: 2, descendants: 3 });
     pair.add(coin(2), { depth: 4, isFromMe: true, ancestors: 3, descendants: 1 });
@@ -82,7 +82,7 @@ describe('selectCoins', () => {
     expect(pair.valueSat).toBe(6n * CENT);
   });
 
-  it('pays inputs and the rest of the transaction too where it pays exactly', () => {
+  it('includes the fees of the inputs and of the rest of the transaction in an exact match', () => {
     const one = { valueSat: CENT + 3n * 148n + 100n, inputSizeBytes: 148 };
     expect(select([group(one), group(coin(30))], 1, exact())!.coins).toEqual([one]);
     const less = { ...one, valueSat: one.valueSat - 1n };
@@ -91,7 +91,7 @@ describe('selectCoins', () => {
     expect(select([group(more), group(coin(30))], 1, exact())).toBeNull();
   });
 
-  it('leaves out coins that are not worth their input', () => {
+  it('excludes coins that are worth less than the fee of their input', () => {
     const dust = { valueSat: 400n, inputSizeBytes: 148 };
     expect(select([group(dust)], 0, exact({ baseFeeSat: 1n }))).toBeNull();
     const pair = new CoinGroup<Coin>();

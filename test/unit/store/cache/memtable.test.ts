@@ -45,7 +45,7 @@ if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable(
 
 describe('rows in memory', () => {
   for (const [kind, make] of [...tables, ['of a transaction', () => new KeyedRows()] as const]) {
-    it(`are what was set last, in the order of their keys: ${kind}`, () => {
+    it(`have the values set last, in the order of their keys: ${kind}`, () => {
       const pick = numbers(7);
       const rows = make();
       const model = new Map<string, string | null>();
@@ -80,7 +80,7 @@ describe('rows in memory', () => {
     });
   }
 
-  it.each(tables)('take records as they give them: %s', (_, make) => {
+  it.each(tables)('accept records as they return them: %s', (_, make) => {
     const [rows, other] = [make(), make()];
     rows.set('', Buffer.from('of no key'));
     rows.set('ab', null);
@@ -91,7 +91,7 @@ describe('rows in memory', () => {
     expect(new Map(all(other, 1 << 20))).toEqual(new Map(all(rows, 1 << 20)));
   });
 
-  it.each(tables)('hand out values that do not change with the row: %s', (_, make) => {
+  it.each(tables)('return values that do not change when the row changes: %s', (_, make) => {
     const rows = make();
     rows.set('a', Buffer.from('first'));
     const got = rows.get('a')!;
@@ -103,7 +103,7 @@ describe('rows in memory', () => {
 });
 
 describe('packed values', () => {
-  it('take no more room when they are written again and again, nor when they grow', () => {
+  it('use no more memory when they are rewritten repeatedly or grow', () => {
     const arena = new ValueArena();
     let node = arena.add(Buffer.alloc(1500));
     const first = arena.usedBytes;
@@ -123,7 +123,7 @@ describe('packed values', () => {
     }
   });
 
-  it('use freed places and emptied slabs again', () => {
+  it('reuse freed space and empty slabs', () => {
     const arena = new ValueArena();
     const places = Array.from({ length: 1000 }, (_, i) => arena.add(Buffer.alloc(40, i)));
     const full = arena.usedBytes;
@@ -142,7 +142,7 @@ describe('packed values', () => {
 });
 
 describe('sorted keys', () => {
-  it('cost a question what was added since the last one, not all', () => {
+  it('need time in proportion to the rows added since the last query, not to all rows', () => {
     const keys = new SortedKeys();
     let compared = 0;
     // Each comparison of two keys asks both for their primitive value.

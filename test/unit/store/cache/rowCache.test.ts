@@ -13,7 +13,7 @@ const caches: [string, () => RowCache][] = [['fallback', () => new RowCacheFallb
 if (native) caches.push(['native', () => new NativeRowCache(new native.Memtable(MAX_BYTES))]);
 
 describe.each(caches)('a cache of rows: %s', (_, make) => {
-  it('answers what was set last, or nothing, within its bound', () => {
+  it('returns the value set last or nothing, within its size limit', () => {
     const random = new Random(5);
     const cache = make();
     const model = new Map<string, Buffer | null>();
@@ -53,7 +53,7 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
     expect([...model.keys()].every((key) => cache.get(key) === undefined)).toBe(true);
   });
 
-  it('keeps nothing of a row that has become too long for it', () => {
+  it('drops a row that exceeds the size limit', () => {
     const cache = make();
     cache.set('t1', Buffer.alloc(100, 1));
     cache.set('t1', Buffer.alloc(2 * MAX_BYTES, 2));
@@ -63,7 +63,7 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
     expect(cache.get('t1')).toEqual(Buffer.alloc(100, 3));
   });
 
-  it('has room again behind keys of any length and bytes', () => {
+  it('frees memory after keys of any length and bytes', () => {
     const cache = make();
     const keys = [300, 319, 320, 321, 3000].map((length) => 't\0\xff'.padEnd(length, '\x80'));
     keys.push('t', 't\0');
@@ -73,7 +73,7 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
 });
 
 describe.skipIf(!native)('a bounded native table', () => {
-  it('keeps what is asked for now and then, however much is set', () => {
+  it('keeps rows that are read now and then, however many are set', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 50; i++) cache.set(`hot${i}`, Buffer.alloc(100, i));
     for (let i = 0; i < 20_000; i++) {
@@ -84,7 +84,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(cache.get('cold0')).toBeUndefined();
   });
 
-  it('has room for rows that grow, not for what they leave behind', () => {
+  it('has space for growing rows, and frees their former space', () => {
     const cache = caches[1]![1]();
     const random = new Random(9);
     // Fully grown they take about three quarters of the bound; what they leave behind by then is more than that.
@@ -103,7 +103,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     for (const [key, length] of lengths) expect(cache.get(key)).toEqual(Buffer.alloc(length, length));
   });
 
-  it('refuses bytes that are no records', () => {
+  it('refuses bytes that are not records', () => {
     const rows = new native!.Memtable(MAX_BYTES);
     const records = new RecordWriter();
     records.add('t1', Buffer.alloc(100));
@@ -116,7 +116,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(rows.count).toBe(1);
   });
 
-  it('cannot be walked', () => {
+  it('cannot be iterated', () => {
     const rows = new native!.Memtable(MAX_BYTES);
     for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
     expect(() => rows.beginWalk()).toThrow('cannot be walked');
@@ -124,7 +124,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(() => rows.range('', 's')).toThrow('cannot be walked');
   });
 
-  it('yields even when everything in it was asked for', () => {
+  it('evicts even if every row was read', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 5000; i++) {
       cache.set(`row${i}`, Buffer.alloc(100, i));
@@ -136,7 +136,7 @@ describe.skipIf(!native)('a bounded native table', () => {
 });
 
 describe('recent rows', () => {
-  it('are of the kinds that have a share, and forgotten kind by kind', () => {
+  it('have kinds with a configured share, and are dropped by kind', () => {
     const rows = new RowCaches({ shares: { n: 0.25, t: 0.75 }, maxBytes: MAX_BYTES });
     const records = new RecordWriter();
     for (const key of ['n1', 't1', 'x1']) records.add(key, Buffer.from(key));

@@ -107,7 +107,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     return rows;
   }
 
-  it('are those of the store, whatever lies where', async () => {
+  it('equal those of the store in every layer', async () => {
     const random = new Random(12);
     const shared = new SharedRows(share());
     const drawn = (): string => random.pick(['a', 'b']) + String(random.below(40)).padStart(2, '0');
@@ -140,7 +140,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     }
   });
 
-  it('come in order over more rows than are read at once', async () => {
+  it('are in order over more rows than one read returns', async () => {
     commit((rows) => {
       for (let n = 0; n < 700; n++) rows.put(keyOf(n), Buffer.of(n & 255));
     });
@@ -156,7 +156,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
       }
   });
 
-  it('are refused where there is no such store, or no more', async () => {
+  it('are refused if the store is missing or closed', async () => {
     const id = share();
     const shared = new SharedRows(id);
     expect(() => new SharedRows({ ...id, rows: id.database })).toThrow('not shared any more');
@@ -169,7 +169,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     await expect(shared.get('nothing')).rejects.toThrow('not open');
   });
 
-  it('name the file that is damaged, by key and by range', async () => {
+  it('report the name of the corrupt file, by key and by range', async () => {
     const random = new Random(3);
     commit((rows) => {
       for (let n = 0; n < 300; n++) rows.put(keyOf(n), random.bytes(200));
@@ -225,7 +225,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
       for (let n = 0; n < ROWS; n++) rows.put(keyOf(n), value);
     });
 
-  it('are never torn, and of one commit where none came between', async () => {
+  it('are never torn, and come from one commit if none happened in between', async () => {
     writeAll(0);
     const readers = [await startReader(), await startReader()];
     const leastTurns = (): number => Math.min(...readers.map(({ turns }) => turns()));
@@ -244,7 +244,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     }
   });
 
-  it('lets readers be ended in the middle of reading, and closes under them', async () => {
+  it('survive the end of readers during a read, and are closed safely', async () => {
     writeAll(1);
     await store.flush();
     for (let round = 0; round < 3; round++) {

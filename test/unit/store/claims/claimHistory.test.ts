@@ -49,7 +49,7 @@ class CountingRows implements RowReader {
 }
 
 describe('history of a hot name', () => {
-  longIt('costs in proportion to what is alive, at any height', async () => {
+  longIt('costs time in proportion to the live items, at any height', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     let claim = chain.claim('hot', 10);
     await chain.mine();
@@ -68,7 +68,7 @@ describe('history of a hot name', () => {
     }
   });
 
-  it('lets a support come and go at a price that does not grow with their number', async () => {
+  it('connects and removes a support in time that is independent of the number of supports', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     const claim = chain.claim('hot', 10);
     await chain.mine();
@@ -95,7 +95,7 @@ describe('history of a hot name', () => {
 });
 
 describe('a name with many claims and many supports', () => {
-  it('is matched in proportion to their number', () => {
+  it('is matched in time proportional to their number', () => {
     let asked = 0;
     const withId = (id: number): { claimId: string } => ({
       get claimId() {
@@ -117,7 +117,7 @@ describe('a name with many claims and many supports', () => {
     );
   });
 
-  it('is read in proportion to their number', async () => {
+  it('is read in time proportional to their number', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     const claims = Array.from({ length: 600 }, (_, i) => chain.claim('hot', 10 + ((i * 7) % 100)));
     await chain.mine();
@@ -135,7 +135,7 @@ describe('a name with many claims and many supports', () => {
     expect(new Set(info.claims.map(({ sequence }) => sequence)).size).toBe(600);
   });
 
-  it('repeats what is pending as the reference does, but not without bound', () => {
+  it('repeats pending items as the reference does, up to a limit', () => {
     const due = (heights: number[]): Item[] =>
       heights.map((dueHeight, i) => ({ dueHeight, ordinal: i }) as Item);
     const few = due([5, 6, 5]);
@@ -146,7 +146,7 @@ describe('a name with many claims and many supports', () => {
     expect(repeatPending(many)).toEqual(many);
   });
 
-  it('shows a takeover height of before its claims without a walk over all longer names', async () => {
+  it('reports a takeover height from before its claims without scanning all longer names', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 800; i++) chain.claim(`name x${i}`, 10);
     await chain.mine();
@@ -163,7 +163,7 @@ describe('a name with many claims and many supports', () => {
 });
 
 describe('a block of very many claims', () => {
-  longIt('yields to the event loop, and is taken back as it was', async () => {
+  longIt('yields to the event loop, and is disconnected completely', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());
@@ -187,7 +187,7 @@ describe('proofs of past blocks', () => {
   }
 
   for (const window of [200, 'all'] as const) {
-    it(`hold across epochs, window ${window}`, async () => {
+    it(`are valid across epochs, window ${window}`, async () => {
       const chain = new HandChain(PAST_FORKS, 900, window);
       const names = ['a', 'ab', 'abc', 'b', 'longer-name', 'longer-thing'];
       const claims = names.map((name) => chain.claim(name, 10));
@@ -240,7 +240,7 @@ describe('proofs while blocks are connected', () => {
   it.each([
     ['in one epoch', 300],
     ['over the border of two', 1023],
-  ])('are of the block asked for, %s', async (_, height) => {
+  ])('belong to the requested block, %s', async (_, height) => {
     const query = (chain: HandChain) => ({
       name: Buffer.from('abcd'),
       height,
@@ -270,7 +270,7 @@ describe('proofs while blocks are connected', () => {
 });
 
 describe('proofs after a reorganisation deeper than the window', () => {
-  it('are refused where what they need may be gone', async () => {
+  it('are refused if needed rows may have been dropped', async () => {
     const chain = new HandChain(PAST_FORKS, 2000, 100);
     let claim = chain.claim('a', 10);
     for (let i = 0; i < 400; i++) {
@@ -297,11 +297,11 @@ describe('proofs after a reorganisation deeper than the window', () => {
   });
 });
 
-describe('what may be dropped', () => {
+describe('rows that may be dropped', () => {
   it.each([
     ['the fork of the hash form', 1005, 1020],
     ['a block that is the fork of names too', 1019, 1020],
-  ])('does not keep %s from being taken back', async (_, normalizationForkHeight, allClaimsForkHeight) => {
+  ])('can still be disconnected after %s', async (_, normalizationForkHeight, allClaimsForkHeight) => {
     const chain = new HandChain({ ...PAST_FORKS, normalizationForkHeight, allClaimsForkHeight }, 1000, 50);
     const roots: string[] = [];
     for (let i = 0; i < 120; i++) {
@@ -315,7 +315,7 @@ describe('what may be dropped', () => {
     while (chain.height > 1001) expect(await chain.disconnect()).toBe(roots[chain.height - 1001]);
   });
 
-  it('is named once, and again when the tip has been before it', () => {
+  it('are reported once, and again after a reorganisation', () => {
     const { store } = new HandChain({ ...PAST_FORKS, allClaimsForkHeight: 4000 }, 0, 100);
     const named = (tip: number): string[] =>
       store
@@ -338,7 +338,7 @@ describe('what may be dropped', () => {
 });
 
 describe('nodes of the old form', () => {
-  it('are built again when a reorg comes past the fork after they were dropped', async () => {
+  it('are rebuilt when a reorganisation goes below the fork after they were dropped', async () => {
     const rules = { ...PAST_FORKS, normalizationForkHeight: 1005, allClaimsForkHeight: 1020 };
     const chain = new HandChain(rules, 1000, 50);
     const roots: string[] = [];
@@ -356,7 +356,7 @@ describe('nodes of the old form', () => {
 });
 
 describe('claims by id', () => {
-  it('are found by any beginning of the printed id while they live, pending ones too', async () => {
+  it('are found by any prefix of the printed id while they live, pending ones included', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     const made = Array.from({ length: 300 }, (_, i) => chain.claim(`name ${i}`, 10));
     await chain.mine();
@@ -387,7 +387,7 @@ describe('claims by id', () => {
 });
 
 describe('events and changes of a block', () => {
-  it('tell what happened', async () => {
+  it('report what happened', async () => {
     const chain = new HandChain({ ...PAST_FORKS, originalExpiration: 700 }, 10);
     const owner = chain.claim('name', 100);
     chain.claim('old', 1);
@@ -450,7 +450,7 @@ describe('events and changes of a block', () => {
     expect(await readChanges(chain.rows, 712)).toMatchObject({ claimsRemoved: [], names: [] });
   });
 
-  it('are the same when a block that was taken back is described again', async () => {
+  it('are the same when a disconnected block is described again', async () => {
     const chain = new HandChain({ ...PAST_FORKS, originalExpiration: 45 }, 10);
     let seed = 7;
     const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
@@ -482,7 +482,7 @@ describe('events and changes of a block', () => {
     }
   });
 
-  it('tell every step of a claim that lives for one block only', async () => {
+  it('report every step of a claim that lives for one block only', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     const old = chain.claim('old', 5);
     await chain.mine();

@@ -5,7 +5,7 @@ import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js
 
 describe('claim store and naive model, at length', () => {
   for (const [name, rules] of Object.entries(SMALL_RULES)) {
-    it(`agree on fifteen random lives, ${name}`, async () => {
+    it(`agree on fifteen random histories, ${name}`, async () => {
       let disconnected = 0;
       for (let seed = 1; seed <= 15; seed++) {
         disconnected += await liveAndCompare(seed * 104729, rules, 300);

@@ -6,7 +6,7 @@ import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js
 
 describe('claim store and naive model', () => {
   for (const [name, rules] of Object.entries(SMALL_RULES)) {
-    it(`agree on a random life, ${name}`, async () => {
+    it(`agree on a random history, ${name}`, async () => {
       expect(await liveAndCompare(7919, rules, 280)).toBeGreaterThan(10);
     });
   }
@@ -16,7 +16,7 @@ describe('claim store and naive model', () => {
   });
 
   for (const fetchedPercent of [0, 50]) {
-    it(`agree where ${fetchedPercent} % of the rows are fetched ahead`, async () => {
+    it(`agree if ${fetchedPercent} % of the rows are prefetched`, async () => {
       const rules = SMALL_RULES['forks as on regtest']!;
       expect(await liveAndCompare(6067, rules, 280, LIFE_NAMES, fetchedPercent)).toBeGreaterThan(10);
     });

@@ -360,7 +360,7 @@ const LIVES: readonly (readonly [title: string, seeds: readonly number[], blocks
 describe('crowded names', () => {
   for (const [title, seeds, blocks] of LIVES) {
     it.each(seeds)(
-      `are told alike from few rows, from the past and by the model, ${title}, seed %i`,
+      `have equal answers from few rows, from past blocks and from the model, ${title}, seed %i`,
       { timeout: 300_000 },
       async (seed) => {
         const crowd = new Crowd(seed, SMALL_RULES[title]!);

@@ -83,7 +83,7 @@ async function compareHistories(two: TwoLives, names: readonly Buffer[]): Promis
   return events;
 }
 
-describe('the history and the list of names, and the naive model', () => {
+describe('the history, the list of names and the naive model', () => {
   async function compareLists(two: TwoLives, height: number): Promise<void> {
     const { rows, rules, life } = two;
     const state = two.stateAt(height);
@@ -127,7 +127,7 @@ describe('the history and the list of names, and the naive model', () => {
   }
 
   for (const title of IS_LONG ? ['forks as on main', 'forks at once'] : ['forks at once']) {
-    it(`tell the same, ${title}`, async () => {
+    it(`return equal results, ${title}`, async () => {
       const two = new TwoLives(4201, SMALL_RULES[title]!);
       for (let to = 40; to <= BLOCKS; to += 40) {
         await two.liveTo(to);
@@ -138,7 +138,7 @@ describe('the history and the list of names, and the naive model', () => {
     });
   }
 
-  longIt('tell the same of hot names, whose history has snapshots', async () => {
+  longIt('return equal results for hot names, whose history has snapshots', async () => {
     const names = ['ab', 'Ab'].map((name) => Buffer.from(name));
     const two = new TwoLives(17, SMALL_RULES['forks as on main']!, { names });
     await two.liveTo(BLOCKS);
@@ -196,7 +196,7 @@ async function foretold(
 const inOrder = (told: readonly Told[]): string[] =>
   told.map(({ height, text }) => `${String(height).padStart(4, '0')} ${text}`).sort();
 
-describe('what is reported about the blocks to come', () => {
+describe('the preview of future blocks', () => {
   async function compareFuture(two: TwoLives, blocks: number): Promise<number> {
     const to = two.height + blocks;
     const told = await foretold(two, to, 1000);
@@ -212,7 +212,7 @@ describe('what is reported about the blocks to come', () => {
     return done.length;
   }
 
-  it('is the same of a block below the tip, whatever comes between two pages', async () => {
+  it('is stable for a block below the tip when blocks are connected between two pages', async () => {
     for (const [title, alive, blocks] of [
       ['forks as on main', 120, 69],
       ['forks as on main, supports after 100', 240, 130],
@@ -243,7 +243,7 @@ describe('what is reported about the blocks to come', () => {
     ['up to the normalization fork', SMALL_RULES['forks as on regtest']!, 90, 19],
   ];
   for (const [title, rules, alive, blocks] of SPANS) {
-    it(`is what blocks without transactions do, ${title}`, async () => {
+    it(`equals the effect of blocks without transactions, ${title}`, async () => {
       let happened = 0;
       for (let seed = 1; seed <= 3; seed++) {
         const two = new TwoLives(seed, rules, { withModel: false });

@@ -4,7 +4,7 @@ import { crossForks } from '../../../support/forkLife.js';
 
 const FORK_BLOCKS = 200;
 
-it('rebuilds what is missing of the trie around forks, and agrees with the naive model', async () => {
+it('rebuilds missing nodes of the trie around forks, and agrees with the naive model', async () => {
   const { removed, repairs } = await crossForks(Number(process.env['FORK_SEED'] ?? 1), FORK_BLOCKS, true);
   expect(removed).toBeGreaterThan(FORK_BLOCKS);
   expect(repairs).toBeGreaterThan(removed / 10);

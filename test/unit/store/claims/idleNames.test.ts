@@ -44,7 +44,7 @@ class WatchedChain extends HandChain {
 }
 
 describe('names without claims', () => {
-  it('are searched when something is kept of them, and not when nothing is known', async () => {
+  it('are looked up if rows of them remain, and not if none can', async () => {
     const chain = new WatchedChain(RULES, 10);
     const first = chain.claim('first', 10);
     chain.claim('second', 10);
@@ -69,7 +69,7 @@ describe('names without claims', () => {
     expect(await chain.sought()).toEqual(['first']);
   });
 
-  it('are known to who reads the rows later, whatever became of the block that made them so', async () => {
+  it('are known to later readers of the rows, even after their block is disconnected', async () => {
     const chain = new HandChain(RULES, 10);
     const claim = chain.claim('name', 10);
     await chain.mine();
@@ -86,7 +86,7 @@ describe('names without claims', () => {
     expect(await read()).toBe(true);
   });
 
-  it('leave the log of a block as it is, whatever else is taken for such a name', async () => {
+  it('do not change the log of a block, even with false positives', async () => {
     const logOf = async (isFull: boolean) => {
       const chain = new HandChain(RULES, 10);
       const filled = chain.rows.begin();
@@ -107,7 +107,7 @@ describe('names without claims', () => {
     expect(await logOf(true)).toEqual(log);
   });
 
-  it('are a bit each, and a row is whole', async () => {
+  it('take one bit each, in complete rows', async () => {
     const rows = new MemoryRows();
     const idle = new IdleNames();
     await idle.load(rows);

@@ -30,7 +30,7 @@ describe('KeptClaims', () => {
     expect(kept.size).toBe(row.length);
   });
 
-  it('reads another row of the name again', () => {
+  it('reads the row of another name again', () => {
     const kept = new KeptClaims();
     const found = kept.find('a', rowOf(200))!;
     const other = kept.find('a', rowOf(200, 6))!;
@@ -39,7 +39,7 @@ describe('KeptClaims', () => {
     expect(kept.size).toBe(rowOf(200, 6).length);
   });
 
-  it('hashes what is new in a row, wherever it stands', () => {
+  it('hashes only new parts of a row, at any position', () => {
     const points = Array.from({ length: 120 }, (_, n) => String.fromCharCode(n).padEnd(35, 'x') + '\0');
     const row = (list: readonly string[], takeover = 5): Buffer => {
       const state = emptyNameState();
@@ -59,13 +59,13 @@ describe('KeptClaims', () => {
     }
   });
 
-  it('leaves short rows alone', () => {
+  it('does not keep short rows', () => {
     const kept = new KeptClaims();
     expect(kept.find('a', rowOf(20))).toBe(undefined);
     expect(kept.size).toBe(0);
   });
 
-  it('drops what was not asked for the longest', () => {
+  it('drops the least recently used row', () => {
     const kept = new KeptClaims();
     const row = rowOf(20_000);
     const first = kept.find('0', row);

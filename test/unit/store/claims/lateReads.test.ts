@@ -7,7 +7,7 @@ const FORK = 250;
 const AT_FORK: ClaimRules = { ...PAST_FORKS, normalizationForkHeight: FORK, allClaimsForkHeight: 350 };
 
 describe('the block of the normalization fork', () => {
-  it('puts a name below a leaf that the block only looked at', async () => {
+  it('inserts a name below a leaf that the block only read', async () => {
     const chain = new HandChain(AT_FORK);
     const owner = chain.claim('ba', 10);
     chain.claim('bAc', 10);

@@ -64,7 +64,7 @@ describe.each(['with the addon', 'without it'])('NamePlaces %s', (how) => {
     expect(places.withClaimId(Buffer.alloc(20, 9))).toEqual([]);
   });
 
-  it('finds both claims with one id, and no id in other bytes', () => {
+  it('finds both claims with one id, and no claim for other bytes', () => {
     if (!prepare()) return;
     const state = stateOf(100);
     const id = state.claims[30]!.claimId;
@@ -76,7 +76,7 @@ describe.each(['with the addon', 'without it'])('NamePlaces %s', (how) => {
     expect(places.withClaimId(bytesOf(1).subarray(0, 20))).toEqual([]);
   });
 
-  it('refuses rows that are cut short', () => {
+  it('refuses truncated rows', () => {
     if (!prepare()) return;
     const state = stateOf(80);
     state.dangling.clear();
@@ -86,7 +86,7 @@ describe.each(['with the addon', 'without it'])('NamePlaces %s', (how) => {
       expect(() => new NamePlaces(row.subarray(0, length)), `${length} bytes`).toThrow('cut short');
   });
 
-  it('places ages as the sort of the reference does', () => {
+  it('orders ages as the sort of the reference does', () => {
     if (!prepare()) return;
     for (const count of [1, 16, 17, 100, 1000]) {
       const ages = Float64Array.from(

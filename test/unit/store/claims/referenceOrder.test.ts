@@ -32,7 +32,7 @@ function support(height: number, fields: Partial<Item> = {}): Item {
 }
 
 describe('the order of supports', () => {
-  it('is that in which they joined, what the normalization fork moved name by name in front of its block’s own', () => {
+  it('is the order of their activation; those that the normalization fork moved come first, by name', () => {
     const early = support(5);
     const takenOver = support(20, { dueHeight: 60, activated: 50 });
     const due = support(30, { dueHeight: 50, activated: 50 });
@@ -43,7 +43,7 @@ describe('the order of supports', () => {
     expect(items.sort(compareJoining)).toEqual([early, movedA, movedB[1], movedB[0], due, takenOver, late]);
   });
 
-  it('has at the end, after a past block, what left since: the latest first, and of a block the last first', async () => {
+  it('ends, for a past block, with those removed since: the latest first, and the last of a block first', async () => {
     const stays = support(5);
     const spent = [0, 1, 2].map(() => support(6, { removed: 20, removal: REMOVAL.spent }));
     const later = support(7, { removed: 21, removal: REMOVAL.expired });

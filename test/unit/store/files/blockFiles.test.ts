@@ -46,7 +46,7 @@ describe('BlockFiles', () => {
     return sizes;
   };
 
-  it('names a pipe in place of a file that it is to write to', () => {
+  it('reports a pipe in place of a file to write', () => {
     const { file } = files.writeBlock(block(10, 1));
     execFileSync('mkfifo', [files.path('rev', file)]);
     expect(() => files.writeUndo(file, block(32, 0), block(10, 2))).toThrow(
@@ -55,7 +55,7 @@ describe('BlockFiles', () => {
     expect(files.sizeBytes('rev', file)).toBe(0);
   });
 
-  it('writes records that others can find, and reads them back', async () => {
+  it('writes records that other readers can find, and reads them back', async () => {
     const first = files.writeBlock(block(300, 1));
     const second = files.writeBlock(block(400, 2));
     expect([first.offset, second.offset]).toEqual([8, 316]);
@@ -81,7 +81,7 @@ describe('BlockFiles', () => {
     expect(files.fileNumbers()).toEqual([0, 1]);
   });
 
-  it('refuses what is not a record and undo data that does not fit its parent', () => {
+  it('refuses invalid records and undo data that does not match the parent', () => {
     const position = files.writeBlock(block(300, 1));
     expect(() => files.readBlockSync({ file: 0, offset: position.offset + 5 })).toThrow(BlockFileError);
     const parent = Buffer.alloc(32, 7);
@@ -90,7 +90,7 @@ describe('BlockFiles', () => {
     expect(() => files.readUndoSync({ file: 0, offset: at }, Buffer.alloc(32, 8))).toThrow(BlockFileError);
   });
 
-  it('tells where a torn record begins, so that it can be dropped before the next is written', async () => {
+  it('returns the position of a torn record, so that it can be removed before the next write', async () => {
     files.writeBlock(block(100, 1));
     const end = files.sizeBytes('blk', 0);
     files.close();
@@ -110,7 +110,7 @@ describe('BlockFiles', () => {
     expect(await records(0)).toEqual([100, 120]);
   });
 
-  it('keeps a file open while it is read, however many others are opened meanwhile', async () => {
+  it('keeps a file open during a read, however many others are opened meanwhile', async () => {
     files.close();
     files = new BlockFiles({ folder, magic, maxFileBytes: 600 });
     const positions = Array.from({ length: 100 }, (_, n) => files.writeBlock(block(500, n)));
@@ -128,7 +128,7 @@ describe('BlockFiles', () => {
     }
   });
 
-  it('does not make a file by reading, and reports one that is missing or too short', async () => {
+  it('does not create a file by reading, and reports a missing or truncated one', async () => {
     const position = files.writeBlock(block(300, 1));
     expect(() => files.readBlockSync({ file: 3, offset: 8 })).toThrow(/blk00003\.dat is missing/);
     await expect(files.readBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);
@@ -139,7 +139,7 @@ describe('BlockFiles', () => {
     expect(() => files.readBlockSync(position)).toThrow(BlockFileError);
   });
 
-  it('names the file that the system refuses to read', async () => {
+  it('reports the name of a file that the system refuses to read', async () => {
     const position = files.writeBlock(block(300, 1));
     const undo = files.writeUndo(0, Buffer.alloc(32, 7), block(50, 2));
     files.close();

@@ -23,7 +23,7 @@ function damage(path: string): void {
 }
 
 describe('the lock of a folder', () => {
-  it('is had once, and again when it was given free', async () => {
+  it('is acquired once, and again after its release', async () => {
     const path = join(folder, 'made', 'here');
     const unlock = await lockFolder(path);
     await expect(lockFolder(path)).rejects.toThrow(refusal(path));
@@ -34,7 +34,7 @@ describe('the lock of a folder', () => {
     await other();
   });
 
-  it('is had although a crash left it damaged', async () => {
+  it('is acquired although a crash corrupted the file', async () => {
     await (
       await lockFolder(folder)
     )();
@@ -47,7 +47,7 @@ describe('the lock of a folder', () => {
     await unlock();
   });
 
-  it('cannot be had where nothing can be written', async () => {
+  it('is not acquired on a read-only file system', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     await expect(lockFolder(file)).rejects.toThrow(FolderLockError);

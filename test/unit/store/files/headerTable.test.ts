@@ -45,7 +45,7 @@ const fill = (table: HeaderTable, count: number): void => {
 };
 
 describe('HeaderTable', () => {
-  it('finds blocks that lie one behind the other in a file', () => {
+  it('finds adjacent blocks of a file', () => {
     const table = new HeaderTable(new Rows());
     fill(table, 20);
     for (let n = 1; n < 20; n++) {
@@ -69,7 +69,7 @@ describe('HeaderTable', () => {
     expect(run([-1])).toEqual([-1]);
   });
 
-  it('finds, orders by work, and keeps 128 bits of it', () => {
+  it('finds, orders by work, and keeps 128 bits of work', () => {
     const table = new HeaderTable(new Rows());
     fill(table, 3000);
     expect(table.find(hashOf(2999))).toBe(2999);
@@ -80,7 +80,7 @@ describe('HeaderTable', () => {
     expect(table.compareWork(6, 6)).toBe(0);
   });
 
-  it('comes back from its rows as it was, with a partly filled chunk at the end', async () => {
+  it('is preserved in its rows, with a partly filled chunk at the end', async () => {
     const rows = new Rows();
     const table = new HeaderTable(rows);
     fill(table, CHUNK_ROWS * 2 + 10);

@@ -44,7 +44,7 @@ describe('flush journal', () => {
     return { rows, pieces };
   }
 
-  it('reads what was appended, in pieces of the wanted size', async () => {
+  it('reads appended data in pieces of the requested size', async () => {
     const journal = await write();
     const { rows, pieces } = await read(journal);
     expect(rows).toEqual(plain(changes));
@@ -57,7 +57,7 @@ describe('flush journal', () => {
     expect((await read(new FlushJournal(path))).rows).toEqual(plain(changes));
   });
 
-  it('keeps the order of changes and of records between them', async () => {
+  it('keeps the order of changes and records', async () => {
     const journal = new FlushJournal(path);
     await journal.begin(false, 4096);
     await journal.append(changes.slice(0, 100));
@@ -69,7 +69,7 @@ describe('flush journal', () => {
     expect((await read(journal)).rows).toEqual(plain(changes));
   });
 
-  it('counts for nothing when its end is missing or a byte is wrong', async () => {
+  it('is ignored if its end is missing or a byte is wrong', async () => {
     const journal = await write();
     const whole = readFileSync(path);
     for (const length of [0, 5, 12, 2000, whole.length - 14, whole.length - 1]) {

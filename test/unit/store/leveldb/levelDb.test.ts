@@ -58,7 +58,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe.each(makers)('LevelDB (%s)', (_name, make) => {
-  it('keeps, deletes, counts and walks', async () => {
+  it('stores, deletes, counts and iterates', async () => {
     const db = make(join(folder, 'db'));
     await db.open();
     const model = new Map<string, Buffer>();
@@ -118,7 +118,7 @@ describe.each(makers)('LevelDB (%s)', (_name, make) => {
     await db.close();
   });
 
-  it('never takes a part of a long range for all of it', async () => {
+  it('never returns a part of a long range as all of it', async () => {
     const db = make(join(folder, 'db'));
     await db.open();
     const rows = Array.from({ length: 3000 }, (_, n): RowChange => [
@@ -134,7 +134,7 @@ describe.each(makers)('LevelDB (%s)', (_name, make) => {
     await db.close();
   });
 
-  it('shows a walk the rows as they were, and ends it when it is left early', async () => {
+  it('iterates over a snapshot of the rows, and releases it when iteration stops early', async () => {
     const db = make(join(folder, 'db'));
     await db.open();
     const rows = Array.from({ length: 600 }, (_, i): RowChange => [`r${1000 + i}`, Buffer.from('old')]);
@@ -151,7 +151,7 @@ describe.each(makers)('LevelDB (%s)', (_name, make) => {
   });
 });
 
-describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
+describe.each(makers)('corruption of the files of LevelDB (%s)', (_name, make) => {
   let original: string;
   let rows: string[];
 
@@ -189,7 +189,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     }
   }
 
-  it('never becomes an answer', async () => {
+  it('is never returned as data', async () => {
     const random = new Random(13);
     const files = readdirSync(join(original, 'db')).filter((file) => !/^(LOCK|LOG)/.test(file));
     expect(files.some((file) => file.endsWith('.ldb')) && files.some((file) => file.endsWith('.log'))).toBe(
@@ -220,7 +220,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     expect(seen.same).toBeGreaterThan(0);
   });
 
-  it('is cut off where a crash of the machine left it, behind what was durable', async () => {
+  it('is truncated after a crash of the machine, behind the durable part', async () => {
     const path = join(folder, 'db');
     cpSync(join(original, 'db'), path, { recursive: true });
     // A note that is none is made good by the next one.
@@ -246,7 +246,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     await again.close();
   });
 
-  it('is cut off where the rest of a long record is zeros, with and without a note', async () => {
+  it('is truncated where the rest of a long record is zeros, with and without a note', async () => {
     for (const isNoted of [true, false]) {
       const path = join(folder, `db${String(isNoted)}`);
       cpSync(join(original, 'db'), path, { recursive: true });
@@ -270,7 +270,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     }
   });
 
-  it('is reported by name where two tables of one size changed places', async () => {
+  it('is reported by name if two tables of equal size are swapped', async () => {
     const path = join(folder, 'db');
     const db = make(path);
     await db.open();
@@ -301,7 +301,7 @@ describe.each(makers)('damage to the files of LevelDB (%s)', (_name, make) => {
     );
   });
 
-  it('is reported by name where a folder is in place of a file', async () => {
+  it('is reported by name if a folder is in place of a file', async () => {
     for (const file of [
       'CURRENT',
       readdirSync(join(original, 'db')).find((name) => name.endsWith('.log'))!,

@@ -14,7 +14,7 @@ async function merged(above: [string, Bytes | null][], batches: Row[][]): Promis
   return out;
 }
 
-it('merges rows at hand into batches: new, changed and deleted ones, before, between and behind them', async () => {
+it('merges given rows into batches: new, changed and deleted ones, before, between and behind them', async () => {
   const batches: Row[][] = [
     [
       ['b', value(1)],

@@ -33,7 +33,7 @@ describe('RowStore', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('merges overlay and disk, the overlay hiding and deleting lower rows', async () => {
+  it('merges overlay and disk, where the overlay hides and deletes lower rows', async () => {
     for (const key of ['a', 'b', 'c', 'd']) store.put(key, bytes(`old-${key}`));
     await store.flush();
     store.put('b', bytes('new-b'));
@@ -49,7 +49,7 @@ describe('RowStore', () => {
     ).toEqual([undefined, 'new-b', undefined]);
   });
 
-  it('reads a short range at once as a walk would', async () => {
+  it('reads a short range in one call with the same result as an iteration', async () => {
     const random = new Random(3);
     const change = (): void => {
       const key = `r${String(random.below(60)).padStart(2, '0')}`;
@@ -74,7 +74,7 @@ describe('RowStore', () => {
     }
   });
 
-  it('takes records in a transaction as rows that are written one by one', async () => {
+  it('accepts records in a transaction like rows that are written one by one', async () => {
     const random = new Random(9);
     const model = new Map<string, string>();
     const keyOf = (): string => random.pick(['a', 'b', 'c']) + String(random.below(30));
@@ -125,7 +125,7 @@ describe('RowStore', () => {
   });
 
   it.skipIf(loadNative() === null)(
-    'packs the values before a transaction as they are read one by one',
+    'packs the values before a transaction as single reads return them',
     async () => {
       const random = new Random(17);
       const keyOf = (): string => `k${random.below(300)}`;
@@ -168,7 +168,7 @@ describe('RowStore', () => {
     },
   );
 
-  it('refuses the database of another program, and changes no row of it', async () => {
+  it('refuses the database of another program, and does not change its rows', async () => {
     const path = join(folder, 'foreign');
     const other = await RowStore.open({ path, cacheBytes: 1 << 20 });
     for (const key of ['\x0e\0obfuscate_key', 'Cabc', '~C']) other.put(key, bytes('theirs'));
@@ -184,7 +184,7 @@ describe('RowStore', () => {
     await again.close();
   });
 
-  it('gives the disk back what was in a dropped range', async () => {
+  it('frees the disk space of a dropped range', async () => {
     const path = join(folder, 'db');
     const sizeBytes = (): number =>
       readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
@@ -206,7 +206,7 @@ describe('RowStore', () => {
     expect((await rowsOf(store, { gte: 'w', lt: 'z' })).length).toBe(1200);
   });
 
-  it('shows a transaction its own rows and no other caller, until the commit', async () => {
+  it('shows rows of a transaction only to the transaction until the commit', async () => {
     store.put('k', bytes('1'));
     const transaction = store.begin();
     transaction.put('k', bytes('2'));
@@ -221,7 +221,7 @@ describe('RowStore', () => {
     expect(Buffer.from((await store.get('k'))!).toString()).toBe('2');
   });
 
-  it('spills a large transaction, reads through it and flushes it', async () => {
+  it('spills a large transaction, reads from it and flushes it', async () => {
     store.put('k0001', bytes('before'));
     store.put('k9999', bytes('before'));
     await store.flush();
@@ -245,7 +245,7 @@ describe('RowStore', () => {
     expect(await rowsOf(store, { gte: '~', lt: prefixEnd('~') })).toEqual([]);
   });
 
-  it('reads one row at once from every layer, a spilled transaction included', async () => {
+  it('reads one row from every layer, a spilled transaction included', async () => {
     for (const key of ['disk', 'deleted', 'staged', 'hidden']) store.put(key, bytes(`old-${key}`));
     await store.flush();
     store.del('deleted');
@@ -279,7 +279,7 @@ describe('RowStore', () => {
     expect(at(store)).toEqual(after);
   });
 
-  it('discards a spilled transaction without a trace', async () => {
+  it('discards a spilled transaction completely', async () => {
     const transaction = store.begin();
     for (let i = 0; i < 60; i++) transaction.put(`big${i}`, Buffer.alloc(1 << 20));
     await transaction.relieve();
@@ -293,7 +293,7 @@ describe('RowStore', () => {
     'flush:applying-journal',
     'flush:before-journal-removal',
   ]) {
-    it(`recovers to one state from a stop at ${point}`, async () => {
+    it(`recovers to one state after a stop at ${point}`, async () => {
       store.put('tip', bytes('old'));
       await store.flush();
       await store.close();
@@ -313,7 +313,7 @@ describe('RowStore', () => {
     });
   }
 
-  it('takes no row during a flush, which would lose it', async () => {
+  it('accepts no row during a flush, because it would be lost', async () => {
     for (let i = 0; i < 20_000; i++) store.put(`row${i}`, Buffer.alloc(50));
     const flushed = store.flush();
     expect(() => store.put('late', bytes('x'))).toThrow('during a flush');
@@ -325,7 +325,7 @@ describe('RowStore', () => {
     expect(await store.get('late')).toBeDefined();
   });
 
-  describe('with rows kept after they were written', () => {
+  describe('with a row cache', () => {
     const MAX_BYTES = 64 << 10;
     const reopen = async (): Promise<void> => {
       await store.close();
@@ -341,7 +341,7 @@ describe('RowStore', () => {
     };
     beforeEach(reopen);
 
-    it('reads what was written last, deletions included, within its bound', async () => {
+    it('returns the value written last, deletions included, within its size limit', async () => {
       const model = new Map<string, string>();
       let state = 1;
       const pick = (count: number): number => {
@@ -369,7 +369,7 @@ describe('RowStore', () => {
       expect(store.recentBytes).toBeGreaterThan(MAX_BYTES / 4);
     });
 
-    it('forgets dropped ranges of these kinds', async () => {
+    it('drops deleted ranges of the cached kinds', async () => {
       for (const key of ['n1', 'n2', 't1', 'x1']) store.put(key, bytes('old'));
       await store.flush();
       const kept = store.recentBytes;
@@ -386,7 +386,7 @@ describe('RowStore', () => {
       ]);
     });
 
-    it('does not outlive what a spilled transaction wrote over it', async () => {
+    it('does not return rows from before a spilled transaction', async () => {
       for (const key of ['n1', 'n2', 't1']) store.put(key, bytes('old'));
       await store.flush();
       const transaction = store.begin();

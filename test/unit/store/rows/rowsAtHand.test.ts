@@ -41,13 +41,13 @@ const query = (rows: RowsAtHand): string => {
 };
 
 describe('queries over rows at hand', () => {
-  it('run in one turn where all rows are there', () => {
+  it('run synchronously if all rows are available', () => {
     const rows = partlySlow(rowsOf('a', 'b', 'c'), () => false);
     expect(readAtHand(rows, query)).toBe('A,B,C,b');
     expect(rows.waits).toEqual([]);
   });
 
-  it('wait once for each read that must be waited for', async () => {
+  it('wait once for each asynchronous read', async () => {
     for (const slow of ['a', 'c', 'b'] as const) {
       const rows = partlySlow(rowsOf('a', 'b', 'c'), (what) => what === slow);
       const answer = readAtHand(rows, query);
@@ -57,18 +57,18 @@ describe('queries over rows at hand', () => {
     }
   });
 
-  it('wait for no rows where no keys are asked for', () => {
+  it('do not wait if no keys are requested', () => {
     const rows: RowReader = { ...partlySlow(rowsOf('a'), () => true), getManyNow: () => null };
     expect(readAtHand(rows, (atHand) => atHand.getMany([]).length)).toBe(0);
   });
 
-  it('always wait where the reader cannot tell', async () => {
+  it('always wait if the reader cannot read synchronously', async () => {
     const answer = readAtHand(rowsOf('a', 'b'), query);
     expect(isPromise(answer)).toBe(true);
     expect(await answer).toBe('A,B,,b');
   });
 
-  it('let errors of the query and of the rows pass', async () => {
+  it('pass on errors of the query and of the reader', async () => {
     const fail = (): never => {
       throw new Error('the query');
     };

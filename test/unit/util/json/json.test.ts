@@ -190,12 +190,12 @@ describe('numbers', () => {
     expect(formatDouble(value)).toBe(expected);
   });
 
-  it('refuses what JSON cannot hold', () => {
+  it('refuses values that JSON cannot represent', () => {
     expect(() => formatDouble(NaN)).toThrow('finite');
     expect(() => stringifyJson(Infinity)).toThrow('finite');
   });
 
-  it('keeps the text of every literal', () => {
+  it('keeps the text of every number', () => {
     for (const text of [
       '1',
       '-1',
@@ -226,7 +226,7 @@ describe('parsing', () => {
     expect(toPlain(value)).toEqual({ a: [1, -2.5, 'x\né😀/', true, false, null, {}, []], b: '' });
   });
 
-  it('keeps the order and the duplicates of an object, and finds the first', () => {
+  it('keeps order and duplicates of an object, and finds the first', () => {
     const value = parseJson('{"b":1,"a":2,"b":3}');
     expect(value).toBeInstanceOf(JsonObject);
     const object = value as JsonObject;
@@ -284,7 +284,7 @@ describe('parsing', () => {
     expect(() => parseJson(text)).toThrow(JsonParseError);
   });
 
-  it('nests as deep as the reference can', () => {
+  it('has the depth limit of the reference', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     const deepest = MAX_JSON_DEPTH + 1; // The innermost array is empty, and so never open.
     for (const text of [nested(600), nested(deepest), `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`]) {
@@ -304,11 +304,11 @@ describe('parsing', () => {
     }
   });
 
-  it('bounds the number of values', () => {
+  it('limits the number of values', () => {
     expect(() => parseJson(`[${'1,'.repeat(MAX_JSON_VALUES)}1]`)).toThrow(JsonParseError);
   });
 
-  it('takes what Python writes and is not JSON only where that is asked for', () => {
+  it('accepts the extensions of Python only on request', () => {
     const words = '[NaN, Infinity, -Infinity, {"a": NaN}]';
     const read = parseJson(words, MAX_JSON_VALUES, 'python') as JsonValue[];
     expect(read.slice(0, 3).map((one) => numberText(one as JsonNumber))).toEqual([
@@ -381,7 +381,7 @@ describe('writing', () => {
     );
   });
 
-  it('keeps key order, leaves out undefined, takes maps, bigints and raw text', () => {
+  it('keeps key order, omits undefined, accepts maps, bigints and raw text', () => {
     const map = new Map([['z', 1n << 80n]]);
     expect(
       stringifyJson({
@@ -400,7 +400,7 @@ describe('writing', () => {
     );
   });
 
-  it('gives the same text in one walk as part by part', () => {
+  it('has the same result in one pass as in parts', () => {
     const lazy = (value: JsonOut): JsonOut => {
       if (Array.isArray(value)) return jsonArray((value as JsonOut[]).map(lazy));
       if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return value;
@@ -434,7 +434,7 @@ describe('writing', () => {
     }
   });
 
-  it('leaves what is large or lazy to be written in chunks', () => {
+  it('writes large or lazy parts in chunks', () => {
     const list = (length: number): number[] => Array.from({ length }, (_, i) => i);
     expect(smallJson(list(1000))).toBe(JSON.stringify(list(1000)));
     for (const value of [
@@ -448,7 +448,7 @@ describe('writing', () => {
     expect(() => stringifyJson([undefined] as unknown as JsonOut)).toThrow('is not JSON');
   });
 
-  it('streams lazy parts in chunks, pulling no further than it is read', async () => {
+  it('streams lazy parts in chunks, and reads no further than requested', async () => {
     let made = 0;
     const items = async function* (): AsyncGenerator<string> {
       for (; made < 1000; made++) {
@@ -467,7 +467,7 @@ describe('writing', () => {
     expect(parsed.n).toBe(1);
   });
 
-  it('streams hex without making the whole string', async () => {
+  it('streams hex without building the whole string', async () => {
     const bytes = Buffer.alloc(1_000_001, 0xab);
     const chunks = await collect(jsonChunks([hexOf(bytes), hexOf(Buffer.alloc(0))]));
     expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(2 * CHUNK_CHARS + 10);
@@ -500,7 +500,7 @@ describe('writing', () => {
   });
 });
 
-describe('beginning to write', () => {
+describe('starting to write', () => {
   /** The whole text, and how much of it came at once. */
   async function started(value: JsonOut, maxChars: number): Promise<{ text: string; atOnce: number }> {
     const { text, rest } = await startJson(value, maxChars);
@@ -508,7 +508,7 @@ describe('beginning to write', () => {
     return { text: text + further.join(''), atOnce: text.length };
   }
 
-  it('answers what need not be waited for at once, and whole when it is short', () => {
+  it('returns short synchronous answers at once and complete', () => {
     expect(startJson({ a: [1, 'b', hexOf(Buffer.of(1))], c: 2n }, 10)).toEqual({
       text: '{"a":[1,"b","01"],"c":2}',
       rest: null,
@@ -516,7 +516,7 @@ describe('beginning to write', () => {
     expect(startJson(jsonArray([1, 2, 3]), 10)).toEqual({ text: '[1,2,3]', rest: null });
   });
 
-  it('looks no further into a large value than it can write at once', () => {
+  it('reads no more of a large value than it can write at once', () => {
     let read = 0;
     const counted = (length: number, item: JsonOut): JsonOut =>
       new Proxy(Array<JsonOut>(length).fill(item), {
@@ -539,7 +539,7 @@ describe('beginning to write', () => {
     expect(smallJson({ ['x'.repeat(CHUNK_CHARS + 1)]: 1 })).toBeNull();
   });
 
-  it('continues where it stopped, whatever the value is made of', async () => {
+  it('continues where it stopped, for any value', async () => {
     async function* later(): AsyncGenerator<string> {
       for (let i = 0; i < 500; i++) {
         await Promise.resolve();
@@ -561,7 +561,7 @@ describe('beginning to write', () => {
     }
   });
 
-  it('fails at once or later as the value does, and releases its sources', async () => {
+  it('fails when the value does, and releases its sources', async () => {
     let released = 0;
     function* failing(after: number): Generator<string> {
       try {

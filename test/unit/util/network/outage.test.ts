@@ -41,7 +41,7 @@ describe('an outage', () => {
     expect(watch.warning).toBe('');
   });
 
-  it('begins again from nothing when contact was lost again', () => {
+  it('starts over after contact was lost again', () => {
     const { watch, passes } = watched();
     passes(MINUTE, false);
     passes(0, true);
@@ -50,7 +50,7 @@ describe('an outage', () => {
     expect(passes(5000, false)).toHaveLength(1);
   });
 
-  it('ends without a line when nothing is to be reached any more', () => {
+  it('ends without a line when no connection is needed any more', () => {
     const { watch, passes } = watched();
     expect(passes(2 * MINUTE, null)).toEqual([]);
     passes(MINUTE, false);

@@ -34,7 +34,7 @@ describe('subnets', () => {
     ['[::1]/128', '::1', true],
     ['[::1]/128', '::2', false],
     ['[1:2:3:4:5:6:7:0]/112', '1:2:3:4:5:6:7:1234', true],
-  ])('%s holds %s: %s', (subnet, address, expected) => {
+  ])('%s contains %s: %s', (subnet, address, expected) => {
     expect(contains(subnet, address)).toBe(expected);
   });
 
@@ -58,8 +58,8 @@ describe('subnets', () => {
   });
 });
 
-describe('what a subnet is made of', () => {
-  it('is one address without a mask, and the same however the mask is written', () => {
+describe('the definition of a subnet', () => {
+  it('is one address without a mask, and equal for all notations of the mask', () => {
     expect(Subnet.parse('1.2.3.4')).toEqual(Subnet.parse('1.2.3.4/32'));
     expect(Subnet.parse('1.2.3.99/24')).toEqual(Subnet.parse('::ffff:1.2.3.0/255.255.255.0'));
     expect(Subnet.single(parseIp('::1')!)).toEqual(Subnet.parse('::1/128'));
@@ -78,7 +78,7 @@ describe('what a subnet is made of', () => {
     expect(Subnet.parse(text)!.prefixBits).toBe(bits);
   });
 
-  it('may be given more ways of writing an address', () => {
+  it('accepts further notations of an address', () => {
     const parse = (host: string): Uint8Array | null => (host === 'here' ? parseIp('::1') : null);
     expect(Subnet.parse('here/64', parse)).toEqual(Subnet.parse('::/64'));
     expect(Subnet.parse('::1', parse)).toBeNull();

@@ -13,14 +13,14 @@ function linesOf(bytes: Buffer, pieceBytes: number, maxLineBytes = 1000): string
 }
 
 describe('LineReader', () => {
-  it('finds the same lines however they come', () => {
+  it('finds the same lines for any chunks', () => {
     const lines = Array.from({ length: 50 }, (_, n) => 'x'.repeat((n * 37) % 200));
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
     for (const pieceBytes of [1, 2, 3, 7, 64, 199, 4096, bytes.length])
       expect(linesOf(bytes, pieceBytes)).toEqual(lines);
   });
 
-  it('keeps lines that were handed out as they were', () => {
+  it('does not change lines that it returned', () => {
     const reader = new LineReader(1000);
     reader.push(Buffer.from('one\ntw'));
     const one = reader.next()!;
@@ -32,7 +32,7 @@ describe('LineReader', () => {
     expect(reader.heldBytes).toBe(0);
   });
 
-  it('tells when a line is too long, and not of long lines that ended', () => {
+  it('reports a line that is too long, and not complete lines', () => {
     const reader = new LineReader(10);
     reader.push(Buffer.from('0123456789'));
     expect(reader.next()).toBeNull();

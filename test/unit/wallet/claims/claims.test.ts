@@ -92,7 +92,7 @@ const shown = (found: ReturnType<typeof list>): string[] =>
 const id = (tx: Transaction): string => hashToHex(txid(tx)).slice(0, 8);
 
 describe('the claim that a transaction holds', () => {
-  it('is its own first one that is unspent, with its id', () => {
+  it('is its first unspent output, with its id', () => {
     const made = send(
       [[fund(100n), 0]],
       [
@@ -123,7 +123,7 @@ describe('the claim that a transaction holds', () => {
 });
 
 describe('the list of name transactions', () => {
-  it('has what the wallet paid for, with fee and value, the oldest first', () => {
+  it('has the transactions that the wallet paid for, with fee and value, oldest first', () => {
     const made = send(
       [[fund(100n), 0]],
       [

@@ -45,7 +45,7 @@ describe('master keys', () => {
     expect(again.encryptedKey).not.toEqual(row.encryptedKey);
   });
 
-  it('are refused where no one knows how to stretch the passphrase', async () => {
+  it('are refused for an unknown derivation method', async () => {
     const row = {
       encryptedKey: Buffer.alloc(48),
       salt: SALT,
@@ -61,7 +61,7 @@ describe('secrets', () => {
   const secret = Buffer.alloc(32, 7);
   const publicKey = ecdsaBackend().publicKeyOf(secret, true);
 
-  it('come back under the same master key', () => {
+  it('are decrypted under the same master key', () => {
     const masterKey = makeMasterKey();
     const encrypted = encryptSecret(secret, publicKey, masterKey);
     expect(encrypted).toHaveLength(48);
@@ -69,7 +69,7 @@ describe('secrets', () => {
     expect(decryptSecret(encrypted, publicKey, masterKey)).toEqual(secret);
   });
 
-  it('do not come back under another, nor from other bytes', () => {
+  it('are not decrypted under another key, nor from other bytes', () => {
     const masterKey = makeMasterKey();
     const encrypted = encryptSecret(secret, publicKey, masterKey);
     expect(decryptSecret(encrypted, publicKey, makeMasterKey()) ?? Buffer.alloc(0)).not.toEqual(secret);
@@ -77,7 +77,7 @@ describe('secrets', () => {
     expect(decryptSecret(Buffer.alloc(0), publicKey, masterKey)).toBeNull();
   });
 
-  it('of other lengths are none', () => {
+  it('of other lengths are refused', () => {
     const masterKey = makeMasterKey();
     const encrypted = encryptSecret(Buffer.alloc(31), publicKey, masterKey);
     expect(decryptSecret(encrypted, publicKey, masterKey)).toBeNull();

@@ -69,7 +69,7 @@ function endOfTime(relock: Relock): void {
 }
 
 describe('the pool while it is being filled', () => {
-  it('gives no key that is not on disk, and none twice', async () => {
+  it('returns no key that is not on disk, and none twice', async () => {
     const wallet = await makeWallet();
     const filling = wallet.keys.topUp(1500);
     const taken: Buffer[] = [];
@@ -86,7 +86,7 @@ describe('the pool while it is being filled', () => {
     await again.close();
   });
 
-  it('is not filled as a whole by anyone who takes a key', async () => {
+  it('is not filled completely by a caller that takes a key', async () => {
     await (await makeWallet()).close();
     const options = { ...OPTIONS, keypoolSize: 50_000 };
     const file = await WalletFile.open(path);
@@ -99,7 +99,7 @@ describe('the pool while it is being filled', () => {
     await wallet.close();
   });
 
-  it('is filled no further once the wallet is closed', async () => {
+  it('stops filling when the wallet is closed', async () => {
     const wallet = await makeWallet();
     const running = Promise.allSettled([wallet.keys.topUp(4000), encryptWallet(wallet, PASS)]);
     await wallet.close();
@@ -111,7 +111,7 @@ describe('the pool while it is being filled', () => {
 });
 
 describe('encryptWallet while the pool is being filled', () => {
-  it('leaves no key in clear, keeps the new seed and can be opened', async () => {
+  it('leaves no unencrypted key, keeps the new seed and can be opened', async () => {
     const wallet = await makeWallet();
     const [, isFilled] = await Promise.all([encryptWallet(wallet, PASS), wallet.keys.topUp(4000)]);
     expect(isFilled).toBe(false);
@@ -124,7 +124,7 @@ describe('encryptWallet while the pool is being filled', () => {
 });
 
 describe('encryptWallet', () => {
-  it('leaves nothing in clear in the file, nor beside it, and begins with a new seed', async () => {
+  it('leaves no key unencrypted in the file or beside it, and starts a new seed', async () => {
     const wallet = await makeWallet();
     const keys = keysOf(wallet);
     const seed = wallet.hd.state!.seedId;
@@ -167,7 +167,7 @@ describe('encryptWallet', () => {
     expect(lines.filter((line) => line.includes('horse') || line.startsWith('fatal'))).toEqual([]);
   });
 
-  it('is whole or not at all, wherever it is interrupted', async () => {
+  it('is atomic, wherever it is interrupted', async () => {
     const wallet = await makeWallet();
     const ids = [...wallet.keyring.keyIds()];
     const states: string[] = [];
@@ -191,7 +191,7 @@ describe('encryptWallet', () => {
 });
 
 describe('changePassphrase', () => {
-  it('leaves nothing that the old one opens, and wallets locked or not as they were', async () => {
+  it('leaves nothing that the old passphrase decrypts, and keeps locked and unlocked states', async () => {
     const wallet = await makeWallet();
     await encryptWallet(wallet, PASS);
     const oldRow = formatMasterKeyRow(wallet.masterKeys.get(1)!);
@@ -226,7 +226,7 @@ describe('changePassphrase', () => {
     await wallet.close();
   });
 
-  it('lets the wallet be locked meanwhile, by a call or by the end of its time', async () => {
+  it('allows locking meanwhile, by a call or a timeout', async () => {
     const wallet = await makeWallet();
     await encryptWallet(wallet, PASS);
     for (const lock of [() => wallet.lock(), () => endOfTime(wallet.relock)]) {
@@ -249,7 +249,7 @@ describe('changePassphrase', () => {
     await wallet.close();
   });
 
-  it('brings wallets of the reference to scrypt', async () => {
+  it('converts wallets of the reference to scrypt', async () => {
     const wallet = await makeWallet();
     const masterKey = Buffer.alloc(32, 9);
     const salt = Buffer.from('0102030405060708', 'hex');
@@ -280,14 +280,14 @@ describe('changePassphrase', () => {
 });
 
 describe('passphraseBytes', () => {
-  it('ends at a zero, as C strings do', () => {
+  it('ends at a zero byte, as C strings do', () => {
     expect(passphraseBytes('pä\0x').toString()).toBe('pä');
     expect(passphraseBytes('\0x')).toHaveLength(0);
   });
 });
 
 describe('Relock', () => {
-  it('locks once, at the time set last, also after more than a timer holds', () => {
+  it('locks once, at the time set last, also beyond the maximum of a timer', () => {
     vi.useFakeTimers();
     try {
       let locked = 0;

@@ -83,7 +83,7 @@ describe('rows about keys', () => {
     expect(parsePrivateKeyDer(Buffer.from('3081d3020101ff20', 'hex'))).toBeNull();
   });
 
-  it('come back as they were', () => {
+  it('are preserved', () => {
     const metadata = { createdSec: NOW, path: "m/0'/1'/7'", seedId: Buffer.alloc(20, 5) };
     expect(parseKeyMetadata(formatKeyMetadata(metadata))).toEqual(metadata);
     // As it was before paths were noted.
@@ -106,7 +106,7 @@ describe('rows about keys', () => {
 });
 
 describe('Keyring', () => {
-  it('knows its keys, signs with them, and is the same when it comes from disk', () => {
+  it('finds its keys, signs with them, and is the same when it is loaded from disk', () => {
     const { keyring, batch } = keyringOf(1, 2);
     const script = Buffer.from('5152', 'hex');
     expect(keyring.addScript(batch, script)).toBe(true);
@@ -126,7 +126,7 @@ describe('Keyring', () => {
     }
   });
 
-  it('watches no longer what becomes its own', () => {
+  it('does not watch scripts that become its own', () => {
     const keyring = new Keyring();
     const batch = new WalletBatch();
     const toKey = concatBytes(Buffer.of(33), publicOf(1), Buffer.of(0xac));
@@ -144,7 +144,7 @@ describe('Keyring', () => {
     }
   });
 
-  it('gives no private key while it is locked, and none under another master key', () => {
+  it('returns no private key while it is locked, and none under another master key', () => {
     const { keyring, batch } = keyringOf(1, 2);
     const master = makeMasterKey();
     keyring.encrypt(batch, master);
@@ -170,7 +170,7 @@ describe('Keyring', () => {
     for (const [key, value] of left) if (String(key).startsWith('\x03key')) expect(value).toBeNull();
   });
 
-  it('encrypts keys that come later', () => {
+  it('encrypts keys that are added later', () => {
     const { keyring, batch } = keyringOf(1);
     const master = makeMasterKey();
     keyring.encrypt(batch, master);
@@ -181,7 +181,7 @@ describe('Keyring', () => {
     expect(again.signingKey(hash160(publicOf(2)))!.privateKey).toEqual(secretOf(2));
   });
 
-  it('has the keys that a master key opens, where others are damaged', () => {
+  it('has the keys that a master key decrypts if others are corrupt', () => {
     const one = keyringOf(1);
     one.keyring.encrypt(one.batch, makeMasterKey());
     const two = keyringOf(2);
@@ -200,7 +200,7 @@ describe('Keyring', () => {
     }
   });
 
-  it('refuses rows that are damaged', () => {
+  it('refuses corrupt rows', () => {
     const keyring = new Keyring();
     const row = formatKeyRecord(secretOf(1), publicOf(1));
     row[50]! ^= 1;
@@ -209,7 +209,7 @@ describe('Keyring', () => {
     expect(keyring.load('tx', Buffer.alloc(32), Buffer.alloc(0))).toBe(false);
   });
 
-  it('does not take clear keys beside encrypted ones for granted', () => {
+  it('reports unencrypted keys beside encrypted ones', () => {
     const one = keyringOf(1);
     one.keyring.encrypt(one.batch, makeMasterKey());
     const mixed = new WalletBatch();
@@ -231,7 +231,7 @@ describe('isMine', () => {
     expect(mine(scriptForDestination(destinationForKey(publicOf(9), type)))).toBe(MINE.no);
   });
 
-  it('tells claims and supports', () => {
+  it('distinguishes claims and supports', () => {
     const pay = scriptForDestination(destinationForKey(publicOf(1), 'legacy'));
     const [name, id] = [Buffer.from('name'), Buffer.alloc(20)];
     const value = Buffer.from('00', 'hex');
@@ -242,7 +242,7 @@ describe('isMine', () => {
     expect(mine(concatBytes(buildClaimPrefix(name, value), other))).toBe(MINE.no);
   });
 
-  it('takes multisig for its own only with all keys, and never in the open', () => {
+  it('counts multisig as its own only with all keys, and never a bare one', () => {
     const both = scriptForMultisig(1, [publicOf(1), publicOf(2)]);
     const others = scriptForMultisig(1, [publicOf(1), publicOf(9)]);
     for (const script of [both, others]) keyring.addScript(batch, script);
@@ -257,7 +257,7 @@ describe('isMine', () => {
     expect(keyring.script(ripemd160(sha256(both)))).toEqual(both);
   });
 
-  it('knows what no one can spend', () => {
+  it('recognizes unspendable scripts', () => {
     const uncompressed = publicOf(3, false);
     const program = scriptForDestination({ type: 'witness_v0_keyhash', hash: hash160(uncompressed) });
     keyring.addScript(batch, program);
@@ -290,7 +290,7 @@ describe('HdKeys', () => {
     ['miCTQgYMCrtFMGid59oTEAs36zwhVYvczP', 'cVrFZyQdUWqEC7mtgxYjJQVuBcvxhpwiyRofLFQD7hQkMA7HHL2B'],
   ];
 
-  it('derives what the reference derives, and continues where it was', () => {
+  it('derives the keys of the reference, and continues at the last index', () => {
     const keyring = new Keyring();
     const batch = new WalletBatch();
     let hd = new HdKeys(keyring);
@@ -310,7 +310,7 @@ describe('HdKeys', () => {
     expect(reloaded(batch).keyCount).toBe(6);
   });
 
-  it('passes over keys that the wallet has already', () => {
+  it('skips keys that the wallet already has', () => {
     const keyring = new Keyring();
     const batch = new WalletBatch();
     const hd = new HdKeys(keyring);
@@ -332,7 +332,7 @@ describe('Keypool', () => {
     return { pool, batch };
   };
 
-  it('gives keys in the order in which they were made, for addresses and for change', () => {
+  it('returns keys in the order of creation, for addresses and for change', () => {
     const { pool, batch } = filled();
     expect([pool.count('receive'), pool.count('change')]).toEqual([3, 3]);
     expect(pool.oldestSec('change')).toBe(NOW + 4);
@@ -351,7 +351,7 @@ describe('Keypool', () => {
     expect(pool.reserve(false)).toBeNull();
   });
 
-  it('takes no key back that was forgotten while it was out', () => {
+  it('does not accept a returned key that was removed in the meantime', () => {
     const { pool, batch } = filled();
     const change = pool.reserve(true)!;
     pool.clear(batch);
@@ -364,7 +364,7 @@ describe('Keypool', () => {
     expect(pool.reserve(true)).toEqual(next);
   });
 
-  it('takes a used key out with all before it', () => {
+  it('removes a used key with all earlier ones', () => {
     const { pool, batch } = filled();
     expect(pool.has(hash160(publicOf(2)))).toBe(true);
     expect(pool.markUsed(batch, hash160(publicOf(2))).map(({ publicKey }) => publicKey)).toEqual([
@@ -376,7 +376,7 @@ describe('Keypool', () => {
     expect(pool.markUsed(batch, hash160(publicOf(2)))).toEqual([]);
   });
 
-  it('comes from disk in any order, and prefers keys of before the split', () => {
+  it('is loaded from disk in any order, and prefers keys from before the split', () => {
     const { batch } = filled();
     const pool = new Keypool();
     for (const [key, value] of batch.changes.toReversed()) {

@@ -113,7 +113,7 @@ const connectEmpty = (count: number): void => {
 };
 
 describe('balances', () => {
-  it('distinguish what is mined until it is deep enough', () => {
+  it('separate immature coinbase outputs', () => {
     const mined = coinbase(50n);
     connect(mined);
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 0n, immature: 50n });
@@ -125,7 +125,7 @@ describe('balances', () => {
     expect(balance(ledger, OPTIONS, MINE.spendable, 102)).toMatchObject({ trusted: 0n });
   });
 
-  it('trust own change, and nothing unconfirmed of others', () => {
+  it('trust own change, but no unconfirmed outputs of others', () => {
     const received = tx([[foreign, 0]], [[MINE_SCRIPT, 10n]]);
     add(received);
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 10n, immature: 0n });
@@ -148,7 +148,7 @@ describe('balances', () => {
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 0n, pending: 0n, immature: 0n });
   });
 
-  it('distinguish what is watched, and count claims', () => {
+  it('separate watched outputs, and count claims', () => {
     connect(
       tx(
         [[foreign, 0]],
@@ -176,7 +176,7 @@ describe('available coins', () => {
       ({ output }: { output: OwnOutput }) => output.valueSat,
     );
 
-  it('are those that fit, claims only when they are chosen', () => {
+  it('are those that match, with claims only on request', () => {
     const one = tx(
       [[foreign, 0]],
       [
@@ -201,7 +201,7 @@ describe('available coins', () => {
     expect(values({ onlySafe: false })).toEqual([5n, 7n]);
   });
 
-  it('are not those of replacements that wait', () => {
+  it('exclude outputs of waiting replacements', () => {
     const coin = tx([[foreign, 0]], [[MINE_SCRIPT, 5n]]);
     connect(coin);
     add(tx([[coin, 0]], [[MINE_SCRIPT, 4n]]), new Map([['replaces_txid', '00']]));

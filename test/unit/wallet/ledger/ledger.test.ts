@@ -148,7 +148,7 @@ class World {
 const name = (tx: Transaction, n = 0): string => `${hashToHex(txid(tx))}:${n}`;
 
 describe('rows of transactions', () => {
-  it('come back as they were', () => {
+  it('are preserved', () => {
     const record = {
       tx: makeTx([], [MINE_SCRIPT]),
       blockHash: sha256(Buffer.from('a')),
@@ -179,7 +179,7 @@ describe('rows of transactions', () => {
 });
 
 describe('Ledger', () => {
-  it('takes in what pays to or spends of the wallet, and nothing else', () => {
+  it('accepts transactions that pay to or spend from the wallet, and no others', () => {
     const world = new World();
     const received = makeTx([], [OTHER_SCRIPT, MINE_SCRIPT]);
     const watched = makeTx([], [WATCHED_SCRIPT]);
@@ -197,7 +197,7 @@ describe('Ledger', () => {
     );
   });
 
-  it('counts confirmations, back and forth', () => {
+  it('counts confirmations, also after a disconnect', () => {
     const world = new World();
     const tx = makeTx([], [MINE_SCRIPT]);
     world.add(tx);
@@ -215,7 +215,7 @@ describe('Ledger', () => {
     expect(world.state(tx)).toBe('confirmed 2');
   });
 
-  it('knows what a block speaks against, with all that spends of it, until the block is taken back', () => {
+  it('marks transactions that conflict with a block, and their descendants, until the block is disconnected', () => {
     const world = new World();
     const coin = makeTx([], [MINE_SCRIPT]);
     world.connect([coin]);
@@ -240,7 +240,7 @@ describe('Ledger', () => {
     expect(world.state(rival)).toBe('conflicted -1');
   });
 
-  it('gives transactions up, until they are seen again', () => {
+  it('abandons transactions until they are seen again', () => {
     const world = new World();
     const coin = makeTx([], [MINE_SCRIPT]);
     world.connect([coin]);
@@ -261,7 +261,7 @@ describe('Ledger', () => {
     expect(world.unspent()).toEqual([name(mine)]);
   });
 
-  it('keeps the order in which transactions came, and times in that order', () => {
+  it('keeps the order of arrival, and times in that order', () => {
     const world = new World();
     const first = makeTx([], [MINE_SCRIPT]);
     world.add(first);
@@ -279,7 +279,7 @@ describe('Ledger', () => {
     expect([...world.ledger.inOrder()].map(({ row }) => row.orderPos)).toEqual([0, 1, 2]);
   });
 
-  it('takes a witness in later, and notes, and forgets', () => {
+  it('accepts a witness later, and stores and removes notes', () => {
     const world = new World();
     const coin = makeTx([], [MINE_SCRIPT]);
     world.connect([coin]);
@@ -298,7 +298,7 @@ describe('Ledger', () => {
     expect(world.unspent()).toEqual([name(coin)]);
   });
 
-  it('is, after a random life, what a recount finds', () => {
+  it('equals a recount after a random history', () => {
     const random = randomOf(21);
     const world = new World();
     const all: Transaction[] = [];

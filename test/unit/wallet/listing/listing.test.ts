@@ -106,7 +106,7 @@ function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
   return rows.sort((a, b) => b.orderPos - a.orderPos).flatMap(({ items }) => items);
 }
 
-describe('the latest', () => {
+describe('the latest transactions', () => {
   /** How many items the pieces stand for, and from which. */
   const counted = (every: readonly string[], selection: Selection, skip: number, count: number): string[] =>
     atOnce(recentPieces(wallet, selection, skip, count)).flatMap(({ of, first, end }) => {
@@ -117,7 +117,7 @@ describe('the latest', () => {
       return all.slice(first, end);
     });
 
-  it('are what reading all of it finds, for each label, with and without accounts', () => {
+  it('equal a full scan, for each label, with and without accounts', () => {
     for (const label of [null, 'a', 'b', '', 'nobody']) {
       for (const withAccounts of [false, true]) {
         const selection = { ...ALL, label, withAccounts };
@@ -140,8 +140,8 @@ describe('the latest', () => {
   });
 });
 
-describe('what came since a block', () => {
-  it('is all that is not below it, by id', () => {
+describe('the transactions since a block', () => {
+  it('are all that are not below it, by id', () => {
     for (const height of [-1, 0, heights[60]!, wallet.followedHeight - 2, wallet.followedHeight]) {
       const expected = [...wallet.ledger.all()]
         .filter(
@@ -155,7 +155,7 @@ describe('what came since a block', () => {
 });
 
 describe('sums', () => {
-  it('of accounts are those of the whole', () => {
+  it('of accounts equal those of the whole wallet', () => {
     const accounts = atOnce(accountBalances(wallet, MINE.spendable, 0));
     const sum = accounts.reduce((all, [, sat]) => all + sat, 0n);
     expect(sum).toBe(atOnce(legacyBalanceSat(wallet, null, MINE.spendable, 0)));
@@ -164,7 +164,7 @@ describe('sums', () => {
     expect(accounts.map(([account]) => account)).toEqual(['', 'a', 'b']);
   });
 
-  it('of receipts are those of outputs', () => {
+  it('of receipts equal those of outputs', () => {
     for (const destination of wallet.book.destinations().keys()) {
       let expected = 0n;
       for (const entry of wallet.ledger.all()) {
@@ -177,7 +177,7 @@ describe('sums', () => {
 });
 
 describe('groupings', () => {
-  it('hold each address once, and those together that were spent together', () => {
+  it('contain each address once, and addresses together that were spent together', () => {
     const groups = atOnce(sumsOf(wallet).groups.all());
     const members = groups.flat();
     expect(new Set(members).size).toBe(members.length);
@@ -190,8 +190,8 @@ describe('groupings', () => {
   });
 });
 
-describe('keys of destinations', () => {
-  it('stand for their destinations, and sort by kind', () => {
+describe('keys of the list by destination', () => {
+  it('identify their destinations, and sort by kind', () => {
     const [short, long] = [Buffer.alloc(20, 1), Buffer.alloc(32, 1)];
     const destinations = [
       { type: 'pubkeyhash', hash: short },

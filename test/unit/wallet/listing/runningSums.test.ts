@@ -90,7 +90,7 @@ function expectSame(wallet: Wallet, minDepth: number): void {
 
 describe('running sums', () => {
   it.each(IS_LONG ? [1, 2, 3] : [1])(
-    'are what looking at all of history finds, whatever happens (seed %i)',
+    'equal a full scan of history, after any change (seed %i)',
     async (seed) => {
       const random = randomOf(seed);
       const node = new FakeNode();
@@ -214,8 +214,8 @@ const latest = (wallet: Wallet, selection: Partial<Selection>, count = 10): Piec
     ),
   );
 
-describe('lists that are kept', () => {
-  it('are right for many who ask at a time, whatever happens while they pause', async () => {
+describe('cached lists', () => {
+  it('are correct for concurrent callers, after any change during a pause', async () => {
     const random = randomOf(11);
     const node = new FakeNode();
     node.mineEmpty(1);
@@ -290,7 +290,7 @@ async function workOf(wallet: Wallet, question: () => unknown): Promise<number> 
   return count;
 }
 
-describe('what an answer costs', () => {
+describe('the cost of an answer', () => {
   /** What each question costs after one more payment, with so many payments before. */
   async function costs(payments: number): Promise<Record<string, number>> {
     const node = new FakeNode();
@@ -347,13 +347,13 @@ describe('what an answer costs', () => {
     return found;
   }
 
-  it('does not grow with history where the answer does not', async () => {
+  it('does not grow with history if the answer does not', async () => {
     const [short, long] = [await costs(60), await costs(900)];
     expect(long).toEqual(short);
     expect(Math.max(...Object.values(long))).toBeLessThan(40);
   });
 
-  it('of the latest transactions does not grow either where those of a label, or what is not watched, are all old', async () => {
+  it('of the latest transactions does not grow if those of a label or the unwatched ones are all old', async () => {
     const costs = async (payments: number): Promise<Record<string, number>> => {
       const node = new FakeNode();
       node.mineEmpty(1);

@@ -54,14 +54,14 @@ describe('coins of watched addresses', () => {
     return { wallet, seed };
   }
 
-  it('are spendable when the call that set their seed has answered', async () => {
+  it('are spendable when the call that set their seed has returned', async () => {
     const { wallet, seed } = await watcher();
     await setNewSeed(wallet, { privateKey: seed, compressed: true }, true);
     expect(spendableSat(wallet)).toBe(4000n);
     await expectLasting(wallet, 'watcher');
   });
 
-  it('are spendable once the pool is filled from the seed that was set before', async () => {
+  it('are spendable after the pool was filled from the seed set before', async () => {
     const { wallet, seed } = await watcher();
     await setNewSeed(wallet, { privateKey: seed, compressed: true }, false);
     expect(spendableSat(wallet)).toBe(0n);
@@ -73,7 +73,7 @@ describe('coins of watched addresses', () => {
     await expectLasting(wallet, 'watcher');
   });
 
-  it('are spendable when a block uses keys of the pool, so that new ones are made', async () => {
+  it('are spendable if a block uses keys of the pool, so that new ones are created', async () => {
     const { wallet, seed } = await watcher();
     await setNewSeed(wallet, { privateKey: seed, compressed: true }, false);
     const reserved = wallet.keypool.reserve(false)!;
@@ -98,7 +98,7 @@ describe('outputs of known transactions', () => {
     scriptForDestination({ type: 'witness_v0_scripthash', hash: sha256(script) });
 
   it.each(['keys first', 'scripts first'])(
-    'are the wallet’s in every form, %s, and as after a restart',
+    'belong to the wallet in every form, %s, and after a restart',
     async (order) => {
       const [one, two] = [key(), key()];
       const program = scriptForDestination({ type: 'witness_v0_keyhash', hash: one.id });
@@ -145,7 +145,7 @@ describe('outputs of known transactions', () => {
 });
 
 describe('the set of other destinations', () => {
-  it('knows what was added, however many', () => {
+  it('finds every added destination', () => {
     const set = new OtherDestinations();
     const hashes = Array.from({ length: 5000 }, () => randomBytes(20));
     for (const hash of hashes) expect(set.has(hash)).toBe(false);

@@ -42,8 +42,8 @@ async function twoWallets(prepare: (wallet: Wallet) => void): Promise<[Wallet, W
 const stranger = (random: Random): Buffer =>
   scriptForDestination({ type: 'pubkeyhash', hash: random.bytes(20) });
 
-describe('a scan that passes over blocks in bulk', () => {
-  it('finds and announces what a scan block by block does', async () => {
+describe('a scan that skips blocks in bulk', () => {
+  it('finds and announces the same as a scan block by block', async () => {
     const random = new Random(29);
     const own: Transaction[] = [];
     let scripts: Buffer[] = [];
@@ -83,7 +83,7 @@ describe('a scan that passes over blocks in bulk', () => {
     expect(again.length).toBe(a.ledger.size);
   });
 
-  it('makes keys for those of the pool that were paid, as a scan block by block does', async () => {
+  it('adds keys to the pool for paid ones, as a scan block by block does', async () => {
     const [quick, slow] = await twoWallets(() => undefined);
     const paid = newScripts(quick, 12);
     await world.shut(quick);
@@ -107,7 +107,7 @@ describe('a scan that passes over blocks in bulk', () => {
     expect(counts[0]).toBe(paid.length);
   });
 
-  it('looks closer at a transaction that is in another block than it did', async () => {
+  it('examines a transaction that is now in another block', async () => {
     let script: Buffer = Buffer.alloc(0);
     const [wallet] = await twoWallets((made) => {
       [script] = newScripts(made, 1) as [Buffer];
@@ -147,7 +147,7 @@ describe('a scan that passes over blocks in bulk', () => {
     turn.release();
   }
 
-  it('skips what an image has as settled, unless a listener is to be notified', async () => {
+  it('skips transactions that an image has as settled, unless a listener is to be notified', async () => {
     const { wallet, tx } = await imagedWallet();
     const kinds = wallet.ledger.settledPayments?.kinds;
     expect(kinds).toEqual(Uint8Array.of(1));

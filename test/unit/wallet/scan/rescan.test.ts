@@ -50,7 +50,7 @@ async function rescan(wallet: Wallet, first = 0, last: number | null = null): Pr
 const countOf = (wallet: Wallet): number => [...wallet.ledger.unspentOutputs()].length;
 
 describe('a rescan', () => {
-  it('finds what a key was paid and has spent, and reads all or what the index names', async () => {
+  it('finds receipts and spends of a key, and reads all blocks or those of the index', async () => {
     const key = someKey();
     const first = payment([key.script, key.program]);
     for (let n = 0; n < 5; n++) world.mine();
@@ -71,7 +71,7 @@ describe('a rescan', () => {
     expect(world.log.some((line) => line.includes('Rescan started from block 0...'))).toBe(true);
   });
 
-  it('looks from two hours before a time, and takes in the mempool', async () => {
+  it('starts two hours before a time, and includes the mempool', async () => {
     const key = someKey();
     for (let n = 0; n < 30; n++) world.mine(n === 2 ? [payment([key.script])] : []);
     world.mempool = [payment([key.program]), payment([Buffer.of(0x51)])];
@@ -90,7 +90,7 @@ describe('a rescan', () => {
     expect([...wallet.ledger.all()][0]).toMatchObject({ inMempool: true, state: 'unconfirmed' });
   });
 
-  it('tells from when on nothing was missed where blocks are pruned', async () => {
+  it('reports the time since which no block was missed if blocks are pruned', async () => {
     for (let n = 0; n < 20; n++) world.mine();
     const wallet = await world.make('a');
     world.prunedBelow = 10;
@@ -100,7 +100,7 @@ describe('a rescan', () => {
     turn.release();
   });
 
-  it('is one at a time, can be ended, and is owed when the wallet is closed meanwhile', async () => {
+  it('runs once at a time, can be aborted, and is owed if the wallet is closed meanwhile', async () => {
     const key = someKey();
     for (let n = 0; n < 20; n++) world.mine(n === 15 ? [payment([key.script])] : []);
     const wallet = await world.make('a');
@@ -128,7 +128,7 @@ describe('a rescan', () => {
     expect(again.scans.unfinishedFrom).toBe(null);
   });
 
-  it('ends before its wallet is closed, which changes no more then', async () => {
+  it('ends before its wallet is closed, and changes nothing afterwards', async () => {
     for (let n = 0; n < 20; n++) world.mine();
     const wallet = await world.make('a');
     const scan = rescan(wallet);
@@ -139,7 +139,7 @@ describe('a rescan', () => {
     await expect(takeIn(wallet, someKey())).rejects.toThrow('The wallet was unloaded during the call.');
   });
 
-  it('leaves new blocks and reorganisations to anyone who follows the chain', async () => {
+  it('leaves new blocks and reorganisations to the follower of the chain', async () => {
     const key = someKey();
     const old = payment([key.script]);
     const again = payment([key.script, key.program]);
@@ -162,7 +162,7 @@ describe('a rescan', () => {
     for (const entry of wallet.ledger.all()) expect(entry.state).toBe('confirmed');
   });
 
-  it('sees transactions that it knows with other eyes once keys have come', async () => {
+  it('examines known transactions again after keys were added', async () => {
     const key = someKey();
     const wallet = await world.make('a');
     const [own] = newScripts(wallet, 1);
@@ -174,7 +174,7 @@ describe('a rescan', () => {
   });
 });
 
-describe('a copy that is older than many addresses', () => {
+describe('a backup that is older than many addresses', () => {
   /** A wallet, a copy of it, and blocks that pay its next addresses in an order that is not theirs. */
   async function scene(order: (count: number) => number[], perBlock = 7): Promise<Wallet> {
     const wallet = await world.make('a');
@@ -203,7 +203,7 @@ describe('a copy that is older than many addresses', () => {
       expect(copy.scans.unfinishedFrom).toBe(null);
     });
 
-    it(`finds the same by the index as without, ${name}`, async () => {
+    it(`finds the same with the index as without, ${name}`, async () => {
       await scene(order);
       const found: unknown[] = [];
       for (const [file, hasIndex] of [
@@ -224,7 +224,7 @@ describe('a copy that is older than many addresses', () => {
     });
   }
 
-  it('reads only blocks that matter where the index knows them, unless one could make what waits void', async () => {
+  it('reads only matching blocks if the index has them, unless one could conflict with a waiting transaction', async () => {
     const wallet = await world.make('a');
     const [own] = newScripts(wallet, 1);
     const first = payment([own!]);
@@ -273,7 +273,7 @@ describe('a copy that is older than many addresses', () => {
     expect(again.scans.lockedFrom).toBe(null);
   });
 
-  it('finds thousands more', async () => {
+  it('finds thousands of further addresses', async () => {
     world.keypoolSize = 200;
     const wallet = await world.make('a');
     await wallet.file.backup(join(world.folder, 'copy'));
@@ -290,8 +290,8 @@ describe('a copy that is older than many addresses', () => {
   });
 });
 
-describe('a block that uses up the pool', () => {
-  it('makes few keys at once, the others in slices, and nothing of it is missed', async () => {
+describe('a block that uses up the key pool', () => {
+  it('creates few keys at once, the others in slices, and misses no output', async () => {
     world.keypoolSize = 100;
     const wallet = await world.make('a');
     const { path } = wallet.file;

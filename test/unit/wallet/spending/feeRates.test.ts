@@ -26,7 +26,7 @@ const rate = (said: Partial<CoinControl> = {}): bigint =>
   minimumRate(opened.wallet, coinControl(opened.wallet, said)).ratePerKb;
 
 describe('the rate of a transaction', () => {
-  it('is what was said, then the target, then settxfee, then the estimate, then the fallback', async () => {
+  it('is the given one, then the target, then settxfee, then the estimate, then the fallback', async () => {
     await open();
     expect(rate()).toBe(20_000n);
     node.estimate = (target) => BigInt(target) * 10_000n;
@@ -37,7 +37,7 @@ describe('the rate of a transaction', () => {
     expect(rate({ confirmTarget: 3, feeRatePerKb: 5000n })).toBe(5000n);
   });
 
-  it('is never below what is required, unless that is said', async () => {
+  it('is never below the required rate, unless it is given', async () => {
     await open({ minTxFeeRatePerKb: 4000n });
     expect(requiredRate(opened.wallet)).toBe(4000n);
     expect(rate({ feeRatePerKb: 5n })).toBe(4000n);
@@ -49,7 +49,7 @@ describe('the rate of a transaction', () => {
     expect(rate()).toBe(7000n);
   });
 
-  it('is conservative unless the transaction may be replaced, or as is said', async () => {
+  it('is conservative unless the transaction is replaceable, or as given', async () => {
     await open();
     node.estimate = (_target, conservative) => (conservative ? 2_000n : 1_500n);
     expect(rate()).toBe(2_000n);
@@ -64,7 +64,7 @@ describe('the rate of a transaction', () => {
     expect(minimumRate(wallet, coinControl(wallet))).toEqual({ ratePerKb: 0n, isUnknown: true });
   });
 
-  it('makes fees up to -maxtxfee, and rates at which change is dropped', async () => {
+  it('limits fees to -maxtxfee, and determines the dust threshold of change', async () => {
     await open({ maxTxFeeSat: 3000n });
     const { wallet } = opened;
     expect(minimumFee(wallet, 100, { ratePerKb: 20_000n, isUnknown: false })).toBe(2000n);
@@ -76,7 +76,7 @@ describe('the rate of a transaction', () => {
     expect(discardRate(wallet)).toBe(3000n);
   });
 
-  it('is beside what names of new claims cost', async () => {
+  it('excludes the cost of names of new claims', async () => {
     await open();
     const name = Buffer.from('four');
     const id = Buffer.alloc(20);

@@ -111,8 +111,8 @@ const sumOf = (values: readonly { value: bigint }[]): bigint =>
 const spentSat = ({ coins }: CreatedTransaction): bigint =>
   coins.reduce((sum, coin) => sum + coin.valueSat, 0n);
 
-describe('making a transaction', () => {
-  it('pays, gives change, signs, and says that it waits for the next block', async () => {
+describe('building a transaction', () => {
+  it('pays, adds change, signs, and marks it for the next block', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     const poolBefore = wallet.keypool.count('change');
@@ -135,7 +135,7 @@ describe('making a transaction', () => {
     expect(wallet.keypool.count('change')).toBe(poolBefore);
   });
 
-  it('has a lock time a little earlier now and then', async () => {
+  it('sets an earlier lock time now and then', async () => {
     await receive(5n * COIN);
     const height = node.blocks.length - 1;
     const lockTimes: number[] = [];
@@ -150,7 +150,7 @@ describe('making a transaction', () => {
     expect(lockTimes.filter((one) => one === height).length).toBeGreaterThan(30);
   });
 
-  it('pays without change where coins happen to fit', async () => {
+  it('adds no change if coins match exactly', async () => {
     await receive(COIN, 3n * COIN, 7n * COIN);
     // Two inputs of 148 and an output of 34 beside 11, at 20 sat a byte.
     const created = await create([pay(4n * COIN - 6900n)]);
@@ -160,7 +160,7 @@ describe('making a transaction', () => {
     expect(spentSat(created) - sumOf(created.tx.outputs)).toBe(created.feeSat);
   });
 
-  it('takes the fee from who is to pay it', async () => {
+  it('subtracts the fee from the given outputs', async () => {
     await receive(5n * COIN);
     const { tx, feeSat } = await create(
       [pay(COIN, OTHER, true), pay(COIN, WITNESS, true), pay(COIN)],
@@ -174,7 +174,7 @@ describe('making a transaction', () => {
     expect(tx.outputs[3]!.value).toBe(2n * COIN);
   });
 
-  it('says why it cannot', async () => {
+  it('reports the reason of a failure', async () => {
     await receive(COIN);
     expect(await refused([])).toBe('Transaction must have at least one recipient');
     expect(await refused([pay(-1n)])).toBe('Transaction amounts must not be negative');
@@ -198,7 +198,7 @@ describe('making a transaction', () => {
     );
   });
 
-  it('leaves claims, locked outputs and those of others that wait alone', async () => {
+  it('does not select claims, locked outputs or unconfirmed ones of others', async () => {
     const { wallet } = opened;
     const own = await opened.script();
     const [locked] = await receive(2n * COIN);
@@ -220,13 +220,13 @@ describe('making a transaction', () => {
     ).toBe('Insufficient funds');
   });
 
-  it('pays a new claim what its name costs', async () => {
+  it('pays the cost of the name of a new claim', async () => {
     await receive(5n * COIN);
     const script = Buffer.concat([buildClaimPrefix(Buffer.from('name'), Buffer.from('x')), OTHER]);
     expect((await create([pay(COIN, script)])).feeSat).toBe(800_000n);
   });
 
-  it('gives change the kind that was said, or that of what is paid', async () => {
+  it('uses the given address kind for change, or that of the payment', async () => {
     await receive(9n * COIN);
     const changeOf = async (script: Buffer, said: Partial<CoinControl> = {}): Promise<number> => {
       const created = await create([pay(COIN, script)], said);
@@ -243,7 +243,7 @@ describe('making a transaction', () => {
     expect(await changeOf(WITNESS)).toBe(25);
   });
 
-  it('spends every kind of output, whose size was foreseen', async () => {
+  it('spends every kind of output, with the estimated size', async () => {
     const { wallet } = opened;
     const scripts = [
       await opened.script(),
@@ -269,7 +269,7 @@ describe('making a transaction', () => {
     }
   });
 
-  it('spends what is at one address together when that is wanted', async () => {
+  it('spends all coins of an address together if requested', async () => {
     const script = await opened.script();
     for (let i = 0; i < 3; i++) await receiveAt(script, COIN);
     await receiveAt(await opened.script(), COIN);
@@ -287,7 +287,7 @@ describe('making a transaction', () => {
     expect([3, 4]).toContain(all.coins.length);
   });
 
-  it('makes no chain longer than the mempool takes, when that is wanted', async () => {
+  it('keeps chains within the limits of the mempool if requested', async () => {
     await receive(9n * COIN);
     opened = await opened.reopen({ rejectsLongChains: true });
     node.limits.ancestors = node.limits.descendants = 3;
@@ -299,7 +299,7 @@ describe('making a transaction', () => {
     );
   });
 
-  it('chooses the same with the same chance', async () => {
+  it('selects the same coins for the same random numbers', async () => {
     await receive(...Array.from({ length: 12 }, (_, i) => BigInt(i + 1) * 1_234_567n));
     const seed = Buffer.alloc(16, 3);
     const one = await create([pay(20_000_000n)], {}, { sign: false, chance: new FastChance(seed) });
@@ -310,7 +310,7 @@ describe('making a transaction', () => {
 });
 
 describe('committing', () => {
-  it('has it on disk before anyone is notified of it, and keeps what the mempool refuses', async () => {
+  it('writes to disk before listeners are notified, and keeps transactions that the mempool refuses', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     let onDisk: boolean | null = null;
@@ -336,7 +336,7 @@ describe('committing', () => {
     expect((await create([pay(COIN)])).coins).toHaveLength(1);
   });
 
-  it('sends nothing where nothing is to be sent', async () => {
+  it('sends nothing if the transaction is not to be broadcast', async () => {
     await receive(5n * COIN);
     opened = await opened.reopen({ broadcasts: false });
     const id = await sendTransaction(opened.wallet, [pay(COIN)], coinControl(opened.wallet));
@@ -345,7 +345,7 @@ describe('committing', () => {
     expect(node.port.mempool.has(id)).toBe(false);
   });
 
-  it('spends no coin twice, however many ask at once', async () => {
+  it('spends no coin twice with concurrent callers', async () => {
     await receive(COIN, COIN, COIN, COIN);
     const { wallet } = opened;
     const sends = Array.from({ length: 6 }, () =>
@@ -360,7 +360,7 @@ describe('committing', () => {
     ).toEqual([-6, -6]);
   });
 
-  it('ends with the wallet, after what is under way', async () => {
+  it('ends with the wallet, after running calls', async () => {
     await receive(COIN, COIN);
     const { wallet } = opened;
     const first = sendMoney(wallet, pay(COIN / 2n), coinControl(wallet));
@@ -371,7 +371,7 @@ describe('committing', () => {
     expect(wallet.ledger.find(await first)).toBeDefined();
   });
 
-  it('gives up what was overtaken', async () => {
+  it('abandons a replaced transaction', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     const created = await create([pay(COIN)]);
@@ -381,7 +381,7 @@ describe('committing', () => {
     expect(wallet.keypool.count('change')).toBeGreaterThanOrEqual(change);
   });
 
-  it('tells what the fee was where it was too much', async () => {
+  it('reports the fee if it was too high', async () => {
     await receive(COIN);
     const { wallet } = opened;
     await expect(sendMoney(wallet, pay(COIN), coinControl(wallet))).rejects.toMatchObject({
@@ -392,7 +392,7 @@ describe('committing', () => {
     await expect(sendMoney(wallet, pay(0n), coinControl(wallet))).rejects.toMatchObject({ code: -8 });
   });
 
-  it('says what speaks against more payments than a transaction may have, in many slices', async () => {
+  it('refuses more payments than a transaction may have, in many slices', async () => {
     await receive(COIN, COIN);
     const { wallet } = opened;
     const many = (valueSat: bigint): Recipient[] =>
@@ -409,7 +409,7 @@ describe('committing', () => {
     expect(pauses).toBeGreaterThan(20);
   });
 
-  it('signs nothing that is locked away', async () => {
+  it('signs nothing with a locked wallet', async () => {
     await receive(COIN, COIN);
     const { wallet } = opened;
     await wallet.change((batch) => wallet.keyring.encrypt(batch, Buffer.alloc(32, 9)));
@@ -420,7 +420,7 @@ describe('committing', () => {
 });
 
 describe('funding', () => {
-  it('adds to what is there and leaves it as it is', async () => {
+  it('adds inputs and keeps the existing ones', async () => {
     const [first, second] = await receive(COIN, 4n * COIN);
     const { wallet } = opened;
     const hash = Buffer.from(first!.slice(0, 32), 'latin1');
@@ -452,7 +452,7 @@ describe('replacing', () => {
   const send = (said: Partial<CoinControl> = { signalsReplacement: true }): Promise<Uint8Array> =>
     sendTransaction(opened.wallet, [pay(COIN)], coinControl(opened.wallet, said));
 
-  it('takes a higher fee from the change', async () => {
+  it('subtracts the higher fee from the change', async () => {
     await receive(5n * COIN);
     const { ledger } = opened.wallet;
     const old = await send();
@@ -473,7 +473,7 @@ describe('replacing', () => {
     expect(await refused([pay(COIN)])).toBe('Insufficient funds');
   });
 
-  it('says why it cannot', async () => {
+  it('reports the reason of a failure', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     await expect(bump(Buffer.alloc(32))).rejects.toMatchObject({ code: -5 });
@@ -499,7 +499,7 @@ describe('replacing', () => {
     await expect(bump(whole)).rejects.toThrow('Transaction does not have a change output');
   });
 
-  it('can be done again and again', async () => {
+  it('can be repeated', async () => {
     await receive(5n * COIN);
     const second = await bump(await send());
     const third = await bump(second.txid);
@@ -509,7 +509,7 @@ describe('replacing', () => {
     expect(opened.wallet.ledger.find(second.txid)!.state).toBe('conflicted');
   });
 
-  it('drops change that is not worth keeping, and fails where there is too little', async () => {
+  it('drops change below the dust limit, and fails if the change is too small', async () => {
     await receive(COIN + 100_000n);
     const id = await send();
     const { feeSat, txid: next } = await bump(id, 98_500n);
@@ -520,8 +520,8 @@ describe('replacing', () => {
   });
 });
 
-describe('announcing again', () => {
-  it('happens at random times, after a block, for what is older than that', async () => {
+describe('rebroadcasting', () => {
+  it('happens at random times, after a block, for transactions from before it', async () => {
     await receive(5n * COIN);
     const { wallet } = opened;
     const id = toLatin1(await sendTransaction(wallet, [pay(COIN)], coinControl(wallet)));
@@ -548,7 +548,7 @@ describe('announcing again', () => {
     expect(await resendBefore(wallet, node.timeSec)).toHaveLength(1);
   });
 
-  it('leaves alone what is mined or given up', async () => {
+  it('skips mined and abandoned transactions', async () => {
     await receive(5n * COIN, 5n * COIN);
     const { wallet } = opened;
     node.refuse = () => 'no';

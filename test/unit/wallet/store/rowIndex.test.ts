@@ -17,7 +17,7 @@ describe('the index of rows', () => {
     index.set(records, HEAD_BYTES, valueStart, valueStart + value.length, offset);
   }
 
-  it('finds what a map would, while rows come, go and come again', () => {
+  it('finds the same as a map, while rows are added, removed and added again', () => {
     const index = new RowIndex();
     const model = new Map<string, { offset: number; sizeBytes: number }>();
     const keyOf = (n: number): string => `${'ab'[n % 2]!}${n}${'x'.repeat(n % 41)}`;
@@ -57,7 +57,7 @@ describe('the index of rows', () => {
     expect(index.liveBytes).toBe(bytes);
   });
 
-  it('keeps the order in which keys first came, and keys longer than a page', () => {
+  it('keeps the order in which keys were first added, and keys longer than a page', () => {
     const index = new RowIndex();
     const keys = ['short', 'l'.repeat(3 << 20), 'after', 'm'.repeat((1 << 20) - 3), 'last'];
     for (const [n, key] of keys.entries()) put(index, key, Buffer.of(n), n);
@@ -66,7 +66,7 @@ describe('the index of rows', () => {
     expect(keys.map((key) => index.place(index.find(key)).offset)).toEqual([9, 1, 2, 3, 4]);
   });
 
-  it('is empty once all is gone, and takes rows again', () => {
+  it('is empty after all rows are removed, and accepts rows again', () => {
     const index = new RowIndex();
     for (let n = 0; n < 5000; n++) put(index, `k${n}`, Buffer.of(1), n + 1);
     for (let n = 0; n < 5000; n++) index.delete(Buffer.from(`k${n}`));

@@ -32,7 +32,7 @@ const all = (file: WalletFile): Record<string, string> =>
 const put = (key: string, value: string): [string, Buffer] => [key, Buffer.from(value)];
 
 describe('WalletFile', () => {
-  it('keeps what was committed over a close and an open', async () => {
+  it('keeps committed data after a close and an open', async () => {
     const file = await WalletFile.create(path);
     await file.commit([put('a1', 'one'), put('b\xff', 'two')]);
     await file.commit([put('a1', 'three'), ['b\xff', null], put('a2', '')]);
@@ -47,14 +47,14 @@ describe('WalletFile', () => {
     expect(readdirSync(folder)).toEqual(['wallet.db']);
   });
 
-  it('does not replace what is there', async () => {
+  it('does not replace an existing file', async () => {
     writeFileSync(path, 'something');
     await expect(WalletFile.create(path)).rejects.toThrow(EnvironmentError);
     expect(readFileSync(path, 'utf8')).toBe('something');
     expect(readdirSync(folder)).toEqual(['wallet.db']);
   });
 
-  it('refuses what is not a wallet, and says so', async () => {
+  it('refuses a file that is not a wallet, with the reason', async () => {
     await expect(WalletFile.open(path)).rejects.toThrow('it is missing');
     writeFileSync(path, '');
     await expect(WalletFile.open(path)).rejects.toThrow(`${path} is not a wallet of this program.`);
@@ -63,7 +63,7 @@ describe('WalletFile', () => {
     await expect(WalletFile.open(path)).rejects.toThrow('is not a wallet');
   });
 
-  it('sees changes of one turn in order, and writes them with one sync', async () => {
+  it('reads changes of one iteration in order, and writes them with one sync', async () => {
     const file = await WalletFile.create(path);
     const done = [file.commit([put('a', '1')]), file.commit([put('a', '2')]), file.commit([put('b', '3')])];
     expect(file.has('a')).toBe(false);
@@ -72,7 +72,7 @@ describe('WalletFile', () => {
     await file.close();
   });
 
-  it('opens as some committed state, at least the synced one, wherever the file is cut off', async () => {
+  it('opens at a committed state, at least the synced one, wherever the file is truncated', async () => {
     const file = await WalletFile.create(path);
     const states = [all(file)];
     for (let i = 0; i < 4; i++) {
@@ -107,7 +107,7 @@ describe('WalletFile', () => {
     expect(opened).toBeGreaterThan(50);
   });
 
-  it('never answers with a flipped bit', async () => {
+  it('never returns data with a flipped bit', async () => {
     const file = await WalletFile.create(path);
     for (let i = 0; i < 5; i++) await file.commit([put(`key${i}`, `value ${i}`)]);
     const whole = all(file);
@@ -133,7 +133,7 @@ describe('WalletFile', () => {
     expect(refused).toBeGreaterThanOrEqual(bytes.length - HEAD_BYTES);
   });
 
-  it('tells when a value has changed on disk since', async () => {
+  it('detects that a value has changed on disk', async () => {
     const file = await WalletFile.create(path);
     await file.commit([put('key', 'a value to be found')]);
     const bytes = readFileSync(path);
@@ -143,7 +143,7 @@ describe('WalletFile', () => {
     await file.close();
   });
 
-  it('is rewritten without what no longer counts, commits meanwhile included', async () => {
+  it('is rewritten without obsolete rows, with commits during the rewrite', async () => {
     const file = await WalletFile.create(path);
     const secret = 'a secret that must go';
     await file.commit([put('secret', secret), put('kept', 'x')]);
@@ -170,7 +170,7 @@ describe('WalletFile', () => {
     await again.close();
   });
 
-  it('refuses anyone who comes after it was closed, as no one’s bug', async () => {
+  it('refuses calls after its close, without reporting a bug', async () => {
     const file = await WalletFile.create(path);
     await file.commit([put('a', '1')]);
     await file.close();
@@ -180,7 +180,7 @@ describe('WalletFile', () => {
     await expect(file.backup(`${path}.copy`)).rejects.toThrow(WalletClosedError);
   });
 
-  it('knows when most of it is waste', async () => {
+  it('reports that most of the file is obsolete', async () => {
     const file = await WalletFile.create(path);
     const large = 'x'.repeat(300_000);
     for (let i = 0; i < 3; i++) await file.commit([put('a', large)], { sync: false });
@@ -193,7 +193,7 @@ describe('WalletFile', () => {
     await file.close();
   });
 
-  it('gives a backup that is a wallet, while it is written to', async () => {
+  it('creates a valid backup during writes', async () => {
     const file = await WalletFile.create(path);
     await file.commit([put('a', '1')]);
     const backup = join(folder, 'backup.db');
@@ -212,7 +212,7 @@ describe('WalletFile', () => {
     expect(existsSync(backup)).toBe(true);
   });
 
-  it('compares a random life with a map, with copies of the file taken at any time', async () => {
+  it('equals a map after a random history, with copies of the file at any time', async () => {
     const random = randomOf(5);
     let file = await WalletFile.create(path);
     const model = new Map<string, string>();

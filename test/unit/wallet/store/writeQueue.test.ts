@@ -32,7 +32,7 @@ const ask = (queue: WriteQueue, name: string, { sync = true, isAnew = false } = 
   );
 
 describe('WriteQueue', () => {
-  it('writes what came together with one sync, and what is rewritten by itself', async () => {
+  it('writes concurrent changes with one sync, and a rewrite separately', async () => {
     const { queue, written } = queueOver(() => true);
     const done = [
       ask(queue, 'a'),
@@ -45,7 +45,7 @@ describe('WriteQueue', () => {
     expect(queue.hasFailed).toBe(false);
   });
 
-  it('keeps what was written before the first that failed, and writes nothing after it', async () => {
+  it('keeps writes before the first failure, and writes nothing after it', async () => {
     const { queue, written } = queueOver((name) => name !== 'large');
     const done = [ask(queue, 'a'), ask(queue, 'b'), ask(queue, 'large'), ask(queue, 'c')];
     expect(await Promise.all(done)).toEqual(['written', 'written', 'refused', 'refused']);
@@ -56,14 +56,14 @@ describe('WriteQueue', () => {
     expect(queue.hasFailed).toBe(true);
   });
 
-  it('acknowledges nothing that could not be synced', async () => {
+  it('acknowledges nothing if the sync fails', async () => {
     const { queue } = queueOver((name) => name !== 'sync');
     const done = [ask(queue, 'a', { sync: false }), ask(queue, 'b')];
     expect(await Promise.all(done)).toEqual(['refused', 'refused']);
     expect(await ask(queue, 'c', { sync: false })).toBe('refused');
   });
 
-  it('writes nothing after it could not be rewritten', async () => {
+  it('writes nothing after a failed rewrite', async () => {
     const { queue, written } = queueOver((name) => name !== 'anew');
     const done = [ask(queue, 'a'), ask(queue, 'anew', { isAnew: true }), ask(queue, 'b')];
     expect(await Promise.all(done)).toEqual(['written', 'refused', 'refused']);

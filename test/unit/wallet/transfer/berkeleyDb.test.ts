@@ -32,14 +32,14 @@ const ROWS: [string, string][] = [
 ];
 
 describe('readBerkeleyDb', () => {
-  it.each([true, false])('reads the database of that name, little endian %s', (isLittleEndian) => {
+  it.each([true, false])('reads the database with the given name, little endian %s', (isLittleEndian) => {
     const bytes = wallet(isLittleEndian);
     expect(isBerkeleyDb(bytes)).toBe(true);
     expect(rowsOf(bytes)).toEqual(ROWS);
     expect(() => rowsOf(bytes, 'other')).toThrow('has no database other');
   });
 
-  it('reads a file that is one database', () => {
+  it('reads a file with a single database', () => {
     const file = new BerkeleyFile(true);
     const meta = file.meta();
     meta.setRoot(file.leaf([[text('key'), text('value')]]));
@@ -57,7 +57,7 @@ describe('readBerkeleyDb', () => {
     expect(() => rowsOf(encrypted)).toThrow('encrypted as a whole');
   });
 
-  it('refuses a tree that leads in circles', () => {
+  it('refuses a tree with a cycle', () => {
     const file = new BerkeleyFile(true);
     const meta = file.meta();
     const leaf = file.leaf([[text('key'), text('value')]]);
@@ -65,7 +65,7 @@ describe('readBerkeleyDb', () => {
     expect(() => rowsOf(file.bytes)).toThrow('in the tree twice');
   });
 
-  it('ends with rows or its own error, whatever a file holds', () => {
+  it('ends with rows or its own error for any file', () => {
     const random = randomOf(9);
     const whole = wallet(true);
     let refused = 0;

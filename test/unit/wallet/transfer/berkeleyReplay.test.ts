@@ -83,7 +83,7 @@ const rowsOf = (file: Buffer): string[] =>
   [...readBerkeleyDb(file, 'main')].map(([key, value]) => `${key.toString()}=${value.toString()}`);
 
 describe('replayLog', () => {
-  it('makes the changes of committed transactions, and no others', () => {
+  it('applies the changes of committed transactions, and no others', () => {
     const file = smallFile(['a', '1'], ['c', 'a longer value']);
     const log = new LogBuilder();
     let at = log.addrem(9, true, 1, 2, text('b'), START);
@@ -106,7 +106,7 @@ describe('replayLog', () => {
     expect(replay(whole, log.files)).toEqual(whole);
   });
 
-  it('takes back what an unfinished transaction has in the file', () => {
+  it('reverts the changes of unfinished transactions in the file', () => {
     const file = smallFile(['a', '1']);
     const log = new LogBuilder();
     const first = log.addrem(9, true, 1, 2, text('b'), START);
@@ -185,7 +185,7 @@ describe('replayLog', () => {
     expect(() => replay(behind, later.files)).toThrow('a part of it is missing');
   });
 
-  it('leaves a file alone that the log does not mention', () => {
+  it('does not change a file that the log does not mention', () => {
     const file = smallFile(['a', '1']);
     file[52]! ^= 1;
     const log = new LogBuilder();
@@ -194,7 +194,7 @@ describe('replayLog', () => {
     expect(replay(file, log.files)).toEqual(file);
   });
 
-  it('ends with a file or its own error, whatever a log holds', () => {
+  it('ends with a file or its own error for any log', () => {
     const file = smallFile(['a', '1'], ['c', '3']);
     const random = randomOf(4);
     let refused = 0;

@@ -24,7 +24,7 @@ import { ScanWorld } from '../scan/scanWorld.js';
 const PREFIXES = addressPrefixesOf(regtestParams);
 
 describe('lines of a dump', () => {
-  it('hold texts as one word, and give them back', () => {
+  it('encode texts as one word, and decode them', () => {
     for (const text of ['', 'plain', 'two words', '100% größer\n', 'a\u0000b\u007f', '%41', '木']) {
       const word = encodeDumpText(text);
       expect(word).toMatch(/^[\x21-\x7f]*$/);
@@ -35,7 +35,7 @@ describe('lines of a dump', () => {
     expect(decodeDumpText('a%2')).toBe('a%2');
   });
 
-  it('hold times, and nothing where there is none', () => {
+  it('contain times, and nothing if there is none', () => {
     expect(formatDumpTime(1_600_000_000)).toBe('2020-09-13T12:26:40Z');
     for (const timeSec of [0, 1, 1_231_006_505, 4_000_000_000])
       expect(parseDumpTime(formatDumpTime(timeSec))).toBe(timeSec);
@@ -43,7 +43,7 @@ describe('lines of a dump', () => {
       expect(parseDumpTime(text)).toBe(0);
   });
 
-  it('are keys, scripts, or nothing', () => {
+  it('contain keys, scripts, or nothing', () => {
     const wif = encodeSecret(Buffer.alloc(32, 1), true, PREFIXES);
     const time = '2020-09-13T12:26:40Z';
     const labelOf = (rest: string): unknown => {
@@ -78,7 +78,7 @@ describe('a dump', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('brings all keys to another wallet, with their times and labels', async () => {
+  it('restores all keys in another wallet, with their times and labels', async () => {
     const wallet = await world.make('a');
     await wallet.keys.topUp(300);
     const path = join(folder, 'dump');
@@ -97,7 +97,7 @@ describe('a dump', () => {
     for (const id of wallet.keyring.keyIds()) expect(again.keyring.signingKey(fromLatin1(id))).not.toBe(null);
   });
 
-  it('does not write half a dump when the wallet is locked meanwhile, and imports nothing then', async () => {
+  it('leaves no partial file if the wallet is locked meanwhile, and imports nothing then', async () => {
     const wallet = await world.make('a');
     const masterKey = randomBytes(32);
     await wallet.change((batch) => wallet.keyring.encrypt(batch, masterKey));

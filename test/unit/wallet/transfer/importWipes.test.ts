@@ -30,8 +30,8 @@ function secretText(first: number): string {
   return encodeSecret(Buffer.alloc(32, first), true, opened.wallet.prefixes);
 }
 
-describe('private keys that are given', () => {
-  it('are wiped, whether they are taken in or refused', () => {
+describe('given private keys', () => {
+  it('are wiped, whether they are accepted or refused', () => {
     const { wallet } = opened;
     const request: ImportRequest = {
       output: { script: '51' },
@@ -56,7 +56,7 @@ describe('private keys that are given', () => {
     expect(wiped.filter((hex) => hex === second)).toHaveLength(1);
   });
 
-  it('are wiped from what was to be written', async () => {
+  it('are wiped from the buffer to write', async () => {
     const { wallet } = opened;
     const batch = new WalletBatch();
     wallet.keys.makeSeed(batch);

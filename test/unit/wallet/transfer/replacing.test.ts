@@ -39,8 +39,8 @@ async function watch(wallet: Wallet, byte: number): Promise<void> {
   await wallet.change((batch) => wallet.keyring.watch(batch, script, plainMetadata(1)));
 }
 
-describe('what a backup may replace', () => {
-  it('is nothing, what is not a wallet, and older backups', async () => {
+describe('a backup may replace', () => {
+  it('a missing file, a file that is not a wallet, and an older backup', async () => {
     expect(await refusal()).toBeNull();
     writeFileSync(path, 'no wallet at all');
     expect(await refusal()).toBeNull();
@@ -67,7 +67,7 @@ describe('what a backup may replace', () => {
     expect(readFileSync(path).length).toBe(before.length + 4);
   });
 
-  it('is not a wallet with keys or scripts that are not known', async () => {
+  it('no wallet with unknown keys or scripts', async () => {
     const other = await wallets.create('other');
     await other.file.backup(path);
     expect(await refusal()).toBe(ANOTHER);
@@ -93,7 +93,7 @@ describe('what a backup may replace', () => {
     expect(await refusal()).toBeNull();
   });
 
-  it('is not a wallet that cannot be read', async () => {
+  it('no wallet that cannot be read', async () => {
     await own.file.backup(path);
     const bytes = readFileSync(path);
     bytes[500] = bytes[500]! ^ 1;

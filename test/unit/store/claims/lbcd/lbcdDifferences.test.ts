@@ -45,8 +45,8 @@ function make(id: number, name: string, support?: { of: number; hasMetadata: boo
 const before = (at = chain.height + 1): Promise<LbcdDifference[]> =>
   chain.store.differencesBefore(chain.rows, at);
 
-describe('a block with something that lbcd keeps in another way', () => {
-  it('is not noted where nothing is different', async () => {
+describe('a block with a difference to lbcd', () => {
+  it('is not recorded if nothing differs', async () => {
     await connect(make(1, 'name'), make(2, 'name', { of: 1, hasMetadata: false }));
     await connectTo(RULES.allClaimsForkHeight - 1);
     await connect(make(3, 'name', { of: 1, hasMetadata: true }));
@@ -54,7 +54,7 @@ describe('a block with something that lbcd keeps in another way', () => {
     expect(await before()).toEqual([]);
   });
 
-  it('is noted for a support with metadata, as long as that would live', async () => {
+  it('is recorded for a support with metadata, for the life of the support', async () => {
     await connect(make(1, 'name'));
     await connect(make(2, 'name', { of: 1, hasMetadata: true }));
     await connectTo(5);
@@ -66,7 +66,7 @@ describe('a block with something that lbcd keeps in another way', () => {
     expect(await before(2 + RULES.extendedExpiration)).toEqual([]);
   });
 
-  it('is noted where terms are extended and something was due', async () => {
+  it('is recorded if terms are extended and an item was due', async () => {
     await connect(make(1, 'name'));
     await connectTo(15);
     expect(await before()).toEqual([{ kind: 'extendedTerm', height: 15 }]);
@@ -76,7 +76,7 @@ describe('a block with something that lbcd keeps in another way', () => {
   it.each([
     ['a claim of a name that is not normalized in its block', 8, make(2, 'NAME')],
     ['a support left behind', 6, make(2, 'NAME', { of: 1, hasMetadata: false })],
-  ])('is noted at the normalization fork for %s', async (_, at, tx) => {
+  ])('is recorded at the normalization fork for %s', async (_, at, tx) => {
     await connect(make(1, 'name'));
     await connectTo(at - 1);
     await connect(tx);
@@ -85,7 +85,7 @@ describe('a block with something that lbcd keeps in another way', () => {
     expect(await before(at + RULES.extendedExpiration + 1)).toEqual([]);
   });
 
-  it('is forgotten when it is taken back', async () => {
+  it('is removed when the block is disconnected', async () => {
     await connect(make(1, 'name'));
     const known = chain.rows.dump(CLAIM_PREFIX.idle);
     await connect(make(2, 'name', { of: 1, hasMetadata: true }));

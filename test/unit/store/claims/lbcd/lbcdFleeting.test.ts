@@ -67,13 +67,13 @@ async function ask(name: string, height = chain.height) {
 const changes = async (height: number): Promise<string[]> =>
   (await readLbcdChanges(chain.rows, RULES, height)).map((name) => toLatin1(name)).sort();
 
-it('counts a claim that its own block spends in the numbers of those behind it', async () => {
+it('counts a claim that is spent in its own block in the numbers of later claims', async () => {
   const gone = tx(1, { name: 'a', kind: 'claim' });
   await chain.connect(gone, tx(2, { name: 'a', spends: gone }), tx(3, { name: 'a', kind: 'claim' }));
   expect(await ask('a')).toMatchObject({ claims: [{ id: 3, sequence: 1 }] });
 });
 
-it('gives an update the number of the claim that the same block made', async () => {
+it('gives an update the number of the claim that was made in the same block', async () => {
   const first = tx(1, { name: 'a', kind: 'claim' });
   await chain.connect(
     first,
@@ -87,7 +87,7 @@ it('gives an update the number of the claim that the same block made', async () 
   ]);
 });
 
-it('lists supports as lbcd does when one of them leaves in its own block', async () => {
+it('lists supports as lbcd does if one of them is spent in its own block', async () => {
   const gone = tx(2, { name: 'a', kind: 'support', of: 1 });
   await chain.connect(
     tx(1, { name: 'a', kind: 'claim' }),
@@ -99,7 +99,7 @@ it('lists supports as lbcd does when one of them leaves in its own block', async
   expect(await ask('a')).toMatchObject({ claims: [{ id: 1, supports: [4, 3] }] });
 });
 
-it('knows a name whose only claim was spent in its block, also past the fork and until the block is taken back', async () => {
+it('keeps a name whose only claim was spent in its block, also past the fork, until the block is disconnected', async () => {
   const gone = tx(1, { name: 'A', kind: 'claim' });
   await chain.connect(gone, tx(2, { name: 'A', spends: gone }));
   expect(await ask('A')).toEqual({ takeover: 1, claims: [] });
@@ -117,7 +117,7 @@ it('knows a name whose only claim was spent in its block, also past the fork and
   expect([...chain.rows.dump('f')]).toEqual([]);
 });
 
-it('takes the spend of an expired claim for a change of the name', async () => {
+it('treats the spend of an expired claim as a change of the name', async () => {
   const claim = tx(1, { name: 'a', kind: 'claim' });
   await chain.connect(claim);
   for (let height = 2; height <= 6; height++) await chain.connect();
@@ -127,7 +127,7 @@ it('takes the spend of an expired claim for a change of the name', async () => {
   expect(await changes(7)).toEqual(['a']);
 });
 
-it('names in the block of the fork both forms of what it moves, due later or spent there', async () => {
+it('adds both forms of the moved names in the fork block, due later or spent there', async () => {
   const spent = tx(3, { name: 'B', kind: 'claim' });
   await chain.connect(tx(1, { name: 'A', kind: 'claim' }));
   await chain.connect(spent);

@@ -48,7 +48,7 @@ function changedNames(rules: ClaimRules, before: ModelState, after: ModelState):
 
 const LIVES = ['forks as on main', 'forks as on regtest', 'forks at once'] as const;
 
-it.each(LIVES)('are those that it noted, %s', async (forks) => {
+it.each(LIVES)('equal the recorded ones, %s', async (forks) => {
   const rules = SMALL_RULES[forks]!;
   const [life, model, store, rows] = [
     new ClaimLife(4711, NAMES),

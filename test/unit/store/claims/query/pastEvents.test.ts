@@ -48,7 +48,7 @@ async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): 
 
 describe('readPastEvents', () => {
   it.each([1, 2, 3, 4])(
-    'tells what was notified of each block of life %i, forks and taken back blocks included',
+    'returns the notifications of each block of history %i, forks and disconnected blocks included',
     async (seed) => {
       const rows = new MemoryRows();
       const store = new ClaimStore({ rules: RULES, proofWindow: 'all' });
@@ -84,7 +84,7 @@ describe('readPastEvents', () => {
     },
   );
 
-  it('works out the delay of what an older version noted without it', async () => {
+  it('computes the delay that older versions did not record', async () => {
     const rows = new MemoryRows();
     const rules = { ...RULES, normalizationForkHeight: 1000, originalExpiration: 1000 };
     const store = new ClaimStore({ rules, proofWindow: 'all' });

@@ -158,7 +158,7 @@ async function liveTo(life: Life, height: number, floor: number): Promise<void> 
 
 describe('proofs after every block', () => {
   it.each([...(IS_LONG ? ([[11, 930, 5000]] as const) : []), [12, 10, 'all']] as const)(
-    'lead to its root, over reorganisations: life %s from block %s, window %s',
+    'lead to its root, over reorganisations: history %s from block %s, window %s',
     async (seed, from, window) => {
       const life = new Life(seed, from, window);
       await life.mine();
@@ -173,7 +173,7 @@ describe('proofs after every block', () => {
   );
 
   it.each([[21, 970, 5000], ...(IS_LONG ? ([[22, 10, 'all']] as const) : [])] as const)(
-    'are the same in folders of before: life %s from block %s, window %s',
+    'are the same in older folders: history %s from block %s, window %s',
     async (seed, from, window) => {
       const life = new Life(seed, from, window);
       const { rows } = life.chain;
@@ -208,8 +208,8 @@ describe('proofs after every block', () => {
   );
 });
 
-describe('what a past node costs', () => {
-  it('does not grow with the number of blocks since', async () => {
+describe('the cost of a past node', () => {
+  it('does not grow with the number of later blocks', async () => {
     const chain = new HandChain(PAST_FORKS, 10, 'all');
     const firsts = '0123456789abcdefghijklmnopqrstuvwxyz@-_';
     let claims = Array.from({ length: 30 * firsts.length }, (_, i) =>

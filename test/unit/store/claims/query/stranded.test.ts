@@ -55,7 +55,7 @@ const noted = async (name?: string) =>
   }));
 
 describe('the block of the fork', () => {
-  it('notes the supports of raw names without a node, and those alone', async () => {
+  it('records the supports of raw names without a node, and only those', async () => {
     await connect(make(1, 'OWNED'), make(2, 'OWNED', 1), make(3, 'low', 99), make(4, 'RAW', 99));
     await connect(make(5, LONG_NAME, 99), make(6, 'GONE', 99));
     // The node of `AX` and `AY`: it has no claims of its own, but a place in the trie.
@@ -73,7 +73,7 @@ describe('the block of the fork', () => {
     expect(await noted('ra')).toEqual([]);
   });
 
-  it('does not note what it spends itself', async () => {
+  it('does not record supports that it spends itself', async () => {
     const support = make(1, 'RAW', 99);
     await connect(support);
     await connect();
@@ -84,7 +84,7 @@ describe('the block of the fork', () => {
 });
 
 describe('later blocks', () => {
-  it('note what they spend, and forget it when they are taken back', async () => {
+  it('record the ones they spend, and remove the record when they are disconnected', async () => {
     const [first, second] = [make(1, 'RAW', 99), make(2, 'RAW', 99)];
     await connect(first);
     await connect(second);

@@ -56,7 +56,7 @@ function makeItem(changes: Partial<Item> = {}): Item {
 }
 
 describe('numbers', () => {
-  it('survive at every size', () => {
+  it('are preserved at every size', () => {
     const numbers = [0, 1, 127, 128, 16383, 16384, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER];
     const amounts = [0n, 127n, 2n ** 49n - 1n, 2n ** 49n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n];
     const out = new RowEncoder();
@@ -70,7 +70,7 @@ describe('numbers', () => {
     expect(() => input.byte()).toThrow(ReadError);
   });
 
-  it('do not run over', () => {
+  it('are refused above the limit', () => {
     expect(() => new RowDecoder(Buffer.alloc(20, 0xff)).number()).toThrow(ReadError);
     expect(() => new RowDecoder(Buffer.alloc(20, 0xff)).amount()).toThrow(ReadError);
     expect(() => new RowDecoder(Buffer.from([5, 65])).string()).toThrow(ReadError);
@@ -95,20 +95,20 @@ describe('item row', () => {
     makeItem({ rawName: '', removed: 1_000_002, removal: 1 }),
   ];
 
-  it('comes back as it went', () => {
+  it('is preserved when written and read', () => {
     for (const item of items) {
       const row = formatItemRow(item);
       expect(parseItemRow(item.name, item.since, item.point, row)).toEqual(item);
     }
   });
 
-  it('is short for the usual claim', () => {
+  it('is short for a usual claim', () => {
     expect(formatItemRow(items[1]!).length).toBeLessThanOrEqual(10);
   });
 });
 
 describe('name row', () => {
-  it('comes back as it went, with few claims and with many', () => {
+  it('is preserved, with few claims and with many', () => {
     for (const count of [0, 1, 3, 40]) {
       const state = emptyNameState();
       state.takeover = 77;
@@ -150,7 +150,7 @@ describe('node rows', () => {
     { edge: '\xff' + 'x'.repeat(200), hash: Buffer.alloc(32, 3), leaf: true },
   ];
 
-  it('come back as they went', () => {
+  it('are preserved', () => {
     for (const claimsHash of [null, Buffer.alloc(32, 9)]) {
       for (const some of [slots, [], slots.slice(1, 2)]) {
         const row = formatNodeRow({ slots: packSlots(some), claimsHash });
@@ -168,7 +168,7 @@ describe('node rows', () => {
     }
   });
 
-  it('tell what a slot was, in older folders', () => {
+  it('report the former content of a slot, in older folders', () => {
     expect(parseSlotNote(97, Buffer.alloc(0))).toBeNull();
     const hash = Buffer.alloc(32, 7);
     expect(parseSlotNote(97, Buffer.concat([hash, Buffer.from('bc')]))).toEqual({
@@ -194,7 +194,7 @@ describe('due row', () => {
 });
 
 describe('ownership and marks', () => {
-  it('come back as they went', () => {
+  it('are preserved', () => {
     for (const ownership of [
       { hasClaims: true, takeover: 500 },
       { hasClaims: false, takeover: 0 },
@@ -221,7 +221,7 @@ describe('ownership and marks', () => {
 });
 
 describe('log', () => {
-  it('comes back in chunks, each complete in itself', () => {
+  it('is split into chunks, each complete in itself', () => {
     const chunks: Buffer[] = [];
     const writer = new LogWriter(1000, (chunk) => chunks.push(chunk));
     const wanted: LogEvent[] = [];
@@ -282,7 +282,7 @@ describe('keys', () => {
     'x'.repeat(700),
   ];
 
-  it('say what they are about', () => {
+  it('contain their subject', () => {
     const point = pointKey(Buffer.alloc(32, 3), 70000);
     for (const name of names) {
       expect(parseItemKey(itemKey(name, 0xfffffffe, point))).toEqual({ since: 0xfffffffe, point });
@@ -290,7 +290,7 @@ describe('keys', () => {
     }
   });
 
-  it('keep histories of different names apart, and in the order of names', () => {
+  it('separate histories of different names, in the order of names', () => {
     const keys = names.map((name) => ownerKey(name, 0x00ff0000));
     const sorted = [...names].sort();
     expect([...keys].sort().map((key) => parseOwnerKey(key).name)).toEqual(sorted);

@@ -48,7 +48,7 @@ describe('notes of a node', () => {
     [40, 3],
     [200, 1],
     [256, 60],
-  ])('tell what it was after every block: %s slots, %s changes a block', (count, changes) => {
+  ])('return its state after every block: %s slots, %s changes a block', (count, changes) => {
     let slots: Slots = new Map(Array.from({ length: count }, (_, i) => [i, slotOf(i)]));
     const states = [pack(slots)];
     const notes: (NodeNote | null)[] = [];
@@ -68,7 +68,7 @@ describe('notes of a node', () => {
     }
   });
 
-  it('of two batches of one block tell what was before both', () => {
+  it('of two batches of one block return the state before both', () => {
     for (let i = 0; i < 200; i++) {
       const slots = changed(new Map(), random(i % 2 === 0 ? 4 : 200));
       const between = changed(slots, 1 + random(6));
@@ -82,14 +82,14 @@ describe('notes of a node', () => {
     }
   });
 
-  it('are none of a node whose slots stay, and whole of one that had none', () => {
+  it('are omitted for a node with unchanged slots, and complete for a new node', () => {
     const slots = pack(new Map([[97, slotOf(97)]]));
     expect(noted(slots, Buffer.from(slots), 5)).toBeNull();
     expect(noteOf({ path: '', before: null, after: row(slots) }, 5)).toMatchObject({ whole: true });
     expect(formatNodeNote(noteOf({ path: '', before: null, after: row(slots) }, 5)!)).toHaveLength(1);
   });
 
-  it('hold the whole node at distances that hardly differ, and take little more room for it', () => {
+  it('contain the whole node at similar distances, and take little more space for it', () => {
     const slots = new Map(Array.from({ length: 200 }, (_, i) => [i, slotOf(i)]));
     const before = pack(slots);
     let last = 0;
@@ -110,7 +110,7 @@ describe('notes of a node', () => {
     expect(bytes).toBeLessThan(2.1 * partBytes);
   });
 
-  it('that are cut off are refused', () => {
+  it('are refused if truncated', () => {
     const slots = pack(new Map(Array.from({ length: 30 }, (_, i) => [i, slotOf(i)])));
     const part: NodeNote = { whole: false, gone: Buffer.from([40, 41]), slots: slots.subarray(0, 0) };
     const formatted = formatNodeNote({ ...part, slots });
