@@ -1,5 +1,5 @@
-// Computes the hash of a claim trie node, in the variant that commits to all claims, from the node's packed slots
-// (src/claimtrie/slots.ts). Source: lbrycrd `recursiveBinaryTreeHash`.
+// Computes hashes of the claim trie from packed slots (src/claimtrie/slots.ts) and outpoints. Source: lbrycrd
+// `recursiveMerkleHash`, `completeHash`, `recursiveBinaryTreeHash`, `getValueHash`.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace lbc {
 
-// Computes the hash of a claim trie node. `claims` is the hash of the node's claims, which is hashed together with the
-// merkle root over the children. Returns false when the bytes of `slots` are malformed.
-bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest);
+// Computes the hash of a claim trie node. `claims` is the hash of the node's claims; null if it has none. `allClaims` selects
+// the form: the one that commits to all claims, or the older one. Returns false when the bytes of `slots` are malformed.
+bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, bool allClaims, uint8_t* digest);
 
 }  // namespace lbc

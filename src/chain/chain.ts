@@ -219,7 +219,7 @@ export class Chain {
       return { id, error: contextual, isNew: false };
     }
     try {
-      this.blocks.add(id, block, position);
+      this.blocks.add(id, block, position, this.importing);
     } catch (error) {
       throw this.fail(error);
     }

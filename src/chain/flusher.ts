@@ -119,8 +119,13 @@ export class Flusher {
     return this.deps.coins.dirtyBytes + this.deps.store.dirtyBytes > WORTH_FLUSHING_BYTES;
   }
 
-  /** Called when the best chain is active. Flushes if the last flush was too long ago. */
+  /**
+   * Called when the best chain is active. Writes the block and undo data that waits in memory. Flushes if the last flush was
+   * too long ago.
+   */
   async afterConnecting(initialDownload: boolean): Promise<void> {
+    const { files } = this.deps;
+    onFile(files.path('blk', files.currentFile), () => files.writeOut());
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 

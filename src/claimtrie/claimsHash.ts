@@ -3,6 +3,7 @@
  * root. Source: lbrycrd `getValueHash`, `getClaimHashes`.
  */
 import { sha256d } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
 import { rootOf } from './fastHash.js';
 import { pointIndex } from './item.js';
@@ -37,6 +38,8 @@ const TXID_BYTES = 32;
 const HASH_BYTES = 32;
 
 const message = Buffer.alloc(96);
+/** Buffer to which the addon writes a hash. */
+const written = Buffer.alloc(HASH_BYTES);
 const txid = Buffer.alloc(TXID_BYTES);
 
 /** The last txid that was hashed, and its hash. Consecutive claims often belong to one transaction. */
@@ -55,6 +58,14 @@ function txidHash(point: string): Bytes {
 
 /** Hash of a claim: H(H(txid) ‖ H(decimal text of n) ‖ H(T)), with H double SHA-256 and T the takeover height. */
 export function valueHash(point: string, takeover: number): Bytes {
+  const native = loadNative();
+  if (!native) return valueHashFallback(point, takeover);
+  native.claimValueHash(point, takeover, written);
+  return Buffer.from(written);
+}
+
+/** TypeScript fallback of the addon's `claimValueHash`. */
+export function valueHashFallback(point: string, takeover: number): Bytes {
   return hashOfValue(txidHash(point), pointIndex(point), takeover);
 }
 

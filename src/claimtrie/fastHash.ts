@@ -3,7 +3,7 @@
  * the fallback even if the addon is loaded, because the call into the addon would take longer. Test:
  * test/unit/claimtrie/fastHash.test.ts.
  */
-import { hash160, sha256dPair } from '../crypto/hash.js';
+import { sha256dPair } from '../crypto/hash.js';
 import { merkleRoot } from '../crypto/merkle.js';
 import { loadNative } from '../native/binding.js';
 import type { Bytes } from '../util/bytes.js';
@@ -14,12 +14,6 @@ const NATIVE_LEAVES = 3;
 
 /** Buffer in which leaves are concatenated for the addon. Grows to the size of the widest node. */
 let leaves = Buffer.alloc(256 * HASH_BYTES);
-
-/** Returns Hash160 of a message: RIPEMD-160 of its SHA-256. */
-export function hash160Of(message: Bytes): Bytes {
-  const native = loadNative();
-  return native ? native.hash160(message) : hash160(message);
-}
 
 /** Returns Bitcoin's merkle root of the hashes; at least one hash is required. */
 export function rootOf(hashes: readonly Bytes[]): Bytes {

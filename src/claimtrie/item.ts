@@ -2,8 +2,9 @@
  * One claim or support as stored in the trie: its contents, its heights, and its removal. Plain data and its sort orders.
  * `store/claims/rows/itemRow.ts` defines the bytes on disk.
  */
+import { hash160 } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
-import { hash160Of } from './fastHash.js';
 
 export type ItemKind = 'claim' | 'update' | 'support';
 
@@ -67,7 +68,7 @@ export function pointIndex(point: string): number {
 
 /** Id of the claim created at an outpoint. Source: `ClaimIdHash`; the hashed bytes are those of the outpoint key used here. */
 export function claimIdAtPoint(point: string): string {
-  return toLatin1(hash160Of(fromLatin1(point)));
+  return loadNative()?.claimIdAtPoint(point) ?? toLatin1(hash160(fromLatin1(point)));
 }
 
 /** The order in which outputs were created: by block, transaction and output number. */

@@ -7,7 +7,7 @@ import { sha256d, sha256dPair } from '../crypto/hash.js';
 import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { rootOfLeaves } from './fastHash.js';
-import { countSlots, SlotCursor, slotHashes } from './slots.js';
+import { countSlots, patchSlot, SlotCursor, slotHashes } from './slots.js';
 
 /** Root of an empty trie: the number 1. */
 export const EMPTY_ROOT: Bytes = marker(1);
@@ -31,7 +31,7 @@ export interface TrieNode {
 
 /**
  * Old hash form: combines a child's hash with the bytes of its edge after the first byte. Each byte is hashed as H(byte ‖
- * hash), starting with the last byte. ‖ hash), starting with the last byte.
+ * hash), starting with the last byte.
  */
 export function completeEdge(edge: string, childHash: Bytes): Bytes {
   let hash = childHash;
@@ -71,9 +71,11 @@ export function claimsHalf(claims: Bytes | null): Bytes {
   return claims ?? NO_CLAIMS;
 }
 
-/** Hash of a node in the all-claims form. TypeScript fallback of the addon's `claimNodeHash`. */
-export function pairedHash(slots: Buffer, claims: Bytes | null): Bytes {
-  return sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims));
+/** Hash of a node. TypeScript fallback of the addon's `claimNodeHash`. */
+export function nodeHashFallback(slots: Buffer, claims: Bytes | null, allClaims: boolean): Bytes {
+  return allClaims
+    ? sha256dPair(childrenHash(slotHashes(slots)), claimsHalf(claims))
+    : oldHash(slots, claims);
 }
 
 /** Buffer to which the addon writes a hash. */
@@ -81,11 +83,40 @@ const written = Buffer.alloc(32);
 
 /** Computes the hash of a node that has slots or claims. */
 export function nodeHash({ slots, claimsHash }: TrieNode, allClaims: boolean): Bytes {
-  if (!allClaims) return oldHash(slots, claimsHash);
   const native = loadNative();
-  if (!native) return pairedHash(slots, claimsHash);
-  native.claimNodeHash(slots, claimsHalf(claimsHash), written);
+  if (!native) return nodeHashFallback(slots, claimsHash, allClaims);
+  native.claimNodeHash(slots, claimsHash, allClaims, written);
   return Buffer.from(written);
+}
+
+/**
+ * Computes the hash of a node, and writes it to the slot of its parent whose edge begins with the byte `first`. Returns
+ * false if `parentSlots` have no such slot.
+ */
+export function hashIntoParent(
+  node: TrieNode,
+  allClaims: boolean,
+  parentSlots: Buffer,
+  first: number,
+): boolean {
+  const native = loadNative();
+  if (native) return native.claimNodeHashInto(node.slots, node.claimsHash, allClaims, parentSlots, first);
+  return hashIntoParentFallback(node, allClaims, parentSlots, first);
+}
+
+const cursor = new SlotCursor();
+
+/** TypeScript fallback of the addon's `claimNodeHashInto`. */
+export function hashIntoParentFallback(
+  { slots, claimsHash }: TrieNode,
+  allClaims: boolean,
+  parentSlots: Buffer,
+  first: number,
+): boolean {
+  const hash = nodeHashFallback(slots, claimsHash, allClaims);
+  if (!cursor.seek(parentSlots, first)) return false;
+  patchSlot(parentSlots, cursor, hash, slots.length === 0);
+  return true;
 }
 
 /** Root hash of the trie with this root node. Null stands for an empty trie. */

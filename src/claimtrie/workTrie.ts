@@ -9,8 +9,8 @@
 import { assert, AssertionError } from '../util/assert.js';
 import type { Bytes } from '../util/bytes.js';
 import { trieIntact } from './corruption.js';
-import { NO_SLOTS, packSlot, patchSlot, SlotCursor, spliceSlots } from './slots.js';
-import { nodeHash, rootHash, type TrieNode } from './trieNode.js';
+import { NO_SLOTS, packSlot, SlotCursor, spliceSlots } from './slots.js';
+import { hashIntoParent, rootHash, type TrieNode } from './trieNode.js';
 
 export interface WorkNode {
   readonly path: string;
@@ -338,10 +338,9 @@ export class WorkTrie {
     const { parent } = node;
     if (parent === null) return;
     if (!parent.isOwn) own(parent, Buffer.from(parent.slots));
-    const { slot } = this;
-    const isThere = slot.seek(parent.slots, node.path.charCodeAt(parent.path.length));
+    const first = node.path.charCodeAt(parent.path.length);
+    const isThere = hashIntoParent(node, allClaims, parent.slots, first);
     trieIntact(isThere, 'a node of the claim trie is not among the children of its parent');
-    patchSlot(parent.slots, slot, nodeHash(node, allClaims), node.slots.length === 0);
   }
 
   /** Root of the trie. All dirty nodes must have been hashed before. */

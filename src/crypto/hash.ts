@@ -1,6 +1,6 @@
 /**
  * Hash functions of the chain, synchronous. OpenSSL (node:crypto) computes the hashes, except that the addon, if loaded,
- * computes the double SHA-256 of small inputs. Differential tests compare the results with @noble/hashes.
+ * computes the double SHA-256 and Hash160 of small inputs. Differential tests compare the results with @noble/hashes.
  */
 import * as nodeCrypto from 'node:crypto';
 import { loadNative } from '../native/binding.js';
@@ -77,5 +77,11 @@ export function ripemd160(data: Bytes): Buffer {
 
 /** Hash160: RIPEMD-160 of the SHA-256 of the data, 20 bytes. */
 export function hash160(data: Bytes): Buffer {
+  const native = data.length <= SMALL_BYTES ? loadNative() : null;
+  return native ? native.hash160(data) : hash160Fallback(data);
+}
+
+/** Computes Hash160 by OpenSSL only, without the addon. */
+export function hash160Fallback(data: Bytes): Buffer {
   return ripemd160(sha256(data));
 }

@@ -342,9 +342,29 @@ export interface NativeAddon {
   crc32c(data: Uint8Array): number;
   /**
    * Hash of a claim trie node, see `claimtrie/trieNode.ts`. `slots` are the packed children, `claims` is the hash of the
-   * claims. Throws `TypeError` for malformed bytes.
+   * claims (null without claims), `allClaims` selects the hash form. Throws `TypeError` for malformed bytes.
    */
-  claimNodeHash(slots: Uint8Array, claims: Uint8Array, target?: Uint8Array): Uint8Array;
+  claimNodeHash(
+    slots: Uint8Array,
+    claims: Uint8Array | null,
+    allClaims: boolean,
+    target?: Uint8Array,
+  ): Uint8Array;
+  /**
+   * Computes the hash of a node as `claimNodeHash` does, and writes it, with the leaf flag, to the parent's slot whose edge
+   * begins with the byte `first`. Returns false, without a change, if the parent has no such slot.
+   */
+  claimNodeHashInto(
+    slots: Uint8Array,
+    claims: Uint8Array | null,
+    allClaims: boolean,
+    parentSlots: Uint8Array,
+    first: number,
+  ): boolean;
+  /** Hash of a claim, see `valueHash` of `claimtrie/claimsHash.ts`. Throws `TypeError` if `point` does not have 36 bytes. */
+  claimValueHash(point: string | Uint8Array, takeover: number, target?: Uint8Array): Uint8Array;
+  /** Claim id of the claim created at an outpoint (36 bytes), as latin1. Throws `TypeError` for another size. */
+  claimIdAtPoint(point: string | Uint8Array): string;
   /** First nonce from `startNonce` on whose proof-of-work hash is at most the target, or -1 after `maxTries`. */
   grind(header: Uint8Array, targetLE: Uint8Array, startNonce: number, maxTries: number): number;
 

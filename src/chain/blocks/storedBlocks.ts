@@ -26,12 +26,16 @@ export class StoredBlocks {
   }
 
   /**
-   * Registers a new block's data; writes it unless the block files already contain it. Throws `EnvironmentError` when the
-   * disk fails.
+   * Registers a new block's data; writes it unless the block files already contain it. `mayWait`: the data may wait in
+   * memory until the chain has been activated. Throws `EnvironmentError` when the disk fails.
    */
-  add(id: number, block: LoadedBlock, position: FilePosition | null): void {
+  add(id: number, block: LoadedBlock, position: FilePosition | null, mayWait: boolean): void {
     const { files } = this;
-    const write = (): FilePosition => files.writeBlock(block.raw);
+    const write = (): FilePosition => {
+      const written = files.writeBlock(block.raw);
+      if (!mayWait) files.writeOut();
+      return written;
+    };
     this.index.receiveData(
       id,
       block.parsed.txCount,

@@ -6,6 +6,8 @@ export class ActiveChain implements HeaderTree {
   private ids = new Int32Array(1024);
   private length = 0;
   private takenBack = 0;
+  /** Last result of `medianTimeOf`. */
+  private readonly median = { id: NO_HEADER as number, timeSec: 0 };
   private readonly headers: HeaderTable;
 
   constructor(headers: HeaderTable) {
@@ -104,7 +106,13 @@ export class ActiveChain implements HeaderTree {
     return this.headers.version(id);
   }
 
+  /** The ancestors of a header never change, so the last result is kept: a block needs it several times. */
   medianTimeOf(id: number): number {
-    return medianTimePast(this, id);
+    const { median } = this;
+    if (id === NO_HEADER || id !== median.id) {
+      median.timeSec = medianTimePast(this, id);
+      median.id = id;
+    }
+    return median.timeSec;
   }
 }

@@ -49,14 +49,13 @@ export async function* readBlockRecords(
     let ended = false;
     const fill = async (need: number): Promise<boolean> => {
       while (window.length < need && !ended) {
-        const more = Buffer.allocUnsafe(Math.max(READ_BYTES, need - window.length));
-        const { bytesRead } = await file.read(more, 0, more.length, base + window.length);
+        // The rest of the window is shorter than a record, so little is copied. Earlier bytes stay in their buffer.
+        const kept = window.length;
+        const larger = Buffer.allocUnsafe(kept + Math.max(READ_BYTES, need - kept));
+        window.copy(larger);
+        const { bytesRead } = await file.read(larger, kept, larger.length - kept, base + kept);
         if (bytesRead === 0) ended = true;
-        else
-          window =
-            window.length === 0
-              ? more.subarray(0, bytesRead)
-              : Buffer.concat([window, more.subarray(0, bytesRead)]);
+        else window = larger.subarray(0, kept + bytesRead);
       }
       return window.length >= need;
     };

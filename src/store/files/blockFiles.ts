@@ -1,8 +1,9 @@
 /**
  * Block files `blk?????.dat` in Core's format (magic, length, block) and undo files `rev?????.dat` beside them (magic,
  * length, undo data, SHA-256d over the block's parent hash and the data). Manages file numbers, positions and open
- * descriptors. Does not parse blocks. Data is written with plain `write(2)`, so it survives a crash of the process. After
- * `sync` it also survives a crash of the machine. `sync` is called before the database refers to the data.
+ * descriptors. Does not parse blocks. Records may wait in memory until several are written with one `write(2)`. After
+ * `writeOut` they survive a crash of the process, after `sync` also a crash of the machine. `sync` is called before the
+ * database refers to the data. Reads see waiting records.
  */
 import {
   closeSync,
@@ -40,8 +41,8 @@ const CHECKSUM_BYTES = 32;
 const MAX_OPEN_FILES = 32;
 /** Maximum size in bytes of a synchronous read. Copying that much from the page cache takes some microseconds. Arbitrary. */
 const READ_NOW_BYTES = 64 << 10;
-/** Maximum size in bytes of a record whose parts are joined in a buffer that is reused. Most records are smaller. Arbitrary. */
-const GATHERED_BYTES = 64 << 10;
+/** Maximum size in bytes of the records of a kind that wait in memory. Larger records are written at once. Arbitrary. */
+const WAITING_BYTES = 256 << 10;
 const WHAT_TO_DO = 'Restart with -reindex to rebuild the database from the block files.';
 
 /** Position of a block's bytes in its file, after magic and length (Core's `CDiskBlockPos`). */
@@ -72,6 +73,22 @@ interface OpenFile {
   retired: boolean;
 }
 
+/** Records at the end of a file that are not written yet. */
+class WaitingRecords {
+  file = 0;
+  /** Offset in the file at which the records begin. */
+  offset = 0;
+  bytes = 0;
+  readonly memory = Buffer.allocUnsafeSlow(WAITING_BYTES);
+
+  add(parts: readonly Bytes[]): void {
+    for (const part of parts) {
+      this.memory.set(part, this.bytes);
+      this.bytes += part.length;
+    }
+  }
+}
+
 export class BlockFiles {
   private readonly folder: string;
   private readonly magic: Buffer;
@@ -82,8 +99,9 @@ export class BlockFiles {
   private readonly unsynced = new Set<string>();
   /** Number of the block file to which new blocks are appended. */
   private current = 0;
-  /** Buffer in which the parts of a small record are joined. */
-  private readonly gathered = Buffer.allocUnsafeSlow(GATHERED_BYTES);
+  /** Whether a write has failed. The caller then stops the node, and `close` does not try to write again. */
+  private hasFailed = false;
+  private readonly waiting = { blk: new WaitingRecords(), rev: new WaitingRecords() };
 
   constructor(options: { folder: string; magic: Buffer; maxFileBytes?: number }) {
     this.folder = options.folder;
@@ -121,6 +139,13 @@ export class BlockFiles {
     const size = statSync(this.path(kind, file)).size;
     this.ends.set(key, size);
     return size;
+  }
+
+  /** Returns the open file for reading. Records that wait for it are written first. Errors as in `open`. */
+  private openToRead(kind: Kind, file: number): OpenFile {
+    const { waiting } = this;
+    if (waiting[kind].bytes > 0 && waiting[kind].file === file) this.writeOut();
+    return this.open(kind, file, false);
   }
 
   /**
@@ -173,13 +198,13 @@ export class BlockFiles {
    * the file does not exist.
    */
   readNow({ file, offset }: FilePosition, from: number, target: Buffer): number {
-    const { fd } = this.open('blk', file, false);
+    const { fd } = this.openToRead('blk', file);
     return Math.max(0, loadNative()?.readCached(fd, target, offset + from) ?? 0);
   }
 
   /** Runs `use` with the open descriptor of a file. The descriptor stays open until `use` has finished. */
   private async hold<T>(kind: Kind, file: number, use: (fd: number) => Promise<T>): Promise<T> {
-    const opened = this.open(kind, file, false);
+    const opened = this.openToRead(kind, file);
     opened.pins++;
     try {
       return await use(opened.fd);
@@ -191,35 +216,45 @@ export class BlockFiles {
     }
   }
 
+  /** Appends a record, which waits in memory if it is short. Returns its offset. */
   private append(kind: Kind, file: number, parts: Bytes[]): number {
     const at = this.sizeBytes(kind, file);
-    const { fd } = this.open(kind, file, true);
+    const waiting = this.waiting[kind];
     let total = 0;
     for (const part of parts) total += part.length;
-    // A copy of a small record costs less than a call with several buffers.
-    const whole = total <= this.gathered.length ? this.gather(parts) : Buffer.concat(parts);
-    try {
-      for (let written = 0; written < total;)
-        written += writeSync(fd, whole, written, total - written, at + written);
-    } catch (error) {
-      throw withPath(error, this.path(kind, file));
+    if (waiting.bytes > 0 && (waiting.file !== file || waiting.bytes + total > WAITING_BYTES))
+      this.writeOut();
+    if (total > WAITING_BYTES) this.writeAt(kind, file, at, Buffer.concat(parts));
+    else {
+      if (waiting.bytes === 0) Object.assign(waiting, { file, offset: at });
+      waiting.add(parts);
     }
-    const key = `${kind}${file}`;
-    this.ends.set(key, at + total);
-    this.unsynced.add(key);
+    this.ends.set(`${kind}${file}`, at + total);
     return at;
   }
 
-  private gather(parts: readonly Bytes[]): Buffer {
-    let at = 0;
-    for (const part of parts) {
-      this.gathered.set(part, at);
-      at += part.length;
+  /** Writes all records that wait in memory to their files. Throws the system's error, with the path. */
+  writeOut(): void {
+    for (const kind of ['blk', 'rev'] as const) {
+      const { file, offset, bytes, memory } = this.waiting[kind];
+      if (bytes > 0) this.writeAt(kind, file, offset, memory.subarray(0, bytes));
+      this.waiting[kind].bytes = 0;
     }
-    return this.gathered;
   }
 
-  /** Appends a block to the current block file. Returns the position of the block's bytes. */
+  private writeAt(kind: Kind, file: number, at: number, bytes: Buffer): void {
+    try {
+      const { fd } = this.open(kind, file, true);
+      for (let written = 0; written < bytes.length;)
+        written += writeSync(fd, bytes, written, bytes.length - written, at + written);
+    } catch (error) {
+      this.hasFailed = true;
+      throw withPath(error, this.path(kind, file));
+    }
+    this.unsynced.add(`${kind}${file}`);
+  }
+
+  /** Appends a block to the current block file; `writeOut` writes it. Returns the position of the block's bytes. */
   writeBlock(block: Bytes): FilePosition {
     if (this.sizeBytes('blk', this.current) + HEAD_BYTES + block.length >= this.maxFileBytes) {
       if (this.sizeBytes('blk', this.current) > 0) this.current++;
@@ -231,7 +266,7 @@ export class BlockFiles {
     return { file: this.current, offset: at + HEAD_BYTES };
   }
 
-  /** Appends undo data to the undo file that belongs to block file `file`. Returns the offset of the data. */
+  /** Appends undo data to the undo file of block file `file`; `writeOut` writes it. Returns the offset of the data. */
   writeUndo(file: number, parentHash: Bytes, undo: Bytes): number {
     const head = Buffer.allocUnsafe(HEAD_BYTES);
     this.magic.copy(head);
@@ -242,7 +277,7 @@ export class BlockFiles {
 
   /** Reads into `target` synchronously. Returns the number of bytes read. */
   private readSync(kind: Kind, file: number, target: Buffer, at: number): number {
-    const { fd } = this.open(kind, file, false);
+    const { fd } = this.openToRead(kind, file);
     try {
       return readSync(fd, target, 0, target.length, at);
     } catch (error) {
@@ -372,8 +407,13 @@ export class BlockFiles {
     return undo;
   }
 
-  /** Syncs all written data to disk. */
+  /** Writes waiting records, and syncs all written data to disk. */
   sync(): void {
+    this.writeOut();
+    this.syncWritten();
+  }
+
+  private syncWritten(): void {
     for (const key of this.unsynced) {
       const file = this.opened.get(key);
       assert(file !== undefined, `unsynced file ${key} is not open`);
@@ -384,6 +424,7 @@ export class BlockFiles {
 
   /** Truncates a block file at the offset `end`, in order to remove an incomplete record. */
   truncate(file: number, end: number): void {
+    this.writeOut();
     const { fd } = this.open('blk', file, true);
     try {
       ftruncateSync(fd, end);
@@ -403,6 +444,7 @@ export class BlockFiles {
 
   private removeOne(kind: Kind, file: number): void {
     const key = `${kind}${file}`;
+    if (this.waiting[kind].file === file) this.waiting[kind].bytes = 0;
     this.unsynced.delete(key);
     const opened = this.opened.get(key);
     if (opened) this.retire(key, opened);
@@ -411,7 +453,8 @@ export class BlockFiles {
   }
 
   close(): void {
-    this.sync();
+    if (!this.hasFailed) this.writeOut();
+    this.syncWritten();
     for (const [key, file] of this.opened) this.retire(key, file);
   }
 }

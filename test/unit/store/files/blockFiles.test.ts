@@ -42,6 +42,7 @@ describe('BlockFiles', () => {
 
   const records = async (file: number): Promise<number[]> => {
     const sizes: number[] = [];
+    files.writeOut();
     for await (const { bytes } of readBlockRecords(files.path('blk', file), magic)) sizes.push(bytes.length);
     return sizes;
   };
@@ -49,10 +50,38 @@ describe('BlockFiles', () => {
   it('reports a pipe in place of a file to write', () => {
     const { file } = files.writeBlock(block(10, 1));
     execFileSync('mkfifo', [files.path('rev', file)]);
-    expect(() => files.writeUndo(file, block(32, 0), block(10, 2))).toThrow(
+    files.writeUndo(file, block(32, 0), block(10, 2));
+    expect(() => files.writeOut()).toThrow(
       expect.objectContaining({ code: 'EFTYPE', path: files.path('rev', file) }),
     );
-    expect(files.sizeBytes('rev', file)).toBe(0);
+  });
+
+  it('keeps short records in memory until they are needed, and writes them in order', async () => {
+    files = new BlockFiles({ folder, magic });
+    const path = files.path('blk', 0);
+    files.writeBlock(block(300, 1));
+    expect([existsSync(path), files.sizeBytes('blk', 0)]).toEqual([false, 308]);
+    files.writeOut();
+    expect(statSync(path).size).toBe(308);
+    const second = files.writeBlock(block(400, 2));
+    expect(statSync(path).size).toBe(308);
+    expect(files.readBlockSync(second)).toEqual(block(400, 2));
+    expect(statSync(path).size).toBe(716);
+    files.writeBlock(block(110, 3));
+    // A record that is larger than the memory follows those that wait.
+    const large = files.writeBlock(block(300 << 10, 4));
+    files.writeBlock(block(120, 5));
+    expect(large.offset).toBe(842);
+    expect(await files.readBlock(large)).toEqual(block(300 << 10, 4));
+    files.sync();
+    expect(await records(0)).toEqual([300, 400, 110, 300 << 10, 120]);
+    // The data of a pruned file is not written any more.
+    const parent = Buffer.alloc(32, 7);
+    files.writeUndo(0, parent, block(20, 9));
+    files.remove(0);
+    files.close();
+    expect(files.fileNumbers()).toEqual([]);
+    expect(existsSync(files.path('rev', 0))).toBe(false);
   });
 
   it('writes records that other readers can find, and reads them back', async () => {
@@ -130,6 +159,7 @@ describe('BlockFiles', () => {
 
   it('does not create a file by reading, and reports a missing or truncated one', async () => {
     const position = files.writeBlock(block(300, 1));
+    files.writeOut();
     expect(() => files.readBlockSync({ file: 3, offset: 8 })).toThrow(/blk00003\.dat is missing/);
     await expect(files.readBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);
     expect(files.fileNumbers()).toEqual([0]);
