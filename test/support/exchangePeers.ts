@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { blobHashOf } from '../../src/daemon/content/blobHash.js';
-import type { HashedBlob } from '../../src/daemon/content/incomingBlob.js';
+import type { ReceivedBlob } from '../../src/daemon/content/incomingBlob.js';
 import type { BlobKeeper } from '../../src/daemon/exchange/ports.js';
 
 export class MemoryBlobs implements BlobKeeper {
@@ -27,8 +27,8 @@ export class MemoryBlobs implements BlobKeeper {
     return Promise.resolve(this.finished.has(hash) ? this.blobs.get(hash)! : null);
   }
 
-  receive(hash: string, blob: HashedBlob): Promise<boolean> {
-    if (blob.hash !== hash) return Promise.resolve(false);
+  receive(hash: string, blob: ReceivedBlob): Promise<boolean> {
+    if (blobHashOf(blob.bytes) !== hash) return Promise.resolve(false);
     this.put(blob.bytes);
     return Promise.resolve(true);
   }

@@ -14,7 +14,13 @@ import type { BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
-import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
+import {
+  PARTIAL_SUFFIX,
+  type CipherKey,
+  type CopyTarget,
+  type FileStamp,
+  type TemporaryBlob,
+} from './blobWork.js';
 import { BlobChangedError, BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
 import { ChunkTables } from './chunkTables.js';
@@ -22,6 +28,7 @@ import { beginsAsDescriptor } from './descriptorStart.js';
 import { HeldBlobs } from './heldBlobs.js';
 import { Originals } from './originals.js';
 import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
+import { BlobVerifying } from './blobVerifying.js';
 
 /** Suffix appended to the name of a damaged blob file, so that the file is not used as a blob. */
 const DAMAGED_SUFFIX = '.damaged';
@@ -43,6 +50,7 @@ export class BlobStore {
   readonly #queue = new KeyedQueue();
   readonly #keptUntil = new Set<Promise<void>>();
   readonly #storing: BlobStoring;
+  readonly #verifying: BlobVerifying;
   /** Blobs that are being stored. A blob whose storing failed stays in the map until a caller has received the error. */
   readonly #coming = new Map<string, Promise<void>>();
   readonly #tables: ChunkTables;
@@ -58,6 +66,7 @@ export class BlobStore {
     this.finished = this.#finished;
     const { database, threads, log } = deps;
     this.#tables = new ChunkTables(database);
+    this.#verifying = new BlobVerifying(deps.folder, this.#files, threads);
     this.originals = new Originals({
       database,
       threads,
@@ -350,8 +359,9 @@ export class BlobStore {
    * blob is on disk. Rejects with `EnvironmentError` if the blob cannot be written.
    */
   async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
-    if (!(await this.#isBlob(hash, blob))) return false;
-    this.#store(hash, blob, isMine).catch(() => undefined);
+    const taken = await this.#verifying.verify(hash, blob, this.#savesBlobs);
+    if (taken === null) return false;
+    this.#store(hash, taken, isMine).catch(() => undefined);
     await this.kept(hash);
     return true;
   }
@@ -363,9 +373,10 @@ export class BlobStore {
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
-    if (!(await this.#isBlob(hash, blob))) return false;
+    const taken = await this.#verifying.verify(hash, blob, this.#savesBlobs);
+    if (taken === null) return false;
     this.#held.put(hash, bytesOf(blob));
-    if (this.#savesBlobs) await this.#store(hash, blob, false);
+    if (this.#savesBlobs) await this.#store(hash, taken, false);
     return true;
   }
 
@@ -379,20 +390,22 @@ export class BlobStore {
     }
   }
 
-  #isBlob(hash: string, blob: BlobBytes): Promise<boolean> {
-    return blob instanceof Uint8Array ? this.#files.isBlob(hash, blob) : Promise.resolve(blob.hash === hash);
-  }
-
   /**
    * Stores a blob whose hash is known to be correct. Resolves when the bytes are in a file. `kept` of the result resolves
    * when the blob is on disk.
    */
-  async #store(hash: string, blob: BlobBytes, isMine: boolean): Promise<void> {
+  async #store(hash: string, blob: Uint8Array | TemporaryBlob, isMine: boolean): Promise<void> {
     let onWritten: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (onWritten = resolve));
     const kept = this.#queue.run(hash, async () => {
-      if (this.#finished.has(hash)) return;
-      await this.#storing.store(hash, blob, isMine, onWritten);
+      const bytes = blob instanceof Uint8Array ? blob : null;
+      const temporary = blob instanceof Uint8Array ? null : blob;
+      if (this.#finished.has(hash)) {
+        if (temporary !== null) await rm(temporary.temporary, { force: true });
+        return;
+      }
+      if (temporary !== null) await this.#storing.storeWritten(temporary, isMine, onWritten);
+      else await this.#storing.store(hash, bytes!, isMine, onWritten);
       await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
     });
     this.#coming.set(hash, kept);

@@ -16,10 +16,10 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
-import { bytesOf, tableOf, type BlobBytes } from '../content/incomingBlob.js';
+import { chunkTableOf } from '../content/chunkTable.js';
 import { Batches } from './batches.js';
 import { stampOf } from './blobFiles.js';
-import { PARTIAL_SUFFIX, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
+import { PARTIAL_SUFFIX, WRITE_BYTES, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
 
 /** Maximum number of files that are written, and that are synced, at the same time. The thread pool has four threads. */
 const WRITES_AT_ONCE = 2;
@@ -73,29 +73,36 @@ export class BlobStoring {
    * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk.
    * Rejects with `EnvironmentError`; in that case no file remains.
    */
-  async store(hash: string, blob: BlobBytes, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
+  async store(hash: string, bytes: Uint8Array, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
     return (await this.#unsynced.run(async () => {
-      const written = (await this.#writing.run(() => this.#write(hash, blob, isMine)))!;
+      const written = (await this.#writing.run(() => this.#write(hash, bytes, isMine)))!;
       onWritten();
       return this.#keep(written);
     }))!;
   }
 
-  /** Like `store`, for a blob of the user that a thread has already written to a temporary file. */
+  /** Like `store`, for a blob that a thread has already written to a temporary file. */
+  async storeWritten(blob: TemporaryBlob, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
+    return (await this.#unsynced.run(() => {
+      onWritten();
+      return this.#keep({ ...blob, isMine, file: null });
+    }))!;
+  }
+
+  /** Like `storeWritten`, for a blob of the user. The number of such blobs is not limited here. */
   keep(blob: TemporaryBlob): Promise<WrittenBlob> {
     return this.#keep({ ...blob, isMine: true, file: null });
   }
 
-  async #write(hash: string, blob: BlobBytes, isMine: boolean): Promise<Unsynced> {
-    const bytes = bytesOf(blob);
+  async #write(hash: string, bytes: Uint8Array, isMine: boolean): Promise<Unsynced> {
     const name = `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`;
     const temporary = join(this.#deps.folder, name);
     let file: FileHandle | null = null;
     try {
       file = await open(temporary, 'wx');
       for (let at = 0; at < bytes.length;)
-        at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
-      return { hash, length: bytes.length, table: tableOf(blob), temporary, isMine, file };
+        at += (await file.write(bytes, at, Math.min(WRITE_BYTES, bytes.length - at), at)).bytesWritten;
+      return { hash, length: bytes.length, table: chunkTableOf(bytes), temporary, isMine, file };
     } catch (error) {
       await file?.close();
       throw await removed(temporary, error);

@@ -11,6 +11,7 @@ import type {
   FileStamp,
   KnownBlob,
   MadeBlob,
+  StoredBytes,
   TemporaryBlob,
 } from './blobWork.js';
 
@@ -49,10 +50,14 @@ export class BlobThreads {
   }
 
   /** Runs a job in a thread. When no jobs have run for some time, the threads end. */
-  async #run(method: string, args: readonly unknown[]): Promise<unknown> {
+  async #run(
+    method: string,
+    args: readonly unknown[],
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<unknown> {
     this.#begin();
     try {
-      return await this.#free().call(method, args);
+      return await this.#free().call(method, args, transfer);
     } finally {
       this.#end();
     }
@@ -106,6 +111,22 @@ export class BlobThreads {
   /** Runs `BlobWork.encrypt` in a thread. A piece in shared memory is not copied. */
   async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<TemporaryBlob> {
     return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;
+  }
+
+  /**
+   * Runs `BlobWork.receive` in a thread. The memory of the bytes must belong to them alone; it moves to the thread and comes
+   * back in the result. Null while no thread runs: the call then starts one for later blobs, since the caller would wait
+   * longer for the thread than for the work.
+   */
+  async receive(folder: string, hash: string, bytes: Uint8Array): Promise<StoredBytes | null> {
+    if (this.#threads.length === 0) {
+      this.#begin();
+      this.#start();
+      this.#end();
+      return null;
+    }
+    const transfer = [bytes.buffer as ArrayBuffer];
+    return (await this.#run('receive', [folder, hash, bytes], transfer)) as StoredBytes;
   }
 
   /** Runs `BlobWork.measure` in a thread. A piece in shared memory is not copied. */

@@ -65,8 +65,23 @@ export interface TemporaryBlob extends KnownBlob {
   readonly temporary: string;
 }
 
+/** Received bytes and the file to which they were written; null if the bytes have another hash. */
+export interface StoredBytes {
+  readonly blob: TemporaryBlob | null;
+  readonly bytes: Uint8Array;
+}
+
 /** Suffix of the names of incomplete files. */
 export const PARTIAL_SUFFIX = '.part';
+
+/**
+ * Maximum number of bytes of one write. For a larger write Linux takes memory in pieces of up to 2 MiB, which are often not
+ * in the processor's cache, or not yet given to a virtual machine.
+ */
+export const WRITE_BYTES = 256 * 1024;
+
+/** Number of bytes that are hashed in one call. They stay in the processor's cache for the next use. Arbitrary. */
+const HASHED_BYTES = 64 * 1024;
 
 type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
@@ -162,6 +177,11 @@ class EncryptedParts implements Iterable<Buffer> {
   }
 }
 
+/** Yields the bytes in parts of at most `size` bytes. */
+function* partsOf(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
 export class BlobWork {
   readonly #hashes = new Map<number, Hash>();
   readonly #threadNumber: number;
@@ -245,6 +265,23 @@ export class BlobWork {
     const blob = new EncryptedParts(piece, key, iv);
     writeTemporary(temporary, blob);
     return { ...blob.end(), temporary };
+  }
+
+  /**
+   * Verifies received bytes by their hash and writes the blob to a temporary file, which is not synced. Returns the bytes to
+   * the caller, and null instead of the blob if they have another hash.
+   */
+  receive(folder: string, hash: string, bytes: Uint8Array): Transferred<StoredBytes> {
+    const digester = new BlobDigester();
+    for (const part of partsOf(bytes, HASHED_BYTES)) digester.add(part);
+    const digests = digester.end();
+    let blob: TemporaryBlob | null = null;
+    if (digests.hash === hash) {
+      const temporary = join(folder, `${this.#nextNumber}${PARTIAL_SUFFIX}`);
+      writeTemporary(temporary, partsOf(bytes, WRITE_BYTES));
+      blob = { ...digests, length: bytes.length, temporary };
+    }
+    return new Transferred({ blob, bytes }, [bytes.buffer as ArrayBuffer]);
   }
 
   /** Computes the hash and length of the blob for a piece of a stream, without writing the blob. */

@@ -23,7 +23,7 @@ import { originalStamp } from './blobWork.js';
 
 const KEY_BYTES = 16;
 /** Maximum number of blobs that are written but not yet on disk. Arbitrary: more than a disk writes at the same time. */
-const MAX_UNKEPT = 16;
+const MAX_UNKEPT = 32;
 
 export interface MakeStreamOptions {
   readonly store: BlobStore;

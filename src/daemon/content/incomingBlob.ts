@@ -1,6 +1,6 @@
-/** A blob that is being received. Its hash is computed while the bytes arrive, so the blob need not be read a second time. */
+/** A blob that is being received, and the digests by which blobs are verified. */
 import { createHash } from 'node:crypto';
-import { chunkTableOf, ChunkTableMaker, type StoredChunkTable } from './chunkTable.js';
+import { ChunkTableMaker, type StoredChunkTable } from './chunkTable.js';
 
 /** The hash of a blob as 96 hexadecimal digits, and its table of chunks. */
 export interface BlobDigests {
@@ -8,19 +8,18 @@ export interface BlobDigests {
   readonly table: StoredChunkTable;
 }
 
-/** Bytes of a blob, with the hash and the table that were computed from them. */
-export interface HashedBlob extends BlobDigests {
-  readonly bytes: Buffer;
+/**
+ * Received bytes, whose hash was not compared yet. While a thread stores them, their memory belongs to the thread; `bytes` is
+ * replaced when the memory comes back.
+ */
+export interface ReceivedBlob {
+  bytes: Buffer;
 }
 
-/** Bytes of a blob whose hash the receiver may have computed already. */
-export type BlobBytes = Uint8Array | HashedBlob;
+/** Bytes of a blob. The memory of a `ReceivedBlob` may move to another thread. */
+export type BlobBytes = Uint8Array | ReceivedBlob;
 
 export const bytesOf = (blob: BlobBytes): Uint8Array => (blob instanceof Uint8Array ? blob : blob.bytes);
-
-/** Returns the stored chunk table of a blob, or computes a new one. */
-export const tableOf = (blob: BlobBytes): StoredChunkTable =>
-  blob instanceof Uint8Array ? chunkTableOf(blob) : blob.table;
 
 /** Computes hash and table of a blob whose bytes come in order in pieces of any size. */
 export class BlobDigester {
@@ -40,7 +39,6 @@ export class BlobDigester {
 
 export class IncomingBlob {
   readonly #bytes: Buffer;
-  readonly #digester = new BlobDigester();
   #count = 0;
 
   /** Prepares for a blob of at most `maxBytes`. `maxBytes` is at most `MAX_BLOB_BYTES`. */
@@ -58,23 +56,30 @@ export class IncomingBlob {
     return this.#count === this.#bytes.length;
   }
 
-  /** Copies bytes to the buffer until the blob is full. Returns the number of copied bytes. */
+  /** The unused part of the blob's buffer. Bytes that are written to its start need not be copied by `add`. */
+  get unused(): Buffer {
+    return this.#bytes.subarray(this.#count);
+  }
+
+  /**
+   * Copies bytes to the buffer until the blob is full, unless they are already the start of `unused`. Returns the number of
+   * bytes that belong to the blob.
+   */
   add(bytes: Uint8Array): number {
     const taken = bytes.subarray(0, this.#bytes.length - this.#count);
-    this.#digester.add(taken);
-    this.#bytes.set(taken, this.#count);
+    if (taken.buffer !== this.#bytes.buffer) this.#bytes.set(taken, this.#count);
     this.#count += taken.length;
     return taken.length;
   }
 
   /** The received bytes. Must be called once. */
-  end(): HashedBlob {
-    return { bytes: this.#bytes.subarray(0, this.#count), ...this.#digester.end() };
+  end(): ReceivedBlob {
+    return { bytes: this.#bytes.subarray(0, this.#count) };
   }
 }
 
-/** Creates a `HashedBlob` from complete bytes, as if they had been received. */
-export function receivedBlob(bytes: Uint8Array): HashedBlob {
+/** Creates a `ReceivedBlob` from complete bytes, as if they had been received. */
+export function receivedBlob(bytes: Uint8Array): ReceivedBlob {
   const blob = new IncomingBlob(bytes.length);
   blob.add(bytes);
   return blob.end();

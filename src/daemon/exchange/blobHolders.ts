@@ -3,10 +3,10 @@
  * transfers one blob at a time.
  */
 
-import type { HashedBlob } from '../content/incomingBlob.js';
+import type { ReceivedBlob } from '../content/incomingBlob.js';
 
 export type LineOutcome =
-  | ({ readonly kind: 'blob' } & HashedBlob)
+  | ({ readonly kind: 'blob' } & ReceivedBlob)
   /** The holder answered that it does not have the blob. */
   | { readonly kind: 'lacks' }
   /** The line was closed because of a timeout, an invalid response, a lost connection or a call of `close`. */

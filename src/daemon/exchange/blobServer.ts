@@ -146,8 +146,9 @@ export class BlobServer {
       return open === null || (await this.#sendBlob(served, open));
     } finally {
       this.#transfers--;
-      await open?.close();
       timer.cancel();
+      // The peer's next request does not wait until the file is closed.
+      open?.close().catch(this.#deps.onFailure);
     }
   }
 

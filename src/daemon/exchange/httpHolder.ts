@@ -4,7 +4,7 @@
 import { sleep, type Clock } from '../base/clock.js';
 import { MissMemory } from '../base/missMemory.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
-import { IncomingBlob, type HashedBlob } from '../content/incomingBlob.js';
+import { IncomingBlob, type ReceivedBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import type { RateLimiter } from './rateLimiter.js';
@@ -129,7 +129,7 @@ class HttpLine implements Line {
     return fetch(url, { signal });
   }
 
-  async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<HashedBlob> {
+  async #read(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<ReceivedBlob> {
     const { bandwidth, clock, rate } = this.#deps;
     const blob = new IncomingBlob(MAX_BLOB_BYTES);
     for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {

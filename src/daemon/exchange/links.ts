@@ -5,6 +5,8 @@ import { writeBytes } from './tcpServer.js';
 export interface LinkEvents {
   /** Called with received bytes, which are valid only during the call. */
   onData(bytes: Buffer): void;
+  /** Returns the buffer for the next bytes. Null selects a buffer of the link. */
+  target?(): Buffer | null;
   /** Called once when this side or the other side has closed the connection. */
   onClose(): void;
 }
@@ -36,8 +38,9 @@ export const dialTcp: Dial = ({ host, port }, events, signal) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
     // Shared buffer for all reads. Allocating a buffer for each read would dominate the work of the event loop.
+    const shared = Buffer.allocUnsafeSlow(READ_BYTES);
     const onread = {
-      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      buffer: (): Buffer => events.target?.() ?? shared,
       callback: (count: number, buffer: Uint8Array): boolean => {
         events.onData((buffer as Buffer).subarray(0, count));
         return true;

@@ -113,6 +113,12 @@ class PeerLine implements Line {
     return clock.after(blobTimeoutMs(), () => this.#fail(`no ${what} in time`));
   }
 
+  /** Bytes of a blob go to the blob's buffer without a copy. */
+  target(): Buffer | null {
+    const blob = this.#request?.blob ?? null;
+    return blob === null || blob.isFull ? null : blob.unused;
+  }
+
   onData(bytes: Buffer): void {
     if (!this.#isOpen) return;
     const { bandwidth, rate, clock } = this.#deps;

@@ -1,5 +1,5 @@
 /** Interfaces between the blob exchange and other parts of the daemon. */
-import type { HashedBlob } from '../content/incomingBlob.js';
+import type { ReceivedBlob } from '../content/incomingBlob.js';
 import type { PeerSource } from '../dht/peerSource.js';
 
 /**
@@ -42,7 +42,7 @@ export interface BlobKeeper extends BlobReader {
    * be read, although it may not be on disk yet. Rejects with `EnvironmentError` if it cannot be stored, for example on a
    * full disk.
    */
-  receive(hash: string, blob: HashedBlob): Promise<boolean>;
+  receive(hash: string, blob: ReceivedBlob): Promise<boolean>;
 }
 
 /** A source of peers for a stream. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.js';
 import { isBlobHash, MAX_BLOB_BYTES } from '../content/blobHash.js';
-import { IncomingBlob, type HashedBlob } from '../content/incomingBlob.js';
+import { IncomingBlob, type ReceivedBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError, type JsonMembers } from './jsonMessages.js';
 import type { RateLimiter } from './rateLimiter.js';
@@ -156,7 +156,7 @@ class Upload {
   }
 
   /** Reads the bytes of a blob; null if the client disconnected before all bytes arrived. */
-  #bytes(sizeBytes: number): Promise<HashedBlob | null> {
+  #bytes(sizeBytes: number): Promise<ReceivedBlob | null> {
     return this.#inTime(async () => {
       const blob = new IncomingBlob(sizeBytes);
       while (!blob.isFull) {

@@ -4,7 +4,7 @@
  * that it should send. Source: lbry-sdk lbry/blob_exchange/downloader.py `BlobDownloader`.
  */
 import type { Clock, Timer } from '../base/clock.js';
-import type { HashedBlob } from '../content/incomingBlob.js';
+import type { ReceivedBlob } from '../content/incomingBlob.js';
 import type { Holder, Line, LineOutcome } from './blobHolders.js';
 import { holdersNeeded, isStuck, Known, type Wanted } from './knownHolder.js';
 import type { BlobKeeper, DownloadProgress, Urgency } from './ports.js';
@@ -349,7 +349,7 @@ export class Swarm {
     await this.#verify(one, wanted, outcome);
   }
 
-  async #verify(one: Known, wanted: Wanted, blob: HashedBlob): Promise<void> {
+  async #verify(one: Known, wanted: Wanted, blob: ReceivedBlob): Promise<void> {
     // While the blob is being stored, no other holder is asked for it, and this holder may send the next blob.
     const checking = new Known(one.holder, 0);
     checking.sinceMs = Infinity;

@@ -115,9 +115,38 @@ describe('BlobStore', () => {
     expect([...folder.store.finished].sort()).toEqual(hashes.slice(0, 2).sort());
   });
 
+  it('lets a running thread verify and write a received blob, whose memory comes back', async () => {
+    const own = new ContentFolder(new BlobThreads(2));
+    await own.open();
+    try {
+      const bytes = randomBytes(300_000);
+      const hash = blobHashOf(bytes);
+      // Without a running thread the call starts one, and the blob does not wait for it.
+      expect(await own.store.receive(hash, receivedBlob(randomBytes(300_000)))).toBe(false);
+      expect(own.threads.count).toBe(1);
+      const wrong = receivedBlob(randomBytes(300_000));
+      expect(await own.store.receive(hash, wrong)).toBe(false);
+      expect(wrong.bytes.length).toBe(300_000);
+      const [first, second] = [receivedBlob(bytes), receivedBlob(bytes)];
+      expect(await Promise.all([first, second].map((blob) => own.store.receive(hash, blob)))).toEqual([
+        true,
+        true,
+      ]);
+      expect([first.bytes, second.bytes]).toEqual([bytes, bytes]);
+      await own.store.kept(hash);
+      await own.reopen();
+      expect(Buffer.from((await own.store.read(hash))!).equals(bytes)).toBe(true);
+      expect(readdirSync(own.blobFolder)).toEqual([hash]);
+    } finally {
+      await own.close();
+      await own.threads.close();
+      own.remove();
+    }
+  });
+
   it('reports a failed write of a received blob to the caller that needs it on disk', async () => {
     const blob = receivedBlob(randomBytes(5000));
-    const { hash } = blob;
+    const hash = blobHashOf(blob.bytes);
     const database = folder.database as { addBlobs: typeof folder.database.addBlobs };
     const { addBlobs } = database;
     database.addBlobs = () => Promise.reject(new Error('the disk is full'));

@@ -7,13 +7,14 @@ import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
+import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
 import { CHUNK_BYTES, ChunkTable } from '../../../../src/daemon/content/chunkTable.js';
-import { receivedBlob } from '../../../../src/daemon/content/incomingBlob.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
 
 const CIPHER = { key: randomBytes(16), iv: randomBytes(16) };
 const PIECE = randomBytes(4 * CHUNK_BYTES + 5000);
-const { bytes: BLOB, hash: HASH } = receivedBlob(encryptPiece(PIECE, CIPHER.key, CIPHER.iv));
+const BLOB = encryptPiece(PIECE, CIPHER.key, CIPHER.iv);
+const HASH = blobHashOf(BLOB);
 
 const threads = new BlobThreads(1);
 let folder: ContentFolder;

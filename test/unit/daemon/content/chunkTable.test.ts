@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
 import {
   CHUNK_BYTES,
   ChunkTable,
@@ -67,7 +66,7 @@ describe('a table of chunks', () => {
 });
 
 describe('an incoming blob', () => {
-  it('has the hash and the table of its bytes, and accepts no more than its length', () => {
+  it('has its bytes, and accepts no more than its length', () => {
     const bytes = randomBytes(100_000);
     const blob = new IncomingBlob(bytes.length);
     expect(blob.add(bytes.subarray(0, 70_001))).toBe(70_001);
@@ -75,14 +74,25 @@ describe('an incoming blob', () => {
     expect(blob.add(Buffer.concat([bytes.subarray(70_001), randomBytes(10)]))).toBe(29_999);
     expect([blob.isFull, blob.add(randomBytes(1))]).toEqual([true, 0]);
     const found = blob.end();
-    expect([found.hash, found.bytes]).toEqual([blobHashOf(bytes), bytes]);
-    expect(ChunkTable.parse(found.table, bytes.length)!.matches(0, bytes)).toBe(true);
-    expect(receivedBlob(bytes).hash).toBe(found.hash);
+    expect(found.bytes).toEqual(bytes);
+    expect(receivedBlob(bytes).bytes).toEqual(bytes);
+  });
+
+  it('takes bytes that are in its buffer already', () => {
+    const bytes = randomBytes(100_000);
+    const blob = new IncomingBlob(bytes.length);
+    for (let at = 0; at < bytes.length; at += 30_000) {
+      const { unused } = blob;
+      expect(unused.length).toBe(bytes.length - at);
+      const count = bytes.copy(unused, 0, at, at + 30_000);
+      expect(blob.add(unused.subarray(0, count))).toBe(count);
+    }
+    expect(blob.end().bytes).toEqual(bytes);
   });
 
   it('may be shorter than its limit', () => {
     const blob = new IncomingBlob(1000);
     blob.add(Buffer.from('short'));
-    expect(blob.end()).toMatchObject({ bytes: Buffer.from('short'), hash: blobHashOf(Buffer.from('short')) });
+    expect(blob.end()).toMatchObject({ bytes: Buffer.from('short') });
   });
 });
