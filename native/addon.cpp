@@ -11,6 +11,7 @@ NAPI_MODULE_INIT() {
   registerClaimNode(env, exports);
   registerNameRow(env, exports);
   registerParsing(env, exports);
+  registerSnapshotRows(env, exports);
   registerPaymentScan(env, exports);
   registerCoinTable(env, exports);
   registerMemtable(env, exports);

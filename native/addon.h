@@ -6,7 +6,7 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 23;
+constexpr uint32_t kAbi = 24;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
@@ -16,6 +16,7 @@ void registerHashing(napi_env env, napi_value exports);
 void registerIndexRows(napi_env env, napi_value exports);
 void registerNameRow(napi_env env, napi_value exports);
 void registerParsing(napi_env env, napi_value exports);
+void registerSnapshotRows(napi_env env, napi_value exports);
 void registerPaymentScan(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
 void registerMemtable(napi_env env, napi_value exports);

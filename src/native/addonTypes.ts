@@ -428,6 +428,16 @@ export interface NativeAddon {
     txids: Uint32Array,
     settled: NativeSettled | null,
   ): Promise<Uint32Array>;
+  /**
+   * Unpacks the rows of a snapshot's piece into records, on another thread. See `chain/snapshot/snapshotRows.ts`. `payload`
+   * must not change before the promise settles. Rejects with an error whose `code` is SNAPSHOT_ROWS for an invalid piece.
+   */
+  unpackSnapshotRows(
+    payload: Uint8Array,
+    checksum: Uint8Array,
+    isCoins: boolean,
+    prefixes: readonly string[],
+  ): Promise<{ records: Buffer; rows: number; lastAt: number }>;
   /** The claims in the row of a name, from offset `at` on; null for a truncated row. See `store/claims/namePlaces.ts`. */
   nameClaims(row: Uint8Array, at: number, count: number): NativeNameClaims | null;
   /** Position that the number at index `of` gets in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */

@@ -52,7 +52,12 @@ export function verify(
       signal,
       ...change,
     },
-    { put: () => undefined, del: () => undefined, relieve: () => Promise.resolve() },
+    {
+      put: () => undefined,
+      del: () => undefined,
+      putRecords: () => Promise.resolve(),
+      relieve: () => Promise.resolve(),
+    },
   );
 }
 

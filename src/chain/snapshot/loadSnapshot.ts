@@ -203,6 +203,12 @@ function targetOf(load: BulkLoad, { folder, onPoint }: LoadDeps): SnapshotTarget
   return {
     put: (key, value) => load.put(key, value),
     del: (key) => load.del(key),
+    async putRecords(records) {
+      onPoint('snapshot:piece');
+      checkDiskSpace([folder]);
+      await load.putRecords(records);
+      if (load.isFull) await load.drain();
+    },
     async relieve() {
       onPoint('snapshot:piece');
       if (!load.isFull) return;

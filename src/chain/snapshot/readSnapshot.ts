@@ -8,14 +8,16 @@ import { headerHash, parseHeaderBytes } from '../../primitives/header.js';
 import { CLAIM_PREFIX } from '../../store/claims/rows/claimKeys.js';
 import { DerivedClaimRows } from '../../store/claims/rows/claimRows.js';
 import { HeaderTable, STATUS } from '../../store/files/headerTable.js';
+import { RecordCursor } from '../../store/rows/rowRecords.js';
 import type { RowReader, RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
 import { BlockIndex, type BlockIndexOptions } from '../index/blockIndex.js';
 import { loadBlock } from '../blocks/loadedBlock.js';
 import { kindOfSection, type SnapshotRules } from './dumpSnapshot.js';
-import { KIND, unpackHeaders, unpackRows, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
-import { SnapshotError, SnapshotReader } from './snapshotFile.js';
+import { KIND, type SectionSummary, type SnapshotHead } from './snapshotFormat.js';
+import { SnapshotError, SnapshotReader, type ReadPiece } from './snapshotFile.js';
+import { keysAround, type SnapshotRows } from './snapshotRows.js';
 import { CLAIMS_SECTION, COINS_SECTION, type SnapshotSection } from './snapshotState.js';
 
 /** Number of headers whose rows are written together. */
@@ -23,8 +25,15 @@ const HEADERS_AT_ONCE = 4096;
 /** Status that the snapshot's blocks get, as implied by the chain state. Their data is missing, like that of pruned blocks. */
 const ASSUMED = STATUS.validTransactions | STATUS.validScripts;
 
+/** First byte of the keys of names. No other prefix begins with it. */
+const NAME_PREFIX_BYTE = CLAIM_PREFIX.name.charCodeAt(0);
+/** Number of pieces that are read and unpacked in advance. Arbitrary: the thread pool has four threads by default. */
+const PIECES_AHEAD = 2;
+
 /** Receives the rows that are read from a snapshot. */
 export interface SnapshotTarget extends RowWriter {
+  /** Writes rows in the format of `rowRecords.ts`, which must not change afterwards. Resolves when the next may follow. */
+  putRecords(records: Buffer): Promise<void>;
   /** Writes buffered rows to disk if there are many. Must be called often. */
   relieve(): Promise<void>;
 }
@@ -123,9 +132,8 @@ class Reading {
     headers.setTxCount(last, 1);
     headers.setChainTxCount(last, 1);
     headers.addStatus(last, ASSUMED);
-    for (const payload of reader.pieces(KIND.headers)) {
-      const unpacked = reader.unpacking(() => [...unpackHeaders(payload)]);
-      for (const { start, rest, txCount } of unpacked) {
+    for (const piece of reader.pieces(KIND.headers)) {
+      for (const { start, rest, txCount } of reader.headersOf(piece)) {
         const bytes = Buffer.concat([start, headers.hash(last), rest]);
         const { id, error } = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes));
         if (error)
@@ -142,6 +150,7 @@ class Reading {
         await out.relieve();
         await this.pause();
       }
+      reader.release(piece.payload);
     }
     if (headers.height(last) !== head.height || hashToHex(headers.hash(last)) !== head.block)
       throw reader.damaged('its last header is not that of its block');
@@ -160,26 +169,41 @@ class Reading {
       section === CLAIMS_SECTION
         ? await DerivedClaimRows.begin(this.options.claimRules, reader.head.height)
         : null;
-    const isCoins = section === COINS_SECTION;
     let rows = 0;
     let last = '';
-    let prefix: string | undefined = section.prefixes[0]!;
-    const take = (key: string, value: Buffer): void => {
-      if (!key.startsWith(prefix!)) prefix = section.prefixes.find((other) => key.startsWith(other));
-      if (key <= last || prefix === undefined)
+    for await (const unpacked of this.unpacked(section, kind)) {
+      const keys = keysAround(unpacked);
+      if (keys !== null && keys.first <= last)
         throw reader.damaged(`a row of ${section.name} is out of order`);
-      last = key;
-      out.put(key, value);
-      if (prefix === CLAIM_PREFIX.name) derived?.add(key.slice(prefix.length), value, out);
-      rows++;
-    };
-    for (const payload of reader.pieces(kind)) {
-      reader.unpacking(() => unpackRows(payload, isCoins, take));
-      await out.relieve();
+      last = keys?.last ?? last;
+      rows += unpacked.rows;
+      if (derived !== null) addNames(derived, unpacked, out);
+      await out.putRecords(unpacked.records);
       await this.pause();
     }
     if (derived !== null) await this.checkRoot(derived, block);
     return rows;
+  }
+
+  /** Yields the rows of a section. The next pieces are read and unpacked meanwhile. */
+  private async *unpacked({ name, prefixes }: SnapshotSection, kind: number): AsyncGenerator<SnapshotRows> {
+    const { reader } = this;
+    const isCoins = name === COINS_SECTION.name;
+    const ahead: { piece: ReadPiece; rows: Promise<SnapshotRows> }[] = [];
+    const first = async (): Promise<SnapshotRows> => {
+      const { piece, rows } = ahead.shift()!;
+      const unpacked = await rows;
+      reader.release(piece.payload);
+      return unpacked;
+    };
+    for (const piece of reader.pieces(kind)) {
+      const rows = reader.rowsOf(piece, isCoins, prefixes);
+      // The error is handled when the rows are needed.
+      rows.catch(() => undefined);
+      ahead.push({ piece, rows });
+      if (ahead.length > PIECES_AHEAD) yield await first();
+    }
+    while (ahead.length > 0) yield await first();
   }
 
   private async checkRoot(derived: DerivedClaimRows, block: number): Promise<void> {
@@ -192,6 +216,17 @@ class Reading {
           `block ${this.reader.head.block} contains ${hashToHex(claimRoot)}. Get the snapshot from another ` +
           'source.',
       );
+  }
+}
+
+/** Adds the names among the rows to the claim trie. */
+function addNames(derived: DerivedClaimRows, { records }: SnapshotRows, out: SnapshotTarget): void {
+  const cursor = new RecordCursor(records);
+  while (cursor.next()) {
+    const { keyStart, valueStart, valueEnd } = cursor;
+    if (records[keyStart] !== NAME_PREFIX_BYTE) continue;
+    const name = records.toString('latin1', keyStart + CLAIM_PREFIX.name.length, valueStart);
+    derived.add(name, records.subarray(valueStart, valueEnd), out);
   }
 }
 

@@ -10,7 +10,6 @@ import type { Bytes } from '../../util/bytes.js';
 import { environmentError, EnvironmentError } from '../../util/text/environmentError.js';
 import { ReadError } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import { sha256 } from '../../crypto/hash.js';
 import {
   jsonPiece,
   KIND,
@@ -19,11 +18,20 @@ import {
   PiecePacker,
   pieceHead,
   SNAPSHOT_FORMAT,
+  PIECE_BYTES,
   SNAPSHOT_MAGIC,
+  unpackHeaders,
   type SectionSummary,
   type SnapshotEnd,
   type SnapshotHead,
+  type UnpackedHeader,
 } from './snapshotFormat.js';
+import { hasChecksum, unpackRecords, type SnapshotRows } from './snapshotRows.js';
+
+/** Memory for a usual payload. It may exceed `PIECE_BYTES` by a row. */
+const USUAL_MEMORY_BYTES = PIECE_BYTES + (PIECE_BYTES >> 4);
+/** Number of released payloads whose memory is kept. */
+const MOST_SPARE = 4;
 
 /** Error: a snapshot cannot be written or is invalid. The message contains the file and the remedy. */
 export class SnapshotError extends EnvironmentError {
@@ -153,6 +161,9 @@ function told(error: unknown, path: string): unknown {
 export interface ReadPiece {
   readonly kind: number;
   readonly payload: Buffer;
+  readonly checksum: Buffer;
+  /** Offset of its end in the file. */
+  readonly end: number;
 }
 
 /** Reads a snapshot once from beginning to end. */
@@ -164,6 +175,8 @@ export class SnapshotReader {
   private readonly partHashes = new Map<number, ReturnType<typeof createHash>>();
   private at = 0;
   private next: ReadPiece | null = null;
+  /** Memory of released payloads, for the next ones: new memory of this size costs more than reading into it. */
+  private readonly spare: Buffer[] = [];
 
   /** Opens the file and reads its head. Throws `SnapshotError` for a file that is missing or not a snapshot. */
   constructor(path: string) {
@@ -175,7 +188,7 @@ export class SnapshotReader {
       throw told(error, path);
     }
     try {
-      if (!this.take(SNAPSHOT_MAGIC.length, true).equals(SNAPSHOT_MAGIC))
+      if (!this.fill(Buffer.alloc(SNAPSHOT_MAGIC.length)).equals(SNAPSHOT_MAGIC))
         throw new SnapshotError(`${path} is not a snapshot of lbcnode.`);
       this.head = this.readHead();
     } catch (error) {
@@ -193,7 +206,7 @@ export class SnapshotReader {
   }
 
   private readHead(): SnapshotHead {
-    const piece = this.readPiece();
+    const piece = this.verified(this.readPiece());
     if (piece.kind !== KIND.head) throw this.damaged('its first chunk is not a header');
     const head = this.parse(piece.payload) as SnapshotHead | null;
     if (typeof head?.format !== 'number') throw this.damaged('its header contains no format version');
@@ -220,60 +233,93 @@ export class SnapshotReader {
     }
   }
 
-  damaged(what: string): SnapshotError {
+  /** Creates the error of a corrupt file. `at` is the offset of the corrupt bytes; by default that of the last read. */
+  damaged(what: string, at = this.at): SnapshotError {
     return new SnapshotError(
-      `The snapshot ${this.path} is corrupt near byte ${this.at}: ${what}. Copy or download it again.`,
+      `The snapshot ${this.path} is corrupt near byte ${at}: ${what}. Copy or download it again.`,
     );
   }
 
-  private take(length: number, isHashed: boolean): Buffer {
-    const bytes = Buffer.allocUnsafe(length);
+  /** Reads the next bytes of the file into `bytes`. */
+  private fill(bytes: Buffer): Buffer {
     let got = 0;
     try {
-      while (got < length) {
-        const read = readSync(this.fd, bytes, got, length - got, this.at + got);
+      while (got < bytes.length) {
+        const read = readSync(this.fd, bytes, got, bytes.length - got, this.at + got);
         if (read === 0) throw this.damaged('the file is truncated');
         got += read;
       }
     } catch (error) {
       throw told(error, this.path);
     }
-    this.at += length;
-    if (isHashed) this.fileHash.update(bytes);
+    this.at += bytes.length;
+    this.fileHash.update(bytes);
     return bytes;
   }
 
-  private readPiece(): ReadPiece {
-    const head = this.take(PIECE_HEAD_BYTES, true);
-    const length = head.readUInt32LE(0);
-    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a chunk has an impossible length');
-    const payload = this.take(length, true);
-    if (!sha256(payload).subarray(0, 8).equals(head.subarray(4)))
-      throw this.damaged('a checksum does not match');
-    return { kind: payload[0]!, payload };
+  private memoryFor(length: number): Buffer {
+    const place = this.spare.findIndex((one) => one.length >= length);
+    const [memory] = place < 0 ? [] : this.spare.splice(place, 1);
+    return (memory ?? Buffer.allocUnsafeSlow(Math.max(length, USUAL_MEMORY_BYTES))).subarray(0, length);
   }
 
-  /** Yields the pieces of one kind, which must be the next pieces of the file. */
-  *pieces(kind: number): Generator<Buffer> {
+  /** Gives the memory of a payload back, so that the next pieces can use it. The payload must not be used afterwards. */
+  release(payload: Buffer): void {
+    if (this.spare.length < MOST_SPARE) this.spare.push(Buffer.from(payload.buffer));
+  }
+
+  private readPiece(): ReadPiece {
+    const head = this.fill(Buffer.allocUnsafe(PIECE_HEAD_BYTES));
+    const length = head.readUInt32LE(0);
+    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a chunk has an impossible length');
+    const payload = this.fill(this.memoryFor(length));
+    return { kind: payload[0]!, payload, checksum: head.subarray(4), end: this.at };
+  }
+
+  private verified(piece: ReadPiece): ReadPiece {
+    if (hasChecksum(piece.payload, piece.checksum)) return piece;
+    throw this.damaged('a checksum does not match', piece.end);
+  }
+
+  /** Yields the pieces of one kind, which must be the next pieces of the file. Their checksums are not verified. */
+  *pieces(kind: number): Generator<ReadPiece> {
     for (;;) {
       this.next ??= this.readPiece();
-      if (this.next.kind !== kind) return;
-      const { payload } = this.next;
+      if (this.next.kind !== kind) {
+        // The kind could be corrupt, too.
+        this.verified(this.next);
+        return;
+      }
+      const piece = this.next;
       this.next = null;
       let hash = this.partHashes.get(kind);
       if (hash === undefined) this.partHashes.set(kind, (hash = createHash('sha256')));
-      hash.update(payload);
-      yield payload;
+      hash.update(piece.payload);
+      yield piece;
     }
   }
 
-  /** Converts unpacking errors into errors that name the file. */
-  unpacking<T>(step: () => T): T {
+  /** The headers of a piece. Throws `SnapshotError` if it is corrupt. */
+  headersOf(piece: ReadPiece): UnpackedHeader[] {
     try {
-      return step();
+      return [...unpackHeaders(this.verified(piece).payload)];
     } catch (error) {
-      throw error instanceof ReadError ? this.damaged(error.message) : error;
+      throw this.named(error, piece);
     }
+  }
+
+  /** The rows of a piece. Rejects with `SnapshotError` if it is corrupt. */
+  async rowsOf(piece: ReadPiece, isCoins: boolean, prefixes: readonly string[]): Promise<SnapshotRows> {
+    try {
+      return await unpackRecords(piece.payload, piece.checksum, isCoins, prefixes);
+    } catch (error) {
+      throw this.named(error, piece);
+    }
+  }
+
+  /** Converts an error of unpacking into one that names the file. */
+  private named(error: unknown, { end }: ReadPiece): unknown {
+    return error instanceof ReadError ? this.damaged(error.message, end) : error;
   }
 
   /**
@@ -284,7 +330,7 @@ export class SnapshotReader {
     parts: readonly SectionSummary[];
     hash: string;
   } {
-    this.next ??= this.readPiece();
+    this.next = this.verified(this.next ?? this.readPiece());
     if (this.next.kind !== KIND.end) throw this.damaged('a chunk is out of order');
     const { parts } = this.parse(this.next.payload) as SnapshotEnd;
     const found = rows.map((part) => ({

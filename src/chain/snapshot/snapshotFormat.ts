@@ -21,7 +21,10 @@ import { COIN_ROW_HEADER_BYTES } from '../../store/cache/coinRow.js';
 export const SNAPSHOT_MAGIC = Buffer.from('LBCSNAP\n', 'latin1');
 /** Version of the file format. Increase it when the layout or the meaning of a row changes. */
 export const SNAPSHOT_FORMAT = 1;
-export const PIECE_HEAD_BYTES = 12;
+/** Size of the checksum of a piece. */
+export const CHECKSUM_BYTES = 8;
+/** Size of the length and the checksum before a payload. */
+export const PIECE_HEAD_BYTES = 4 + CHECKSUM_BYTES;
 /** Size in bytes at which a piece ends. */
 export const PIECE_BYTES = 1 << 20;
 /**
@@ -61,7 +64,7 @@ export interface SnapshotEnd {
 export function pieceHead(payload: Bytes): Buffer {
   const head = Buffer.allocUnsafe(PIECE_HEAD_BYTES);
   head.writeUInt32LE(payload.length, 0);
-  sha256(payload).copy(head, 4, 0, 8);
+  sha256(payload).copy(head, 4, 0, CHECKSUM_BYTES);
   return head;
 }
 
@@ -129,11 +132,15 @@ export function unpackRows(
   }
 }
 
-/**
- * Reads the headers of a payload. Each is stored without the hash of its parent: `start` is the part before that hash and
- * `rest` the part after it.
- */
-export function* unpackHeaders(payload: Buffer): Generator<{ start: Buffer; rest: Buffer; txCount: number }> {
+/** A header without the hash of its parent: `start` is the part before that hash and `rest` the part after it. */
+export interface UnpackedHeader {
+  readonly start: Buffer;
+  readonly rest: Buffer;
+  readonly txCount: number;
+}
+
+/** Reads the headers of a payload. They are views of it. */
+export function* unpackHeaders(payload: Buffer): Generator<UnpackedHeader> {
   const input = new RowDecoder(payload);
   input.byte();
   while (!input.done) yield { start: input.bytes(4), rest: input.bytes(76), txCount: input.number() };

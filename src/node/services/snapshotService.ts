@@ -64,7 +64,12 @@ export function snapshotService(loaded: LoadedOptions, deps: SnapshotServiceDeps
           index,
           signal,
         },
-        { put: () => undefined, del: () => undefined, relieve: () => Promise.resolve() },
+        {
+          put: () => undefined,
+          del: () => undefined,
+          putRecords: () => Promise.resolve(),
+          relieve: () => Promise.resolve(),
+        },
       );
     },
   };

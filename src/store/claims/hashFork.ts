@@ -5,6 +5,7 @@
  */
 import { claimsHash } from '../../claimtrie/claimsHash.js';
 import { TrieBuilder } from '../../claimtrie/trieBuilder.js';
+import type { NameState } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../rows/rows.js';
@@ -72,8 +73,11 @@ export class TrieOfNames {
 
   /** Adds a name. Names must be added in ascending byte order, each once. */
   add(name: string, row: Bytes): void {
-    if (!rowHasClaims(row)) return;
-    const { claims, takeover } = parseNameRow(row);
+    if (rowHasClaims(row)) this.addState(name, parseNameRow(row));
+  }
+
+  /** Adds a name with claims, like `add`. */
+  addState(name: string, { claims, takeover }: Pick<NameState, 'claims' | 'takeover'>): void {
     const hash = claimsHash(claims, takeover, this.allClaims);
     if (hash) this.builder.add(name, hash);
   }

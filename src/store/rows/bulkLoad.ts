@@ -16,6 +16,9 @@ const BATCH_BYTES = 2 << 20;
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 8 << 20;
 
+/** A key after those of all rows. A compaction from there on writes LevelDB's memory to a table, and merges nothing. */
+const AFTER_ALL_KEYS = '\xff'.repeat(8);
+
 const newRecords = (): RecordWriter => new RecordWriter(BATCH_BYTES + (BATCH_BYTES >> 2));
 
 export class BulkLoad implements RowWriter {
@@ -64,10 +67,22 @@ export class BulkLoad implements RowWriter {
     this.writing.catch(() => undefined);
   }
 
+  /**
+   * Starts to write rows in the format of `rowRecords.ts`, which must not change afterwards. Resolves when the rows of the
+   * previous call are written.
+   */
+  async putRecords(records: Buffer): Promise<void> {
+    await this.writing;
+    this.writing = this.db.write([records], { sync: false });
+    this.writing.catch(() => undefined);
+  }
+
   /** Writes all rows to disk and closes the database. */
   async finish(): Promise<void> {
     await this.writing;
     await this.db.write([this.records.take()], { sync: true });
+    // Else the next opening of the database would write the rows of the log a second time before it serves reads.
+    await this.db.compact(AFTER_ALL_KEYS, AFTER_ALL_KEYS);
     await noteDurable(this.path);
     await this.db.close();
   }

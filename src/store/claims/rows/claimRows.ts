@@ -34,10 +34,12 @@ export class DerivedClaimRows {
 
   /** Adds the row of the next name. Names must be added in ascending byte order. Complete rows are written to `out`. */
   add(name: string, row: Bytes, out: Pick<RowWriter, 'put'>): void {
-    this.trie.add(name, row);
-    this.drain(out);
-    if (rowHasClaims(row)) moveTotals(this.totals, noTotals(), totalsOf(parseNameRow(row)));
-    else if (!this.idle.mayHold(name))
+    if (rowHasClaims(row)) {
+      const state = parseNameRow(row);
+      this.trie.addState(name, state);
+      this.drain(out);
+      moveTotals(this.totals, noTotals(), totalsOf(state));
+    } else if (!this.idle.mayHold(name))
       this.idle.add({ put: (key, value) => this.idleRows.set(key, value), del: () => undefined }, name);
   }
 
