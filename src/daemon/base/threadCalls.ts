@@ -2,8 +2,8 @@
 import { CallThread } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
-import { collectWhenIdle } from '../../util/idleCollection.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
+import { returnIdleMemory } from './idleMemory.js';
 
 /** The message of an `EnvironmentError` is complete, so the operator sees it unchanged. */
 const ENVIRONMENT_ERROR: ErrorKind<EnvironmentError> = {
@@ -47,5 +47,5 @@ export function serveDaemonThread(
   translate: (error: unknown) => unknown,
 ): void {
   serveThread(open, { errors: new CrossingErrors([ENVIRONMENT_ERROR]), translate, inOrder: true });
-  collectWhenIdle();
+  returnIdleMemory();
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
-import { collectWhenIdle } from '../../util/idleCollection.js';
 import type { ComponentName } from '../api/declaration.js';
+import { limitKeptMemory, returnIdleMemory } from '../base/idleMemory.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
@@ -42,6 +42,7 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
  * cannot start.
  */
 export async function runDaemon(command: StartCommand): Promise<number> {
+  limitKeptMemory();
   const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
   const warn = (text: string): void => (log === null ? void warnings.push(text) : log.warn(text));
@@ -95,7 +96,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
       },
       onStop: () => end('The method stop was called.'),
     });
-    stopCollections = collectWhenIdle();
+    stopCollections = returnIdleMemory();
     void daemon.started.then((areAllRunning) => {
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');

@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { returnIdleMemory } from '../../../../src/daemon/base/idleMemory.js';
+
+const IDLE_MS = 15_000;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('an idle thread collects garbage, then trims the heap of the C library', () => {
+  const steps: string[] = [];
+  const port = {
+    heapBytes: () => 50 << 20,
+    busyShare: () => 0,
+    collect: () => void steps.push('collect'),
+  };
+  const trimHeap = (): Promise<boolean> => {
+    steps.push('trim');
+    return Promise.reject(new Error('no thread'));
+  };
+  const stop = returnIdleMemory(port, { trimHeap });
+  vi.advanceTimersByTime(IDLE_MS);
+  expect(steps).toEqual(['collect', 'trim']);
+  stop();
+});
+
+test('without the addon only garbage is collected', () => {
+  const collect = vi.fn();
+  const stop = returnIdleMemory({ heapBytes: () => 0, busyShare: () => 0, collect }, null);
+  vi.advanceTimersByTime(IDLE_MS);
+  expect(collect).toHaveBeenCalledOnce();
+  stop();
+});
