@@ -7,7 +7,7 @@ import type { Logger } from '../util/logging.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
 import type { HttpResponse } from './httpResponse.js';
-import { sendReply, sendWhole, type HttpReply } from './replyStream.js';
+import { sendPieces, sendReply, sendWhole, type HttpReply } from './replyStream.js';
 import type { CallSignals, QueueLoad } from './routes.js';
 
 /**
@@ -203,8 +203,7 @@ export class CallTurns {
     } catch (error) {
       reply = Promise.reject(error as Error);
     }
-    if ('then' in reply || typeof reply.text !== 'string') return this.finish(call, reply);
-    this.sendWhole(response, reply, reply.text);
+    if ('then' in reply || !this.sendAtOnce(response, reply)) return this.finish(call, reply);
     call.leave();
   }
 
@@ -318,8 +317,7 @@ export class CallTurns {
     try {
       if (answer === null) return;
       const reply = await (typeof answer === 'function' ? answer(call) : answer);
-      if (typeof reply.text === 'string') this.sendWhole(response, reply, reply.text);
-      else {
+      if (!this.sendAtOnce(response, reply)) {
         await sendReply(response, reply, {
           stallMs: this.options.stallMs,
           isLast: this.isStopping,
@@ -337,7 +335,13 @@ export class CallTurns {
     }
   }
 
-  private sendWhole(response: HttpResponse, { status, contentType, headers }: HttpReply, text: string): void {
-    sendWhole(response, status, contentType, text, this.isStopping, headers);
+  /** Sends a response whose body is complete. Returns false if it is not. */
+  private sendAtOnce(response: HttpResponse, reply: HttpReply): boolean {
+    const { status, contentType, headers, text, pieces } = reply;
+    if (pieces !== undefined) sendPieces(response, reply, pieces, this.isStopping);
+    else if (typeof text === 'string')
+      sendWhole(response, status, contentType, text, this.isStopping, headers);
+    else return false;
+    return true;
   }
 }

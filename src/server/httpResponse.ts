@@ -15,4 +15,6 @@ export interface HttpResponse {
   off(event: 'close' | 'drain', listener: () => void): unknown;
   /** Sends head and body in one write, and ends the response. `body` has the encoding `encoding`. Absent in Node's class. */
   sendWhole?(status: number, headers: readonly string[], body: string, encoding: BufferEncoding): void;
+  /** Like `sendWhole`, with a body in pieces. Texts are sent as UTF-8. */
+  sendPieces?(status: number, headers: readonly string[], pieces: readonly (string | Buffer)[]): void;
 }

@@ -23,6 +23,8 @@ export interface HttpReply {
   readonly lengthBytes?: number;
   /** The whole body, if it is already complete. */
   readonly text?: string | null;
+  /** The whole body in pieces of text and UTF-8 bytes, if it is already complete and is not one text. */
+  readonly pieces?: readonly (string | Buffer)[];
   /** The body in chunks. If the iteration throws after the first chunk, the connection must be destroyed, not ended. */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
@@ -68,6 +70,25 @@ export function sendWhole(
   // Sends head and body in one write. `uncork` must come before `end`, which otherwise adds an empty text to the list of
   // buffers.
   response.socket?.uncork();
+  response.end();
+}
+
+/** Sends a complete body that is in pieces. */
+export function sendPieces(
+  response: HttpResponse,
+  { status, contentType, headers: more = [] }: HttpReply,
+  pieces: readonly (string | Buffer)[],
+  isLast: boolean,
+): void {
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
+  if (isLast) headers.push('Connection', 'close');
+  if (response.sendPieces !== undefined) {
+    response.sendPieces(status, headers, pieces);
+    return;
+  }
+  response.writeHead(status, headers);
+  for (const piece of pieces) if (piece.length > 0) response.write(piece);
   response.end();
 }
 

@@ -397,6 +397,12 @@ async function compareCrowded() {
       bodies: stage.crowdTransactions.map((id) => body('gettxinfo', [id, 0, 250])),
       theirs: each('getclaimsfortx', stage.crowdTransactions),
     },
+    // Without a count: a page of 100 outputs.
+    {
+      name: 'gettxinfo, first page',
+      bodies: each('gettxinfo', stage.crowdTransactions),
+      theirs: each('getclaimsfortx', stage.crowdTransactions),
+    },
     { name: 'getvalueforname 5,001 claims', bodies: [body('getvalueforname', [crowd])] },
     { name: 'getclaimsfortx 250 claims', bodies: each('getclaimsfortx', stage.crowdTransactions) },
     { name: 'getclaimbyid of 5,001', bodies: each('getclaimbyid', stage.crowdIds) },

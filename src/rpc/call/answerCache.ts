@@ -5,6 +5,7 @@
  * limited; the least recently used results are evicted first.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
+import { encodedJson } from '../../util/json/jsonWrite.js';
 import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
 
 /**
@@ -25,13 +26,20 @@ const MAX_ANSWER_CHARS = 32_768;
 /** Maximum length in characters of a cached result of a method with `keepsLong`: a page of 1,000 entries. */
 const MAX_LONG_ANSWER_CHARS = 262_144;
 const MAX_KEY_CHARS = 1024;
-/** Memory in bytes of a cached result besides its characters, which take up to two bytes each. Measured: about 100. */
+/** Memory in bytes of a cached result besides its text: up to two bytes a character, one in UTF-8. Measured: about 100. */
 const ENTRY_BYTES = 128;
+
+/** A cached result: short ones as text, long ones as UTF-8 bytes. */
+export type KeptAnswer = string | Buffer;
+
+function bytesOf(key: string, answer: KeptAnswer): number {
+  return ENTRY_BYTES + 2 * key.length + (typeof answer === 'string' ? 2 * answer.length : answer.length);
+}
 
 /** Cached results of one source, in a newer and an older map. When the newer map is full, the older one is deleted. */
 class Answers {
-  private young = new Map<string, string>();
-  private old = new Map<string, string>();
+  private young = new Map<string, KeptAnswer>();
+  private old = new Map<string, KeptAnswer>();
   private youngBytes = 0;
   private oldBytes = 0;
   private readonly halfBytes: number;
@@ -48,7 +56,7 @@ class Answers {
     return this.youngBytes + this.oldBytes;
   }
 
-  find(key: string, now: StateMarks): string | undefined {
+  find(key: string, now: StateMarks): KeptAnswer | undefined {
     if (this.marks === null || !this.isSame(this.marks, now)) return undefined;
     const text = this.young.get(key);
     if (text !== undefined) return text;
@@ -57,7 +65,7 @@ class Answers {
     return older;
   }
 
-  keep(key: string, text: string, before: StateMarks, now: StateMarks): void {
+  keep(key: string, text: KeptAnswer, before: StateMarks, now: StateMarks): void {
     if (!this.isSame(before, now)) return;
     if (this.marks === null || !this.isSame(this.marks, now)) {
       this.clear();
@@ -73,8 +81,8 @@ class Answers {
     this.marks = null;
   }
 
-  private add(key: string, text: string): void {
-    const sizeBytes = ENTRY_BYTES + 2 * (key.length + text.length);
+  private add(key: string, text: KeptAnswer): void {
+    const sizeBytes = bytesOf(key, text);
     if (sizeBytes > this.halfBytes) return;
     if (this.youngBytes + sizeBytes > this.halfBytes) {
       this.old = this.young;
@@ -153,7 +161,7 @@ export class AnswerCache {
   }
 
   /** Returns the cached result of a call; undefined if there is none. */
-  find({ source, key, marks }: CacheableCall): string | undefined {
+  find({ source, key, marks }: CacheableCall): KeptAnswer | undefined {
     const text = this.bySource[source].find(key, marks);
     if (text !== undefined) this.found++;
     return text;
@@ -164,12 +172,17 @@ export class AnswerCache {
     return this.bySource[source].find(key, marks) !== undefined;
   }
 
-  /** Caches the result of a call, unless it is too long or the state has changed during the call. */
-  keep({ source, key, marks, maxChars }: CacheableCall, text: string): void {
-    if (text.length > maxChars) return;
+  /**
+   * Caches the result of a call, unless it is too long or the state has changed during the call. Returns the form in which
+   * it is sent fastest.
+   */
+  keep({ source, key, marks, maxChars }: CacheableCall, text: string): KeptAnswer {
+    if (text.length > maxChars) return text;
+    const answer = encodedJson(text);
     // Reading a character converts a concatenated string to a flat one, which does not retain its parts.
-    text.charCodeAt(0);
-    this.bySource[source].keep(key, text, marks, this.state());
+    if (typeof answer === 'string') answer.charCodeAt(0);
+    this.bySource[source].keep(key, answer, marks, this.state());
+    return answer;
   }
 }
 

@@ -65,6 +65,8 @@ export interface RpcReply {
   readonly status: number;
   /** Whole response body if it is already complete; null if it is still being created. */
   readonly text: string | null;
+  /** Whole response body in pieces of text and UTF-8 bytes; absent if the response is not complete or is one text. */
+  readonly pieces?: readonly (string | Buffer)[];
   /**
    * Response body in chunks. Iteration throws if a result fails after its first chunk; the connection must then be aborted,
    * not ended normally.
@@ -106,6 +108,19 @@ class WholeReply implements RpcReply {
   }
   get chunks(): AsyncIterable<string> {
     return oneChunk(this.text);
+  }
+}
+
+class PiecesReply implements RpcReply {
+  readonly status: number;
+  readonly text = null;
+  readonly pieces: readonly (string | Buffer)[];
+  constructor(status: number, pieces: readonly (string | Buffer)[]) {
+    this.status = status;
+    this.pieces = pieces;
+  }
+  get chunks(): AsyncIterable<string> {
+    return oneChunk(this.pieces.map(String).join(''));
   }
 }
 
@@ -294,13 +309,14 @@ export class RpcDispatcher {
 
   private write(answer: Answer, maxChars: number): StartedAnswer | Promise<StartedAnswer> {
     const { status, envelope, request } = answer;
+    const takesBytes = maxChars === WHOLE_CHARS;
     if (envelope === null) return { status, start: null };
     const fail = (error: unknown): StartedAnswer => {
       const failed = errorAnswer(request, this.toRpcError(error, request.method));
       return { status: failed.status, start: { text: stringifyJson(failed.envelope), rest: null } };
     };
     try {
-      const start = startJson(envelope, maxChars);
+      const start = startJson(envelope, maxChars, takesBytes);
       return isPromise(start) ? start.then((begun) => ({ status, start: begun }), fail) : { status, start };
     } catch (error) {
       return fail(error);
@@ -407,9 +423,7 @@ function backgroundOrigin(profile: Profile): RpcOrigin {
 /** Caches a small result. Returns the serialized text, or the unchanged result if it is not small. */
 function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
   const text = smallJson(result, Math.max(call.maxChars, CHUNK_CHARS));
-  if (text === null) return result;
-  answers.keep(call, text);
-  return rawJson(text);
+  return text === null ? result : rawJson(answers.keep(call, text));
 }
 
 /** Runs a call, then reports its duration and whether it failed to `onCall`. */
@@ -454,6 +468,7 @@ function printable(text: string): string {
 
 function toReply({ status, start }: StartedAnswer): RpcReply {
   if (start === null) return new WholeReply(204, '');
+  if (start.pieces !== undefined) return new PiecesReply(status, [...start.pieces, '\n']);
   if (start.rest === null) return new WholeReply(status, `${start.text}\n`);
   return { status, text: null, chunks: withTail(resume(start.text, start.rest), '\n') };
 }

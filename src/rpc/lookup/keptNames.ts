@@ -71,6 +71,9 @@ function itemsOf({ claims, supportsWithoutClaim }: NameInfo): number {
 /** Profile group for which the claims of a name are read: documented results, or results as in the reference. */
 export type Form = 'documented' | 'reference';
 
+/** Identifies an item of a name. */
+const keyOfItem = ({ since, ordinal }: Pick<ItemRef, 'since' | 'ordinal'>): string => `${since} ${ordinal}`;
+
 const keyOf = (form: Form, name: string): string => form + name;
 
 /** A cached name, and the height since which no block has changed the name. */
@@ -103,10 +106,27 @@ const eventsOf = ({ blocks }: LatestHistoryPage): number =>
 /** End of the text of a query for the history up to the latest block. */
 export const LATEST = ' latest';
 
+/** States of outputs of one transaction. All of them are items of one name. */
+export type StatesOfName = readonly OutputState[];
+
+interface KeptStates {
+  readonly states: StatesOfName;
+  /** Whether a block has changed the name, but none of these items, since the states were read. */
+  readonly isAged: boolean;
+}
+
 /** States of the outputs of one name by the text that names the outputs. */
 interface FoundStates {
-  readonly byOutputs: Map<string, readonly (OutputState | null)[]>;
+  readonly byOutputs: Map<string, KeptStates>;
   outputs: number;
+}
+
+/**
+ * Whether states are still right when a block has changed other items of the name. `best` is the outpoint of the claim that
+ * now controls the name.
+ */
+export function areStatesValid(states: StatesOfName, best: string | undefined): boolean {
+  return states.every(({ item, controls }) => controls === (item.point === best));
 }
 
 /** Cache of names. Callers must not modify the returned objects. */
@@ -258,23 +278,18 @@ export class KeptNames {
     this.histories.set(name, found, found.events);
   }
 
-  findStates(name: string, outputs: string, marks: TipMarks): readonly (OutputState | null)[] | undefined {
+  /** Returns cached states. If they are aged, the caller must check them with `areStatesValid`, and keep them again. */
+  findStates(name: string, outputs: string, marks: TipMarks): KeptStates | undefined {
     return this.isOf(marks) ? this.states.get(name)?.byOutputs.get(outputs) : undefined;
   }
 
-  keepStates(
-    name: string,
-    outputs: string,
-    states: readonly (OutputState | null)[],
-    before: TipMarks,
-    now: TipMarks,
-  ): boolean {
+  keepStates(name: string, outputs: string, states: StatesOfName, before: TipMarks, now: TipMarks): boolean {
     if (!this.mayKeep(before, now)) return false;
     const known = this.states.get(name);
     const isFull = known === undefined || known.outputs + states.length > MOST_STATES_OF_NAME;
     const found: FoundStates = isFull ? { byOutputs: new Map(), outputs: 0 } : known;
     if (!found.byOutputs.has(outputs)) found.outputs += states.length;
-    found.byOutputs.set(outputs, states);
+    found.byOutputs.set(outputs, { states, isAged: false });
     this.states.set(name, found, found.outputs);
     return true;
   }
@@ -321,7 +336,22 @@ export class KeptNames {
     this.places.delete(name);
     this.heads.delete(name);
     this.forgetLatest(name);
+    this.ageStates(name, changed);
+  }
+
+  /** Removes the cached states of changed items, and marks the other states of the name. */
+  private ageStates(name: string, changed: readonly ItemRef[]): void {
+    const known = this.states.get(name);
+    if (known === undefined) return;
     this.states.delete(name);
+    const refs = new Set(changed.map(keyOfItem));
+    const left: FoundStates = { byOutputs: new Map(), outputs: 0 };
+    for (const [outputs, { states }] of known.byOutputs) {
+      if (states.some(({ item }) => refs.has(keyOfItem(item)))) continue;
+      left.byOutputs.set(outputs, { states, isAged: true });
+      left.outputs += states.length;
+    }
+    if (left.outputs > 0) this.states.set(name, left, left.outputs);
   }
 
   /** Removes the cached histories that end with the latest block. Later blocks add nothing to the others. */

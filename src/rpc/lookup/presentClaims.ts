@@ -42,7 +42,15 @@ import type { RowReader } from '../../store/rows/rows.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { AskedNames, type Asked } from './askedNames.js';
-import { KeptNames, LATEST, type Form, type Touched } from './keptNames.js';
+import {
+  areStatesValid,
+  KeptNames,
+  LATEST,
+  type Form,
+  type StatesOfName,
+  type Touched,
+} from './keptNames.js';
+import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import type { KeptForecasts } from './keptForecasts.js';
 import { chosenClaim } from './nameLookup.js';
 
@@ -78,12 +86,26 @@ export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Prom
 /** Minimum number of outputs whose states are cached. */
 const MANY_OUTPUTS = 2;
 
+/** Results of `outputsOfOneName`. Callers repeat cached queries. */
+const keysOfQueries = new WeakMap<OutputStatesQuery, string | null>();
+
+function keyOfOutputs(query: OutputStatesQuery): string | null {
+  let key = keysOfQueries.get(query);
+  if (key === undefined) keysOfQueries.set(query, (key = outputsOfOneName(query)));
+  return key;
+}
+
 /** Returns a key for a query of many successive outputs of a transaction that all have one name; null for other queries. */
 function outputsOfOneName({ txid, outputs }: OutputStatesQuery): string | null {
   const [first] = outputs;
   if (first === undefined || outputs.length < MANY_OUTPUTS) return null;
   const isSame = outputs.every(({ name, n }, i) => n === first.n + i && equalBytes(name, first.name));
   return isSame ? `${first.n} ${outputs.length} ${toLatin1(txid)}` : null;
+}
+
+/** Whether all states are those of items of the name. */
+function areOfName(states: readonly (OutputState | null)[], name: string): states is StatesOfName {
+  return states.every((state) => state?.item.name === name);
 }
 
 function keyOfChoice(choice: ClaimChoice): string {
@@ -271,24 +293,34 @@ export class PresentClaims {
     const { rows, rules, active, kept } = this;
     const read = (): MaybePromise<(OutputState | null)[]> =>
       readOutputStates(rows, rules, query, this.heads(isAsked));
-    const outputs = outputsOfOneName(query);
+    const outputs = keyOfOutputs(query);
     if (outputs === null) return this.prefer(active.height, read, async () => read());
     const present = (): MaybePromise<readonly (OutputState | null)[]> => {
       const name = filedName(rules, query.outputs[0]!.name, active.height);
       const { tip, disconnects, height } = active;
-      const known = kept.findStates(name, outputs, active);
-      if (known !== undefined) {
-        if (isAsked) this.asked.noteStates(name, height, outputs, query);
-        return known;
-      }
-      return whenResolved(read(), (states) => {
-        if (!states.every((state) => state?.item.name === name)) return states;
+      const keep = (states: StatesOfName): StatesOfName => {
         const isKept = kept.keepStates(name, outputs, states, { tip, disconnects }, active);
         if (isKept && isAsked) this.asked.noteStates(name, height, outputs, query);
         return states;
-      });
+      };
+      const readAndKeep = (): MaybePromise<readonly (OutputState | null)[]> =>
+        whenResolved(read(), (states) => (areOfName(states, name) ? keep(states) : states));
+      const known = kept.findStates(name, outputs, active);
+      if (known === undefined) return readAndKeep();
+      if (!known.isAged) {
+        if (isAsked) this.asked.noteStates(name, height, outputs, query);
+        return known.states;
+      }
+      return whenResolved(this.headOf(name, isAsked), (head) =>
+        areStatesValid(known.states, head?.best?.point) ? keep(known.states) : readAndKeep(),
+      );
     };
     return this.prefer(active.height, present, async () => read());
+  }
+
+  private headOf(name: string, isAsked: boolean): MaybePromise<NameHead | undefined> {
+    const known = this.heads(isAsked);
+    return readAtHand(this.rows, (atHand) => readHeads(atHand, [name], known).get(name));
   }
 
   /**
@@ -329,8 +361,7 @@ export class PresentClaims {
     if (history !== null) await this.latestHistory(filed, { ...history, to: height, skip: 0 }, false);
     for (const { form, choice } of choices.values()) await this.claimAt(queryOf(form), choice, false);
     for (const query of states.values()) await this.outputStates(query, false);
-    const heads = async (): Promise<void> =>
-      readAtHand(this.rows, (atHand) => void readHeads(atHand, [filed], this.heads(false)));
+    const heads = async (): Promise<void> => void (await this.headOf(filed, false));
     if (head) await this.prefer(height, heads, async () => undefined);
     const proofs = async (): Promise<void> => {
       await this.presentProof({ name, height, tipHeight: () => this.active.height }, false);

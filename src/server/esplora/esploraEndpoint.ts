@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
-import type { AnswerCache } from '../../rpc/call/answerCache.js';
+import type { AnswerCache, KeptAnswer } from '../../rpc/call/answerCache.js';
 import { RpcError } from '../../rpc/declare/errors.js';
 import { onChain, readingChain } from '../../rpc/call/onChain.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -146,8 +146,8 @@ export class EsploraEndpoint {
       return this.answer(declared, found, request, signals);
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
     const call = answers.callAt(declared.follows, target, MAX_KEPT_CHARS);
-    const text = call === null ? undefined : answers.find(call);
-    if (text !== undefined) return keptReply(declared, text, allowed);
+    const kept = call === null ? undefined : answers.find(call);
+    if (kept !== undefined) return keptReply(declared, kept, allowed);
     const reply = this.answer(declared, found, request, signals);
     if (call === null) return reply;
     const keep = (made: HttpReply): HttpReply => {
@@ -316,10 +316,13 @@ function errorReply({ status, message }: EsploraError, allowed: readonly string[
 }
 
 /** Builds the reply for a cached response. `text` begins with the `Cache-Control` line. */
-function keptReply({ answer }: EsploraPath, text: string, allowed: readonly string[]): HttpReply {
-  const end = text.indexOf('\n');
-  const headers = ['Cache-Control', text.slice(0, end), ...allowed];
-  const reply = textReply(text.slice(end + 1));
+function keptReply({ answer }: EsploraPath, kept: KeptAnswer, allowed: readonly string[]): HttpReply {
+  const end = kept.indexOf('\n');
+  const headers = ['Cache-Control', kept.slice(0, end).toString(), ...allowed];
+  const reply =
+    typeof kept === 'string'
+      ? textReply(kept.slice(end + 1))
+      : { ...textReply(''), text: null, pieces: [kept.subarray(end + 1)] };
   return answer.kind === 'json'
     ? { ...reply, contentType: 'application/json', headers }
     : { ...reply, headers };

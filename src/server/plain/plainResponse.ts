@@ -65,6 +65,15 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     this.finish();
   }
 
+  sendPieces(status: number, headers: readonly string[], pieces: readonly (string | Buffer)[]): void {
+    const { socket } = this;
+    socket.cork();
+    socket.write(this.headOf(status, headers), 'latin1');
+    for (const piece of pieces) if (piece.length > 0) socket.write(piece);
+    socket.uncork();
+    this.finish();
+  }
+
   write(data: string | Uint8Array, encoding?: BufferEncoding): boolean {
     const { socket } = this;
     const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : data;

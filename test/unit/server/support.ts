@@ -14,7 +14,7 @@ import {
   type HttpServerOptions,
 } from '../../../src/server/httpServer.js';
 import { SLICE_MS } from '../../../src/util/slices.js';
-import { CHUNK_CHARS, hexOf, jsonArray } from '../../../src/util/json/jsonWrite.js';
+import { CHUNK_CHARS, hexOf, jsonArray, rawJson } from '../../../src/util/json/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
 
@@ -76,6 +76,15 @@ const big = defineMethod({
   params: [{ name: 'bytes', type: 'integer', required: true, description: '' }],
   result: t.hex(),
   run: (_ctx, args) => hexOf(Buffer.alloc(args.bytes)),
+});
+
+const bytes = defineMethod({
+  name: 'test_bytes',
+  category: 'hidden',
+  summary: '',
+  params: [],
+  result: t.any(),
+  run: () => ({ before: '\u00e9', of: rawJson(Buffer.from(`["${'\u00e9'.repeat(40_000)}"]`)), after: 1 }),
 });
 
 /** How many answers of `test_endless` were given up, and how many bytes of them were made. */
@@ -140,7 +149,7 @@ const broken = defineMethod({
 });
 
 /** The methods beside the node's own. */
-export const EXTRA = [waiting, slow, where, big, endless, longAnswer, broken];
+export const EXTRA = [waiting, slow, where, big, endless, bytes, longAnswer, broken];
 
 /** The two ends of a connection within the process. */
 function duplexPair(): [Duplex, Duplex] {

@@ -1,13 +1,15 @@
 /** `gettxinfo`: a transaction with the coins that it spends and the states of its outputs. Inputs and outputs are paged. */
 import { filesNormalized } from '../../../claimtrie/rules.js';
-import { isCoinbase, type Transaction } from '../../../primitives/transaction.js';
-import type { OutputState } from '../../../store/claims/query/outputStates.js';
+import { isCoinbase, type Transaction, type TxInput } from '../../../primitives/transaction.js';
+import { inSlices } from '../../../scheduler/slices.js';
+import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json/json.js';
 import { rawJson, type JsonOut } from '../../../util/json/jsonWrite.js';
-import { isPromise } from '../../../util/maybePromise.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
+import type { Slices } from '../../../util/slices.js';
 import type { FoundTransaction } from '../../lookup/blockLookup.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { inputInfo, TX_INFO_SCHEMA, type TxInfoContext } from '../../format/txInfo.js';
@@ -15,7 +17,7 @@ import { outputText, OutputTexts, type OutputText } from '../../format/txInfoOut
 import { defineMethod } from '../../declare/method.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
-import { KeptOutputs } from './keptOutputs.js';
+import { KeptOutputs, type OutputPage } from './keptOutputs.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { KnownTransactions, type TxFacts } from './txFacts.js';
 import { coinsOfWaiting, Spenders, type SpentCoin } from './txInfoFacts.js';
@@ -37,17 +39,13 @@ const NOTHING_KNOWN: Spent = { coins: [], amountSat: null };
 
 async function spentOfWaiting(
   services: RpcServices,
-  { tx }: FoundTransaction,
+  { found: { tx }, paidSat }: TxFacts,
   txid: Bytes,
   { from, end }: Page,
 ): Promise<Spent> {
   const fee = services.mempool.entry(txid)?.feeSat;
   const found = await coinsOfWaiting(services, tx.inputs.slice(from, end));
-  return { coins: found, amountSat: fee === undefined ? null : fee + paidBy(tx) };
-}
-
-function paidBy({ outputs }: Transaction): bigint {
-  return outputs.reduce((sum, { value }) => sum + value, 0n);
+  return { coins: found, amountSat: fee === undefined ? null : fee + paidSat };
 }
 
 interface Caches {
@@ -76,43 +74,78 @@ function cachesOf({ chain }: RpcServices): Caches {
 /** One object, so that cached outputs without claims stay valid. */
 const NO_STATES: readonly (OutputState | null)[] = [];
 
-/** States of the outputs with claim operations, in the order of the texts. */
-async function statesOf(
-  { claims, chain }: RpcServices,
+/** Query for the states of the outputs with claim operations, in the order of the texts; null if the texts have none. */
+function queryOf(
+  { chain }: RpcServices,
   texts: readonly OutputText[],
   { block }: FoundTransaction,
   txid: Bytes,
   from: number,
-): Promise<readonly (OutputState | null)[]> {
+): OutputStatesQuery | null {
   const outputs: { name: Bytes; n: number }[] = [];
   texts.forEach(({ name }, i) => {
     if (name !== null) outputs.push({ name, n: from + i });
   });
-  if (outputs.length === 0) return NO_STATES;
-  return claims.outputStates({ txid, madeAt: chain.headers.height(block), outputs });
+  return outputs.length === 0 ? null : { txid, madeAt: chain.headers.height(block), outputs };
+}
+
+function statesOf(
+  { claims }: RpcServices,
+  query: OutputStatesQuery | null,
+): MaybePromise<readonly (OutputState | null)[]> {
+  return query === null ? NO_STATES : claims.outputStates(query);
 }
 
 /** Number of outputs that are formatted between two yields to the event loop. Arbitrary: each takes microseconds. */
 const OUTPUTS_A_STEP = 64;
 
-async function outputsOf(
+/** Identifies a page of the outputs of a transaction. Names are shown normalized after the fork. */
+const pageName = ({ from, end }: Page, { rules, height }: TxInfoContext): string =>
+  `${from} ${end} ${filesNormalized(rules, height)}`;
+
+/** Whether a cached page is valid in the present state of the mempool. */
+function isUnspent({ mempool }: RpcServices, page: OutputPage, spenders: Spenders, from: number): boolean {
+  const { changeCount } = mempool;
+  if (page.unspentAt === changeCount) return true;
+  if (spenders.isWaiting(from, page.count)) return false;
+  page.unspentAt = changeCount;
+  return true;
+}
+
+/** Returns the outputs of the page. Synchronous if they are cached. */
+function outputsOf(
   services: RpcServices,
   found: FoundTransaction,
   txid: Bytes,
   page: Page,
   context: TxInfoContext,
+): MaybePromise<JsonOut> {
+  const isConfirmed = found.block !== NO_HEADER && services.chain.chain.index.active.contains(found.block);
+  const spenders = new Spenders(services, txid);
+  const known = isConfirmed ? cachesOf(services).outputs.find(txid, pageName(page, context)) : null;
+  const format = (): Promise<JsonOut> => formatOutputs(services, found, txid, page, context, spenders);
+  if (known === null || !isUnspent(services, known, spenders, page.from)) return format();
+  return whenResolved(statesOf(services, known.query), (states) =>
+    states === known.states ? known.json : format(),
+  );
+}
+
+async function formatOutputs(
+  services: RpcServices,
+  found: FoundTransaction,
+  txid: Bytes,
+  page: Page,
+  context: TxInfoContext,
+  spenders: Spenders,
 ): Promise<JsonOut> {
-  const { active } = services.chain.chain.index;
-  const isConfirmed = found.block !== NO_HEADER && active.contains(found.block);
+  const isConfirmed = found.block !== NO_HEADER && services.chain.chain.index.active.contains(found.block);
   const { texts: known, outputs: kept } = cachesOf(services);
   const { mark } = kept;
+  const unspentAt = services.mempool.changeCount;
   const texts = known.of(found.tx.outputs, page, txid, context);
-  const states = isConfirmed ? await statesOf(services, texts, found, txid, page.from) : null;
-  const spenders = new Spenders(services, txid);
+  const query = queryOf(services, texts, found, txid, page.from);
+  const states = isConfirmed ? await statesOf(services, query) : null;
   const isKept = states !== null && !spenders.isWaiting(page.from, texts.length);
-  const key = `${page.from} ${texts.length} ${filesNormalized(context.rules, context.height)}`;
-  const before = isKept ? kept.find(txid, key, states) : null;
-  if (before !== null) return rawJson(before);
   let answer = '';
   let isWhole = true;
   let claims = 0;
@@ -127,38 +160,54 @@ async function outputsOf(
     if (i % OUTPUTS_A_STEP === OUTPUTS_A_STEP - 1) since = await yieldIfDue(since);
   }
   const whole = `[${answer}]`;
-  if (isKept && isWhole) kept.keep(txid, key, states, whole, mark);
-  return rawJson(whole);
+  if (!isKept || !isWhole) return rawJson(whole);
+  return kept.keep(
+    txid,
+    pageName(page, context),
+    whole,
+    { count: texts.length, query, states, unspentAt },
+    mark,
+  );
 }
 
-async function inputsOf(
+/** Maximum number of inputs that are formatted without yielding to the event loop. */
+const FEW_INPUTS = 64;
+
+function inputsOf(
   { inputs }: Transaction,
   { from, end }: Page,
   spent: Spent,
   context: TxInfoContext,
   coinbase: boolean,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  let since = performance.now();
-  for (let n = from; n < Math.min(end, inputs.length); n++) {
-    answers.push(inputInfo(inputs[n]!, n, spent.coins[n - from] ?? null, context, coinbase));
-    since = await yieldIfDue(since);
+): MaybePromise<Answer[]> {
+  const some = inputs.slice(from, end);
+  const answerOf = (input: TxInput, i: number): Answer =>
+    inputInfo(input, from + i, spent.coins[i] ?? null, context, coinbase);
+  return some.length <= FEW_INPUTS ? some.map(answerOf) : inSlices(mapInSlices(some, answerOf));
+}
+
+function* mapInSlices<T, U>(items: readonly T[], use: (item: T, i: number) => U): Slices<U[]> {
+  const made: U[] = [];
+  for (const [i, item] of items.entries()) {
+    made.push(use(item, i));
+    yield;
   }
-  return answers;
+  return made;
 }
 
 /** Finds the position of the transaction in the chain, and the coins that it spends. */
-async function placeAndSpent(
+function placeAndSpent(
   services: RpcServices,
-  { found, position, spent }: TxFacts,
+  facts: TxFacts,
   txid: Bytes,
   page: Page,
-): Promise<{ place: Answer; spent: Spent }> {
+): MaybePromise<{ place: Answer; spent: Spent }> {
+  const { found, position, spent, spentSat } = facts;
   const { chain, mempool } = services;
   if (found.block === NO_HEADER) {
     const time = mempool.entry(txid)?.entryTimeSec ?? services.clock.nowSec();
-    const waiting = await spentOfWaiting(services, found, txid, page);
-    return { place: { state: 'mempool', confirmations: 0, time }, spent: waiting };
+    const place = { state: 'mempool', confirmations: 0, time };
+    return spentOfWaiting(services, facts, txid, page).then((waiting) => ({ place, spent: waiting }));
   }
   const { headers } = chain;
   const { active } = chain.chain.index;
@@ -173,8 +222,7 @@ async function placeAndSpent(
     time: headers.timeSec(found.block),
   };
   if (spent === null) return { place, spent: NOTHING_KNOWN };
-  const amountSat = spent.reduce((sum, { amount }) => sum + amount, 0n);
-  return { place, spent: { coins: spent.slice(page.from, page.end), amountSat } };
+  return { place, spent: { coins: spent.slice(page.from, page.end), amountSat: spentSat } };
 }
 
 function feeAnswer({ amountSat }: Spent, paidSat: bigint, vsize: number): Answer {
@@ -217,46 +265,53 @@ export const getTxInfo = defineMethod({
   ],
   result: TX_INFO_SCHEMA,
   examples: [['"mytxid"'], ['"mytxid"', '100', '100']],
-  async run({ services }, { txid, from, count }): Promise<JsonOut> {
-    const { params, chain, claims } = services;
-    if (equalBytes(txid, params.genesis.merkleRoot)) throw transactionNotFound(services, NO_HEADER);
-    const facts = await cachesOf(services).transactions.of(services, txid);
-    if (facts === null) throw transactionNotFound(services, NO_HEADER);
-    const { found, shown } = facts;
-    const { tx } = found;
-    const page = { from, end: from + count };
-    const coinbase = isCoinbase(tx);
-    const context = {
-      prefixes: addressPrefixes(params),
-      rules: claims.rules,
-      height: chain.chain.height,
-    };
-    const { place, spent } = await placeAndSpent(services, facts, txid, page);
-    const vsize = Math.ceil(shown.weight / 4);
-    const paidSat = paidBy(tx);
-    const isMore = page.end < Math.max(tx.inputs.length, tx.outputs.length);
-    return {
-      txid: hashToHex(txid),
-      hash: hashToHex(shown.wtxid),
-      version: tx.version,
-      size: shown.sizeBytes,
-      vsize,
-      weight: shown.weight,
-      locktime: tx.lockTime,
-      ...place,
-      coinbase,
-      ...feeAnswer(spent, paidSat, vsize),
-      amountout: coins(paidSat),
-      inputcount: tx.inputs.length,
-      outputcount: tx.outputs.length,
-      from,
-      inputs: await inputsOf(tx, page, spent, context, coinbase),
-      outputs: await outputsOf(services, found, txid, page, context),
-      spendindex: services.spends !== null && isSynced(services),
-      next: isMore ? page.end : undefined,
-    };
+  run({ services }, { txid, from, count }): MaybePromise<JsonOut> {
+    const { genesis } = services.params;
+    if (equalBytes(txid, genesis.merkleRoot)) throw transactionNotFound(services, NO_HEADER);
+    return whenResolved(cachesOf(services).transactions.of(services, txid), (facts) => {
+      if (facts === null) throw transactionNotFound(services, NO_HEADER);
+      return describe(services, facts, txid, { from, end: from + count });
+    });
   },
 });
+
+function describe(services: RpcServices, facts: TxFacts, txid: Bytes, page: Page): MaybePromise<JsonOut> {
+  const { params, chain, claims } = services;
+  const { found, shown, paidSat } = facts;
+  const { tx } = found;
+  const coinbase = isCoinbase(tx);
+  const context = {
+    prefixes: addressPrefixes(params),
+    rules: claims.rules,
+    height: chain.chain.height,
+  };
+  const vsize = Math.ceil(shown.weight / 4);
+  const isMore = page.end < Math.max(tx.inputs.length, tx.outputs.length);
+  return whenResolved(placeAndSpent(services, facts, txid, page), ({ place, spent }) =>
+    whenResolved(inputsOf(tx, page, spent, context, coinbase), (inputs) =>
+      whenResolved(outputsOf(services, found, txid, page, context), (outputs) => ({
+        txid: hashToHex(txid),
+        hash: hashToHex(shown.wtxid),
+        version: tx.version,
+        size: shown.sizeBytes,
+        vsize,
+        weight: shown.weight,
+        locktime: tx.lockTime,
+        ...place,
+        coinbase,
+        ...feeAnswer(spent, paidSat, vsize),
+        amountout: coins(paidSat),
+        inputcount: tx.inputs.length,
+        outputcount: tx.outputs.length,
+        from: page.from,
+        inputs,
+        outputs,
+        spendindex: services.spends !== null && isSynced(services),
+        next: isMore ? page.end : undefined,
+      })),
+    ),
+  );
+}
 
 function isSynced({ indexes }: RpcServices): boolean {
   return indexes().some(({ name, synced }) => name === 'spendindex' && synced);

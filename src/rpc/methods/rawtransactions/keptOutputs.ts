@@ -4,9 +4,10 @@
  */
 import type { ChainEvents, ConnectedBlock } from '../../../chain/chainEvents.js';
 import { INPUT_PREVOUT, INPUT_STRIDE } from '../../../primitives/blockLayout.js';
-import type { OutputState } from '../../../store/claims/query/outputStates.js';
+import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
 import { BoundedMap } from '../../../util/boundedMap.js';
 import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import { encodedJson, RawJson } from '../../../util/json/jsonWrite.js';
 
 /** Limit of the cached texts in characters. */
 const MOST_CHARS = 4 << 20;
@@ -16,10 +17,23 @@ const TXID_BYTES = 32;
 
 type States = readonly (OutputState | null)[];
 
-/** Cached texts of one transaction. */
+/** A page of outputs. */
+export interface OutputPage {
+  readonly json: RawJson;
+  /** Number of outputs in the page. */
+  readonly count: number;
+  /** Query for the states of the outputs with claim operations; null if the page has none. */
+  readonly query: OutputStatesQuery | null;
+  /** Result of the query. As long as no block changes the state of an output, the query returns the same object. */
+  readonly states: States;
+  /** Number of changes of the mempool at the time when none of the outputs was spent in it. */
+  unspentAt: number;
+}
+
+/** Cached pages of one transaction. */
 interface Entry {
   /** By the text of the page. */
-  readonly pages: Map<string, { readonly text: string; readonly states: States }>;
+  readonly pages: Map<string, { readonly page: OutputPage; readonly chars: number }>;
   chars: number;
 }
 
@@ -44,25 +58,29 @@ export class KeptOutputs {
   }
 
   /**
-   * Returns the cached text of a page of outputs. `states` are their present states: as long as no block changes the name of
-   * the claims, they are the same object.
+   * Returns the cached page of outputs. It is valid if its query still returns its states. Null if the page is not cached.
+   * `name` identifies the page.
    */
-  find(txid: Bytes, page: string, states: States): string | null {
-    const known = this.entries.get(toLatin1(txid))?.pages.get(page);
-    if (known === undefined || known.states !== states) return null;
+  find(txid: Bytes, name: string): OutputPage | null {
+    const known = this.entries.get(toLatin1(txid))?.pages.get(name);
+    if (known === undefined) return null;
     this.unusedBlocks = 0;
-    return known.text;
+    return known.page;
   }
 
-  /** Caches the text of a page of confirmed outputs, if no block was connected or disconnected since `mark`. */
-  keep(txid: Bytes, page: string, states: States, text: string, mark: ChainMark): void {
-    if (mark !== this.changes) return;
+  /**
+   * Returns the JSON of a page of confirmed outputs, and caches it if no block was connected or disconnected since `mark`.
+   */
+  keep(txid: Bytes, name: string, text: string, facts: Omit<OutputPage, 'json'>, mark: ChainMark): RawJson {
+    const page = { json: new RawJson(encodedJson(text)), ...facts };
+    if (mark !== this.changes) return page.json;
     const key = toLatin1(txid);
     const entry = this.entries.get(key) ?? { pages: new Map(), chars: 0 };
-    entry.chars += text.length - (entry.pages.get(page)?.text.length ?? 0);
-    entry.pages.set(page, { text, states });
+    entry.chars += text.length - (entry.pages.get(name)?.chars ?? 0);
+    entry.pages.set(name, { page, chars: text.length });
     this.entries.set(key, entry, entry.chars);
     this.unusedBlocks = 0;
+    return page.json;
   }
 
   private connected({ raw, parsed }: ConnectedBlock): void {

@@ -7,6 +7,7 @@ import { isCoinbase } from '../../../primitives/transaction.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { BoundedMap } from '../../../util/boundedMap.js';
 import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
 import { findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
 import { shownStored, shownTransaction } from '../../format/transaction.js';
 import type { RpcServices } from '../../../interfaces/services.js';
@@ -26,20 +27,30 @@ export interface TxFacts {
    * transactions.
    */
   readonly spent: readonly SpentCoin[] | null;
+  /** Sum of the amounts of `spent`; null if the coins are unknown. */
+  readonly spentSat: bigint | null;
+  /** Sum of the amounts of all outputs. */
+  readonly paidSat: bigint;
 }
 
 export class KnownTransactions {
   private readonly known = new BoundedMap<string, TxFacts>(MOST_BYTES);
 
-  /** Returns the cached data about a transaction of the mempool or of a block; null if the transaction is not found. */
-  async of(services: RpcServices, txid: Bytes): Promise<TxFacts | null> {
+  /**
+   * Returns the cached data about a transaction of the mempool or of a block; null if the transaction is not found.
+   * Synchronous if the data is cached.
+   */
+  of(services: RpcServices, txid: Bytes): MaybePromise<TxFacts | null> {
     // Without the transaction index, a transaction is found by its unspent outputs. New blocks change these, so the result
     // is not cached.
     if (services.txIndex === null) return readFacts(services, txid);
     const key = toLatin1(txid);
     const known = this.known.get(key);
     const isValid = known !== undefined && isPresent(services, known.found.block);
-    if (isValid) return known;
+    return isValid ? known : this.read(services, txid, key);
+  }
+
+  private async read(services: RpcServices, txid: Bytes, key: string): Promise<TxFacts | null> {
     const facts = await readFacts(services, txid);
     if (facts === null) this.known.delete(key);
     else this.keep(services, key, facts);
@@ -64,8 +75,11 @@ async function readFacts(services: RpcServices, txid: Bytes): Promise<TxFacts | 
   if (found === null) return null;
   const { tx, stored, block } = found;
   const shown = stored === null ? shownTransaction(tx) : shownStored(stored);
-  if (block === NO_HEADER) return { found, shown, position: undefined, spent: null };
+  const paidSat = tx.outputs.reduce((sum, { value }) => sum + value, 0n);
+  const of = { found, shown, paidSat };
+  if (block === NO_HEADER) return { ...of, position: undefined, spent: null, spentSat: null };
   const place = await placeInBlock(services, block, txid);
   const spent = place === null || isCoinbase(tx) ? null : coinsInUndo(services, block, place);
-  return { found, shown, position: place?.position, spent };
+  const spentSat = spent && spent.reduce((sum, { amount }) => sum + amount, 0n);
+  return { ...of, position: place?.position, spent, spentSat };
 }

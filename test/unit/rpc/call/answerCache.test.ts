@@ -41,6 +41,19 @@ describe('AnswerCache', () => {
     expect(cache.hits).toBe(1);
   });
 
+  it('returns long answers as bytes', () => {
+    const { cache, call } = cacheOf();
+    const long = `"${'\u00e9'.repeat(32_700)}"`;
+    const wanted = { ...call(['b']), maxChars: 100_000 };
+    expect(cache.keep({ ...call(['a']), maxChars: 100_000 }, '1')).toBe('1');
+    const kept = cache.keep(wanted, `${long.repeat(2)}`);
+    expect(Buffer.isBuffer(kept)).toBe(true);
+    expect(String(kept)).toBe(long.repeat(2));
+    expect(cache.find(wanted)).toBe(kept);
+    expect(cache.sizeBytes).toBeGreaterThan(kept.length);
+    expect(cache.sizeBytes).toBeLessThan(kept.length + 1000);
+  });
+
   it.each(['tip', 'disconnects', 'headerChanges'] as const)(
     'drops all answers when the %s changes',
     (mark) => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KeptNames, LATEST, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
+import { areStatesValid, KeptNames, LATEST, type Touched } from '../../../../src/rpc/lookup/keptNames.js';
 import { SharedBytes, type NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
 import type { ClaimOfName } from '../../../../src/store/claims/query/oneClaim.js';
 import { keptItems } from '../../../../src/store/claims/query/itemHistory.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
 import type { TouchedNames } from '../../../../src/store/claims/touchedNames.js';
+import type { OutputState } from '../../../../src/store/claims/query/outputStates.js';
 import type { NameHead } from '../../../../src/store/claims/rows/nameRow.js';
 
 const AT = { tip: 7, height: 70, disconnects: 0 };
@@ -91,6 +92,28 @@ describe('KeptNames', () => {
     void names.follow(NEXT, touching('a'));
     expect(names.findHistory('a', '0 50 60 0', NEXT)).toBe(page);
     expect(names.findHistory('a', `0 50${LATEST}`, NEXT)).toBe(undefined);
+  });
+
+  it('keeps states of outputs until a block changes one of them, and marks them when it changes others of the name', () => {
+    const { names } = followed();
+    const stateOf = (ordinal: number, controls = false): OutputState =>
+      ({ item: { since: 60, ordinal, point: `point ${ordinal}` }, controls }) as unknown as OutputState;
+    const [one, two] = [[stateOf(1, true), stateOf(2)], [stateOf(3)]];
+    names.keepStates('a', 'one', one, AT, AT);
+    names.keepStates('a', 'two', two, AT, AT);
+    expect(names.findStates('a', 'one', AT)).toEqual({ states: one, isAged: false });
+    void names.follow(NEXT, () => new Map([['a', [{ name: 'a', since: 60, ordinal: 3 }]]]));
+    expect(names.findStates('a', 'one', NEXT)).toEqual({ states: one, isAged: true });
+    expect(names.findStates('a', 'one', NEXT)?.states).toBe(one);
+    expect(names.findStates('a', 'two', NEXT)).toBe(undefined);
+    expect(areStatesValid(one, 'point 1')).toBe(true);
+    expect(areStatesValid(one, 'point 2')).toBe(false);
+    expect(areStatesValid(one, 'point 9')).toBe(false);
+    expect(areStatesValid(two, 'point 9')).toBe(true);
+    names.keepStates('a', 'one', one, NEXT, NEXT);
+    expect(names.findStates('a', 'one', NEXT)).toEqual({ states: one, isAged: false });
+    void names.follow({ tip: 9, height: 72, disconnects: 0 }, () => null);
+    expect(names.findStates('a', 'one', { tip: 9, disconnects: 0 })).toBe(undefined);
   });
 
   it('keeps single claims by form, name and choice until a block touches the name', () => {

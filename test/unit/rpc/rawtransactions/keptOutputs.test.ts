@@ -4,7 +4,7 @@ import { INPUT_STRIDE } from '../../../../src/primitives/blockLayout.js';
 import { KeptOutputs } from '../../../../src/rpc/methods/rawtransactions/keptOutputs.js';
 
 const [ONE, TWO] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-const STATES = [null];
+const PAGE = { count: 1, query: null, states: [null], unspentAt: 0 };
 
 /** A block whose inputs spend outputs of these transactions. */
 function blockOf(...spent: Buffer[]): ConnectedBlock {
@@ -13,16 +13,16 @@ function blockOf(...spent: Buffer[]): ConnectedBlock {
   return { raw: Buffer.concat(spent), parsed: { inputs } } as unknown as ConnectedBlock;
 }
 
-function keeping(): { events: ChainEvents; kept: KeptOutputs; found(): (string | null)[] } {
+function keeping(): { events: ChainEvents; kept: KeptOutputs; found(): (string | undefined)[] } {
   const events = new ChainEvents();
   const kept = new KeptOutputs(events);
-  kept.keep(ONE, 'page', STATES, 'one', kept.mark);
-  kept.keep(ONE, 'other', STATES, 'other', kept.mark);
-  kept.keep(TWO, 'page', STATES, 'two', kept.mark);
+  kept.keep(ONE, 'page', 'one', PAGE, kept.mark);
+  kept.keep(ONE, 'other', 'other', PAGE, kept.mark);
+  kept.keep(TWO, 'page', 'two', PAGE, kept.mark);
   const found = () => [
-    kept.find(ONE, 'page', STATES),
-    kept.find(ONE, 'other', STATES),
-    kept.find(TWO, 'page', STATES),
+    kept.find(ONE, 'page')?.json.text,
+    kept.find(ONE, 'other')?.json.text,
+    kept.find(TWO, 'page')?.json.text,
   ];
   return { events, kept, found };
 }
@@ -33,12 +33,23 @@ describe('cached outputs of gettxinfo', () => {
     events.emit('blockConnected', blockOf(Buffer.alloc(32, 3)));
     expect(found()).toEqual(['one', 'other', 'two']);
     events.emit('blockConnected', blockOf(Buffer.alloc(32, 3), ONE));
-    expect(found()).toEqual([null, null, 'two']);
+    expect(found()).toEqual([undefined, undefined, 'two']);
   });
 
-  it('are returned only for the same states of claims', () => {
+  it('are returned with the query and the states for which they are valid', () => {
     const { kept } = keeping();
-    expect(kept.find(ONE, 'page', [null])).toBeNull();
+    expect(kept.find(ONE, 'page')).toMatchObject(PAGE);
+    expect(kept.find(ONE, 'page')?.states).toBe(PAGE.states);
+  });
+
+  it('are bytes if they are long', () => {
+    const { kept } = keeping();
+    const long = '\u00e9'.repeat(40_000);
+    const made = kept.keep(ONE, 'long', long, PAGE, kept.mark);
+    expect(made.bytes?.length).toBe(80_000);
+    expect(kept.find(ONE, 'long')?.json).toBe(made);
+    expect(made.text).toBe(long);
+    expect(kept.find(ONE, 'page')?.json.bytes).toBeNull();
   });
 
   it('do not include a read during which a block was connected or disconnected', () => {
@@ -46,25 +57,25 @@ describe('cached outputs of gettxinfo', () => {
     for (const name of ['blockConnected', 'blockDisconnected'] as const) {
       const { mark } = kept;
       events.emit(name, blockOf());
-      kept.keep(ONE, 'late', STATES, 'late', mark);
-      expect(kept.find(ONE, 'late', STATES)).toBeNull();
+      kept.keep(ONE, 'late', 'late', PAGE, mark);
+      expect(kept.find(ONE, 'late')).toBeNull();
     }
   });
 
   it('are removed when a block is disconnected, or after 16 blocks without a request', () => {
     const disconnected = keeping();
     disconnected.events.emit('blockDisconnected', blockOf());
-    expect(disconnected.found()).toEqual([null, null, null]);
+    expect(disconnected.found()).toEqual([undefined, undefined, undefined]);
     const unused = keeping();
     for (let n = 0; n < 16; n++) unused.events.emit('blockConnected', blockOf());
     expect(unused.found()).toEqual(['one', 'other', 'two']);
     for (let n = 0; n < 17; n++) unused.events.emit('blockConnected', blockOf());
-    expect(unused.found()).toEqual([null, null, null]);
+    expect(unused.found()).toEqual([undefined, undefined, undefined]);
   });
 
   it('are limited in size', () => {
     const { kept, found } = keeping();
-    kept.keep(Buffer.alloc(32, 4), 'page', STATES, 'x'.repeat(4 << 20), kept.mark);
-    expect(found()).toEqual([null, null, null]);
+    kept.keep(Buffer.alloc(32, 4), 'page', 'x'.repeat(4 << 20), PAGE, kept.mark);
+    expect(found()).toEqual([undefined, undefined, undefined]);
   });
 });

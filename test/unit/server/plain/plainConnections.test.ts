@@ -104,6 +104,11 @@ describe('a call', () => {
     ['that waits', { body: '{"id":2,"method":"test_wait","params":[10]}' }],
     ['with a long answer', { body: '{"id":3,"method":"test_big","params":[200000]}' }],
     ['with an answer in chunks', { body: '{"id":3,"method":"test_big","params":[600000]}' }],
+    ['with an answer in bytes', { body: '{"id":3,"method":"test_bytes"}' }],
+    [
+      'with answers in bytes in a batch',
+      { body: '[{"id":3,"method":"test_bytes"},{"id":4,"method":"test_bytes"}]' },
+    ],
     ['on another path', { line: 'POST /other HTTP/1.1' }],
     ['without a password', { headers: '' }],
   ])('%s has the answer of the HTTP parser', async (_what, parts) => {

@@ -516,6 +516,21 @@ describe('starting to write', () => {
     expect(startJson(jsonArray([1, 2, 3]), 10)).toEqual({ text: '[1,2,3]', rest: null });
   });
 
+  it('returns bytes as pieces to callers that accept them, and as text to others', async () => {
+    const list = `["${'\u00e9'.repeat(70_000)}"]`;
+    const value = { a: '\u00e9', b: rawJson(Buffer.from(list)), c: [rawJson(Buffer.from('1'))] };
+    const whole = `{"a":"\u00e9","b":${list},"c":[1]}`;
+    const start = await startJson(value, 1 << 20, true);
+    expect(start.rest).toBeNull();
+    expect(start.pieces?.map(String).join('')).toBe(whole);
+    expect(start.pieces?.[1]).toBe(value.b.bytes);
+    expect((await started(value, 1 << 20)).text).toBe(whole);
+    expect(stringifyJson(value)).toBe(whole);
+    expect(smallJson({ d: rawJson(Buffer.from('[2]')) })).toBe('{"d":[2]}');
+    expect(smallJson(value)).toBeNull();
+    expect(await startJson({ a: 1 }, 100, true)).toEqual({ text: '{"a":1}', rest: null });
+  });
+
   it('reads no more of a large value than it can write at once', () => {
     let read = 0;
     const counted = (length: number, item: JsonOut): JsonOut =>
