@@ -135,15 +135,29 @@ function reasonOf(failure: unknown): string {
 }
 
 async function fetchPrice(url: string, stopped: AbortSignal): Promise<Omit<Price, 'atMs'>> {
-  const response = await fetch(url, {
-    redirect: 'error',
-    signal: AbortSignal.any([stopped, AbortSignal.timeout(TIMEOUT_MS)]),
-  });
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new Error(`the HTTP status is ${response.status}`);
+  // `AbortSignal.any` refers weakly to its sources, so a signal of `AbortSignal.timeout` could be collected before its time.
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new Error(`the answer is not complete after ${TIMEOUT_MS / 1000} seconds`)),
+    TIMEOUT_MS,
+  );
+  try {
+    const response = await fetch(url, {
+      redirect: 'error',
+      signal: AbortSignal.any([stopped, late.signal]),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`the HTTP status is ${response.status}`);
+    }
+    return priceIn(await bodyOf(response));
+  } finally {
+    clearTimeout(timer);
   }
-  const { symbol, price } = parseAnswer(await bodyOf(response));
+}
+
+function priceIn(answer: string): Omit<Price, 'atMs'> {
+  const { symbol, price } = parseAnswer(answer);
   if (symbol !== SYMBOL)
     throw new Error(`the answer is for ${JSON.stringify(symbol) ?? 'nothing'}, not ${SYMBOL}`);
   const decimal = typeof price === 'string' && price.length <= EXTRA_DIGITS * 2 ? parseDecimal(price) : null;

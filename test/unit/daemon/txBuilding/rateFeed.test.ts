@@ -1,7 +1,7 @@
 /** The price that an exchange tells, against a server in its place. Time is the test's own. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ratesPart } from '../../../../src/daemon/main/parts/ratesPart.js';
 import { exchangeBy } from '../../../../src/daemon/txBuilding/exchangeRates.js';
 import { CALL_INTERVAL_MS, RateFeed, RETRY_INTERVAL_MS } from '../../../../src/daemon/txBuilding/rateFeed.js';
@@ -135,6 +135,19 @@ describe('the price of an exchange', () => {
     expect(feed.status()).toMatchObject({ usd_per_lbc: null, is_usable: false });
     expect(feed.status()!.error).toMatch(error);
     expect(() => usd(feed, '1')).toThrow(/mexc has not sent a price yet: /);
+  });
+
+  it('is not awaited for longer than 30 seconds, also if the answer has begun', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { feed, waits } = await started((_, response) => {
+        response.write(' ', () => setImmediate(() => vi.advanceTimersByTime(30_000)));
+      });
+      expect(feed.status()!.error).toBe('the answer is not complete after 30 seconds');
+      expect([vi.getTimerCount(), waits()]).toEqual([0, true]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is not queried without a source', async () => {
