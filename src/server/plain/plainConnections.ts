@@ -9,11 +9,22 @@ import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpConnection } from '../connections.js';
-import { MAX_PLAIN_HEAD_BYTES, readPlainHead, readSameGet, type PlainHead } from './plainHead.js';
+import {
+  MAX_PLAIN_HEAD_BYTES,
+  readPlainHead,
+  readSameGet,
+  withLineEnds,
+  type PlainHead,
+} from './plainHead.js';
 import { PlainResponse } from './plainResponse.js';
 
 /** Maximum size in bytes of a request body that is handled without Node's server. For larger bodies the gain is negligible. */
 const MAX_PLAIN_BODY_BYTES = 1 << 18;
+/**
+ * Maximum size in bytes of a body that any client may send in pieces. Arbitrary: a call of a usual client, and 4 MiB for all
+ * connections together.
+ */
+const MAX_OPEN_BODY_BYTES = 1 << 13;
 const HEAD_END = '\r\n\r\n';
 /** First bytes of the methods `GET` and `POST`. */
 const FIRST_BYTES: readonly (number | undefined)[] = [0x47, 0x50];
@@ -28,8 +39,8 @@ export interface PlainDeps {
   /** Whether this class serves a request with this head. If not, the connection is passed to Node's server. */
   readonly takes: (head: PlainHead, connection: HttpConnection) => boolean;
   /**
-   * Whether a body may arrive in several pieces. Only for callers with a verified password are incomplete bodies kept in
-   * memory.
+   * Whether a body above `MAX_OPEN_BODY_BYTES` may arrive in several pieces. Only for callers with a verified password are
+   * large incomplete bodies kept in memory.
    */
   readonly mayAssemble: (head: PlainHead, connection: HttpConnection) => boolean;
   readonly serve: (
@@ -158,11 +169,15 @@ class PlainConnection {
     }
     const wantedBytes = this.headText.length + HEAD_END.length + head.bodyBytes;
     if (chunk.length === wantedBytes) this.serve(head, chunk);
-    else if (chunk.length < wantedBytes && this.deps.mayAssemble(head, this.connection)) {
+    else if (chunk.length < wantedBytes && this.mayAssemble(head)) {
       this.wantedBytes = wantedBytes;
       this.parts = [chunk];
       this.partBytes = chunk.length;
     } else this.giveUp(chunk);
+  }
+
+  private mayAssemble(head: PlainHead): boolean {
+    return head.bodyBytes <= MAX_OPEN_BODY_BYTES || this.deps.mayAssemble(head, this.connection);
   }
 
   private addPart(chunk: Buffer): void {
@@ -227,7 +242,7 @@ class PlainConnection {
     socket.off('close', this.onClose);
     socket.setTimeout(0);
     socket.pause();
-    socket.unshift(read);
+    socket.unshift(withLineEnds(read));
     this.handOver(socket);
     if (!this.connection.isHeld) socket.resume();
   }

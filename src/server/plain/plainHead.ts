@@ -26,6 +26,12 @@ const TARGET = /^\/[\x21-\x7e]*$/;
 const REQUEST_LINE = /^(GET|POST) (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 /** A header line. After the colon at most one space is accepted, which is what clients send. */
 const HEADER_LINE = /^([A-Za-z0-9-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/;
+/** End of a line. */
+const LINE_END = /\r?\n/;
+const LINE_ENDS = /\r?\n/g;
+const LONE_LINE_FEED = /[^\r]\n/;
+const CONNECTION_LINE = /\nconnection:/i;
+const EMPTY_LINE = '\r\n\r\n';
 const LENGTH = /^\d{1,9}$/;
 /** Headers that change how a request is read or answered. A request with one of them is left to Node's HTTP parser. */
 const SPECIAL = new Set([
@@ -50,9 +56,13 @@ export function readSameGet(head: string, earlier: PlainHead, rest: string): Pla
   return { method: 'GET', target, authorization, userAgent, host, origin, bodyBytes: 0 };
 }
 
-/** Parses a head. `head` is the text before the empty line, in latin1. Null if Node's HTTP parser is needed. */
+/**
+ * Parses a head. `head` is the text before the empty line, in latin1. Null if Node's HTTP parser is needed. Lines of a POST
+ * may end with a line feed alone: stratum servers of yiimp end their Host line so, and lbrycrd accepts it. Source: RFC 9112,
+ * section 2.2; yiimp stratum/rpc.cpp `rpc_do_call`.
+ */
 export function readPlainHead(head: string): PlainHead | null {
-  const lines = head.split('\r\n');
+  const lines = head.startsWith('POST') ? head.split(LINE_END) : head.split('\r\n');
   const request = REQUEST_LINE.exec(lines[0]!);
   if (request === null) return null;
   const found = new Map<string, string>();
@@ -78,4 +88,19 @@ export function readPlainHead(head: string): PlainHead | null {
     origin: found.get('origin'),
     bodyBytes: Number(length ?? 0),
   };
+}
+
+/**
+ * Changes the beginning of a request for Node's HTTP parser, which refuses a line feed alone as the end of a line. If the
+ * head of a POST has such lines, the result has a head with complete line ends, and with `Connection: close`, because
+ * Node's parser would refuse the next request of the connection. Other bytes are returned unchanged.
+ */
+export function withLineEnds(read: Buffer): Buffer {
+  const end = read.indexOf(EMPTY_LINE, 0, 'latin1');
+  if (end < 0 || end > MAX_PLAIN_HEAD_BYTES) return read;
+  const head = read.toString('latin1', 0, end);
+  if (!head.startsWith('POST ') || !LONE_LINE_FEED.test(head) || CONNECTION_LINE.test(head)) return read;
+  const lines = head.replace(LINE_ENDS, '\r\n');
+  if (lines.includes(EMPTY_LINE)) return read;
+  return Buffer.concat([Buffer.from(`${lines}\r\nConnection: close`, 'latin1'), read.subarray(end)]);
 }

@@ -1,7 +1,12 @@
 /** Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it. */
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_PLAIN_HEAD_BYTES, readPlainHead, readSameGet } from '../../../../src/server/plain/plainHead.js';
+import {
+  MAX_PLAIN_HEAD_BYTES,
+  readPlainHead,
+  readSameGet,
+  withLineEnds,
+} from '../../../../src/server/plain/plainHead.js';
 import { randomOf } from '../../../support/claimLife.js';
 import { ServerBench } from '../support.js';
 
@@ -147,6 +152,23 @@ describe('a call', () => {
     }
   });
 
+  it('with a line feed alone after a line of the head is answered, as by lbrycrd', async () => {
+    /** As a stratum server of yiimp sends it: the head, then the body. */
+    const asYiimp = (body: string): Buffer[] => {
+      const request = post({ body });
+      const end = request.indexOf('\r\n\r\n') + 4;
+      const head = request.toString('latin1', 0, end).replace('localhost\r\n', 'localhost\n');
+      return [Buffer.from(head, 'latin1'), request.subarray(end)];
+    };
+    const twice = await send([...asYiimp(ECHO), ...asYiimp(ECHO)], complete(2));
+    expect(twice).toBe((await send([post()], complete(1))).repeat(2));
+    // Node's parser reads a large body. It refuses such a line, so the connection ends with the response.
+    const large = `{"id":1,"method":"echo","params":["${'x'.repeat(300_000)}"]}`;
+    const first = await send(asYiimp(large), () => false);
+    expect(first).toContain('\r\nConnection: close\r\n');
+    expect(first).toContain('x'.repeat(300_000));
+  });
+
   it('whose client ends its side within the request is refused', async () => {
     const [first, rest] = [post(), post().subarray(0, -1)];
     const received = await new Promise<string>((resolve) => {
@@ -175,6 +197,23 @@ describe('a head', () => {
       bodyBytes: 12,
     });
     expect(head().length).toBeLessThan(MAX_PLAIN_HEAD_BYTES);
+  });
+
+  it('may have lines that end with a line feed alone, if it is a POST', () => {
+    const lone = head('X: a').replace('localhost\r\n', 'localhost\n');
+    expect(readPlainHead(lone)).toEqual(readPlainHead(head('X: a')));
+    expect(withLineEnds(Buffer.from(`${lone}\r\n\r\nbody\n`)).toString()).toBe(
+      `${head('X: a')}\r\nConnection: close\r\n\r\nbody\n`,
+    );
+    const others = [
+      `${head()}\r\n\r\nbody\n`,
+      lone,
+      `${lone.replace('POST', 'GET')}\r\n\r\n`,
+      `${lone}\nConnection: x\r\n\r\n`,
+      `${lone}\n\nX: b\r\n\r\n`,
+    ];
+    for (const text of others) expect(withLineEnds(Buffer.from(text)).toString(), text).toBe(text);
+    for (const text of others.slice(2)) expect(readPlainHead(text.slice(0, -4)), text).toBeNull();
   });
 
   it('of a GET needs no password and has no body', () => {
