@@ -140,6 +140,90 @@ napi_value jsClaimNodeHashInto(napi_env env, napi_callback_info info) {
   return makeBool(env, false);
 }
 
+// The note that `claimNodeNote` writes (src/store/claims/rows/nodeNote.ts).
+class NodeNote {
+ public:
+  // Compares the slots of both states, which are in ascending order. Returns false when the bytes are malformed.
+  bool compare(const Span& before, const Span& after) {
+    size_t oldAt = 0, nowAt = 0;
+    SlotView old = {}, now = {};
+    bool more = before.size > 0, moreNow = after.size > 0;
+    if ((more && !nextSlot(before.data, before.size, &oldAt, &old)) ||
+        (moreNow && !nextSlot(after.data, after.size, &nowAt, &now))) {
+      return false;
+    }
+    while (more || moreNow) {
+      const int order = !moreNow ? -1 : !more ? 1 : static_cast<int>(old.edge[0]) - static_cast<int>(now.edge[0]);
+      if (order > 0) {
+        if (goneCount_ == sizeof gone_) return false;
+        gone_[goneCount_++] = now.edge[0];
+      } else if (order < 0 || old.edgeSize != now.edgeSize || memcmp(old.edge, now.edge, old.edgeSize + kHashSize) != 0) {
+        slots_.insert(slots_.end(), before.data + old.head, before.data + oldAt);
+      }
+      if (order <= 0) {
+        more = oldAt < before.size;
+        if (more && !nextSlot(before.data, before.size, &oldAt, &old)) return false;
+      }
+      if (order >= 0) {
+        moreNow = nowAt < after.size;
+        if (moreNow && !nextSlot(after.data, after.size, &nowAt, &now)) return false;
+      }
+    }
+    return true;
+  }
+
+  size_t partBytes() const { return goneCount_ + slots_.size(); }
+
+  // Both return the size of the note.
+  size_t writeWhole(const Span& before, uint8_t* target) const {
+    target[0] = 1;
+    if (before.size > 0) memcpy(target + 1, before.data, before.size);
+    return 1 + before.size;
+  }
+  size_t writePart(uint8_t* target) const {
+    target[0] = 0;
+    target[1] = static_cast<uint8_t>(goneCount_);
+    memcpy(target + 2, gone_, goneCount_);
+    if (!slots_.empty()) memcpy(target + 2 + goneCount_, slots_.data(), slots_.size());
+    return 2 + partBytes();
+  }
+
+  void clear() {
+    goneCount_ = 0;
+    slots_.clear();
+  }
+
+ private:
+  uint8_t gone_[256];
+  size_t goneCount_ = 0;
+  std::vector<uint8_t> slots_;
+};
+
+// The whole node is stored if it takes at most this many times the bytes of the partial note.
+constexpr size_t kCheapWhole = 2;
+
+// (before, after, place, target) => size of the note that was written to `target`; 0 without a changed slot
+napi_value jsClaimNodeNote(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
+  Span before, after, target;
+  uint32_t place;
+  if (!readArguments(env, info, 4, arguments) || !readBytes(env, arguments[0], "before", &before) ||
+      !readBytes(env, arguments[1], "after", &after) || !readUint32(env, arguments[2], "place", &place) ||
+      !readBytes(env, arguments[3], "target", &target)) {
+    return nullptr;
+  }
+  static thread_local NodeNote note;
+  note.clear();
+  if (!note.compare(before, after)) return throwTypeError(env, "slots are malformed");
+  const size_t part = note.partBytes();
+  if (target.size < before.size + 2 + 256) return throwTypeError(env, "target is too small for the note");
+  if (part == 0) return makeNumber(env, 0);
+  uint8_t* out = const_cast<uint8_t*>(target.data);
+  const bool isWhole = before.size <= kCheapWhole * part ||
+                       static_cast<double>(place) * static_cast<double>(before.size) < static_cast<double>(part) * 4294967296.0;
+  return makeNumber(env, static_cast<double>(isWhole ? note.writeWhole(before, out) : note.writePart(out)));
+}
+
 bool readPoint(napi_env env, napi_value value, Latin1Key* point) {
   if (!point->read(env, value)) return false;
   if (point->size() == kPointSize) return true;
@@ -200,6 +284,7 @@ bool claimNodeHash(const uint8_t* slots, size_t size, const uint8_t* claims, boo
 void registerClaimNode(napi_env env, napi_value exports) {
   setFunction(env, exports, "claimNodeHash", jsClaimNodeHash);
   setFunction(env, exports, "claimNodeHashInto", jsClaimNodeHashInto);
+  setFunction(env, exports, "claimNodeNote", jsClaimNodeNote);
   setFunction(env, exports, "claimValueHash", jsClaimValueHash);
   setFunction(env, exports, "claimIdAtPoint", jsClaimIdAtPoint);
 }

@@ -361,6 +361,12 @@ export interface NativeAddon {
     parentSlots: Uint8Array,
     first: number,
   ): boolean;
+  /**
+   * Writes the note of a node's change to `target`, see `noteRow` of `store/claims/rows/nodeNote.ts`. `before` and `after` are
+   * packed slots, `place` selects the blocks in which the whole node is stored. Returns the size of the note; 0 if no slot
+   * changed. `target` must have 258 bytes more than `before`. Throws `TypeError` for malformed bytes.
+   */
+  claimNodeNote(before: Uint8Array, after: Uint8Array, place: number, target: Uint8Array): number;
   /** Hash of a claim, see `valueHash` of `claimtrie/claimsHash.ts`. Throws `TypeError` if `point` does not have 36 bytes. */
   claimValueHash(point: string | Uint8Array, takeover: number, target?: Uint8Array): Uint8Array;
   /** Claim id of the claim created at an outpoint (36 bytes), as latin1. Throws `TypeError` for another size. */

@@ -99,6 +99,9 @@ describe.skipIf(!native)('native hashes of the claim trie against the fallback',
         expect(Buffer.from(hash).equals(valueHashFallback(point, takeover))).toBe(true);
         expect(claimIdAtPoint(point)).toBe(hash160Fallback(bytes).toString('latin1'));
       }
+    const slots = randomSlots(random, 5);
+    expect(() => addon().claimNodeNote(slots, slots.subarray(1), 0, Buffer.alloc(20_000))).toThrow(TypeError);
+    expect(() => addon().claimNodeNote(slots, slots, 0, Buffer.alloc(9))).toThrow(TypeError);
     expect(() => addon().claimValueHash('short', 1)).toThrow(TypeError);
     expect(() => addon().claimIdAtPoint('a'.repeat(37))).toThrow(TypeError);
   });

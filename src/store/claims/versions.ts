@@ -15,14 +15,7 @@ import {
   slotNoteKey,
   type Generation,
 } from './rows/claimKeys.js';
-import {
-  changedSlots,
-  formatNodeNote,
-  joinNotes,
-  noteOf,
-  parseNodeNote,
-  type NodeNote,
-} from './rows/nodeNote.js';
+import { changedSlots, formatNodeNote, joinNotes, noteRow, parseNodeNote } from './rows/nodeNote.js';
 import { RowDecoder, RowEncoder } from './rows/rowCodec.js';
 
 /** Number of blocks of an epoch, whose history is deleted as a whole. Arbitrary, a fraction of the default window. */
@@ -140,9 +133,9 @@ export class VersionWriter {
   ): Promise<void> {
     const epoch = epochOf(this.window, height);
     const keys: string[] = [];
-    const notes: NodeNote[] = [];
+    const notes: Buffer[] = [];
     for (const change of changes) {
-      const note = noteOf(change, height);
+      const note = noteRow(change, height);
       if (note === null) continue;
       keys.push(nodeNoteKey(epoch, generation, change.path, height));
       notes.push(note);
@@ -152,8 +145,11 @@ export class VersionWriter {
     const known = again ? await rows.getMany(keys) : [];
     keys.forEach((key, i) => {
       const earlier = known[i];
-      const note = earlier ? joinNotes([parseNodeNote(earlier), notes[i]!]) : notes[i]!;
-      rows.put(key, formatNodeNote(note));
+      const note = notes[i]!;
+      rows.put(
+        key,
+        earlier ? formatNodeNote(joinNotes([parseNodeNote(earlier), parseNodeNote(note)])) : note,
+      );
     });
   }
 

@@ -5,6 +5,7 @@
 import { areSlots, NO_SLOTS, SlotCursor } from '../../../claimtrie/slots.js';
 import type { TrieNode } from '../../../claimtrie/trieNode.js';
 import type { NodeChange } from '../../../claimtrie/workTrie.js';
+import { loadNative } from '../../../native/binding.js';
 import { asBuffer, type Bytes } from '../../../util/bytes.js';
 import { ReadError } from '../../../util/reader.js';
 
@@ -82,9 +83,33 @@ export function noteOf({ path, before, after }: NodeChange, height: number): Nod
  */
 function isWhole(path: string, height: number, partBytes: number, wholeBytes: number): boolean {
   if (wholeBytes <= CHEAP_WHOLE * partBytes) return true;
+  return placeOf(path, height) * wholeBytes < partBytes * 2 ** 32;
+}
+
+/** A number below 2^32 that selects the blocks in which the whole node at `path` is stored. */
+function placeOf(path: string, height: number): number {
   let place = 0;
   for (let i = 0; i < path.length; i++) place = (Math.imul(place, 31) + path.charCodeAt(i)) | 0;
-  return (Math.imul(place + height, GOLDEN) >>> 0) * wholeBytes < partBytes * 2 ** 32;
+  return Math.imul(place + height, GOLDEN) >>> 0;
+}
+
+/** Returns the row with the note of a node's change in block `height`; null without a change. */
+export function noteRow(change: NodeChange, height: number): Buffer | null {
+  const native = loadNative();
+  if (!native) return noteRowFallback(change, height);
+  const before = change.before?.slots ?? NO_SLOTS;
+  const after = change.after?.slots ?? NO_SLOTS;
+  if (before === after) return null;
+  const room = before.length + PART_HEAD + FIRST_BYTES;
+  if (changed.length < room) changed = Buffer.allocUnsafe(2 * room);
+  const size = native.claimNodeNote(before, after, placeOf(change.path, height), changed);
+  return size === 0 ? null : Buffer.from(changed.subarray(0, size));
+}
+
+/** TypeScript fallback of `noteRow`. */
+export function noteRowFallback(change: NodeChange, height: number): Buffer | null {
+  const note = noteOf(change, height);
+  return note && formatNodeNote(note);
 }
 
 /** Row format: a byte for the note type; in a partial note the length of `gone`, and `gone`; then the slots. */

@@ -5,6 +5,8 @@ import {
   formatNodeNote,
   joinNotes,
   noteOf,
+  noteRow,
+  noteRowFallback,
   parseNodeNote,
   type NodeNote,
 } from '../../../../../src/store/claims/rows/nodeNote.js';
@@ -36,10 +38,12 @@ function changed(slots: Slots, changes: number): Slots {
 
 const row = (slots: Buffer) => ({ slots, claimsHash: null });
 
-/** The note as it comes back from its row. */
+/** The note as it comes back from its row. The addon, if it is loaded, writes the same row as the fallback. */
 function noted(before: Buffer, after: Buffer, height: number): NodeNote | null {
-  const note = noteOf({ path: 'path', before: row(before), after: row(after) }, height);
-  return note && parseNodeNote(formatNodeNote(note));
+  const change = { path: 'path', before: row(before), after: row(after) };
+  const note = noteRow(change, height);
+  expect(note).toEqual(noteRowFallback(change, height));
+  return note && parseNodeNote(note);
 }
 
 describe('notes of a node', () => {
