@@ -18,6 +18,14 @@ import type { StepTimers } from './connect/stepTimers.js';
 /** Milliseconds after which a cache that is not full is flushed, so that a crash loses little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
 /**
+ * Milliseconds of the process's time on processors after which the caches are flushed, full or not. A start after a kill
+ * connects the blocks since the last flush again, which takes about as long. More flushes take more time themselves.
+ * Measured: `docs/benchmarks.md`.
+ */
+const REPLAY_CPU_MS = 10_000;
+/** Number of blocks between two readings of the process's time, which take a system call each. Arbitrary. */
+const BLOCKS_A_READING = 16;
+/**
  * Minimum size in bytes of unflushed data in the caches for which a flush is worthwhile. After a kill, reconnecting blocks
  * with less data takes only some tenths of a second.
  */
@@ -31,6 +39,11 @@ const OWN_SHARE = 0.4;
 /** Share of `-dbcache` for buffers of a flush, and for memory that the heap holds beside the caches. */
 const FLUSH_SHARE = 0.15;
 
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 export interface FlusherOptions {
   /**
    * Size limit in bytes of the coin cache, the overlay, the caches of rows on disk, and the buffers of a flush together
@@ -39,6 +52,8 @@ export interface FlusherOptions {
   cacheBytes: number;
   /** Folders whose file systems must have free space before a flush. */
   folders: readonly string[];
+  /** Milliseconds that the process has spent on processors; by default measured. */
+  cpuMs?: () => number;
   /** Called after a flush. History outside the window of past proofs may then be deleted. */
   afterFlush?: () => Promise<void>;
 }
@@ -54,6 +69,9 @@ export class Flusher {
     log: Logger;
   };
   private lastMs = performance.now();
+  /** `cpuMs` at the end of the last flush. */
+  private lastCpuMs = 0;
+  private blocksToReading = BLOCKS_A_READING;
   private running: Promise<void> = Promise.resolve();
   private isRunning = false;
   /** Size limit of coin cache and overlay, in bytes. It changes with the row caches, that is by flushes. */
@@ -87,6 +105,7 @@ export class Flusher {
     this.pruned = state.pruned;
     this.isRebuilding = state.rebuilding;
     this.deps = deps;
+    this.lastCpuMs = this.cpuMs();
     this.updateLimits();
     this.flushedTip = deps.index.active.tip;
     // The store calls this function in the middle of a block. The coins of the block must stay in the cache, so this flush
@@ -98,12 +117,25 @@ export class Flusher {
     return this.deps.coins.usageBytes + this.deps.store.dirtyBytes;
   }
 
-  /** Called after each block. Flushes when the cache is full, or when the store requires a flush. */
+  /**
+   * Called after each block. Flushes when the cache is full, when the store requires a flush, or when the blocks since the
+   * last flush took so much processor time that connecting them again after a kill would take long.
+   */
   async afterBlock(): Promise<void> {
     const { store, coins } = this.deps;
     const { dirtyBytes } = store;
     const needed = coins.usageBytes + dirtyBytes + Math.min(dirtyBytes, this.copiedBytes);
-    if (store.mustFlush || needed > this.limitBytes) await this.flush();
+    if (store.mustFlush || needed > this.limitBytes || this.isLate()) await this.flush();
+  }
+
+  private isLate(): boolean {
+    if (--this.blocksToReading > 0) return false;
+    this.blocksToReading = BLOCKS_A_READING;
+    return this.isWorthIt && this.cpuMs() - this.lastCpuMs > REPLAY_CPU_MS;
+  }
+
+  private cpuMs(): number {
+    return (this.options.cpuMs ?? processCpuMs)();
   }
 
   private updateLimits(): void {
@@ -201,6 +233,7 @@ export class Flusher {
     if (trim && coins.usageBytes > this.limitBytes * KEEP_SHARE) coins.trim(this.limitBytes * KEEP_SHARE);
     await this.options.afterFlush?.();
     this.lastMs = performance.now();
+    this.lastCpuMs = this.cpuMs();
     timers.add('flush', this.lastMs - began);
   }
 

@@ -35,18 +35,20 @@ function makeFlusher(log: Logger = SILENT_LOGGER, coinBytes = 5000, rows: Partia
       if (notes.diskFails) throw new Error('no disk');
     },
   };
+  const clock = { cpuMs: 500 };
+  const coins = {
+    usageBytes: coinBytes,
+    dirtyCount: 1,
+    dirtyBytes: 100,
+    entryCount: 9,
+    takeDirty: () => null,
+    trim: () => notes.trims++,
+  };
   const flusher = new Flusher(
-    { cacheBytes: 1000, folders: [tmpdir()] },
+    { cacheBytes: 1000, folders: [tmpdir()], cpuMs: () => clock.cpuMs },
     {
       store,
-      coins: {
-        usageBytes: coinBytes,
-        dirtyCount: 1,
-        dirtyBytes: 100,
-        entryCount: 9,
-        takeDirty: () => null,
-        trim: () => notes.trims++,
-      },
+      coins,
       index: { headers: headers.table, active: { tip: genesis } },
       files: { sync: () => undefined, path: () => '', currentFile: 2, sizeBytes: () => 700 },
       timers: new StepTimers(),
@@ -54,7 +56,7 @@ function makeFlusher(log: Logger = SILENT_LOGGER, coinBytes = 5000, rows: Partia
     } as unknown as ConstructorParameters<typeof Flusher>[1],
     { coinsOnDisk: false, pruned: false, rebuilding: false },
   );
-  return { flusher, store, notes };
+  return { flusher, store, notes, clock, coins };
 }
 
 describe('Flusher', () => {
@@ -78,6 +80,25 @@ describe('Flusher', () => {
     const { flusher, notes } = makeFlusher(SILENT_LOGGER, coinBytes, rows);
     await flusher.afterBlock();
     expect(notes.flushes).toBe(flushes);
+  });
+
+  it('flushes when the blocks since the last flush took much processor time', async () => {
+    const { flusher, notes, clock, coins } = makeFlusher(SILENT_LOGGER, 0);
+    const connectBlocks = async (): Promise<number> => {
+      for (let i = 0; i < 40; i++) await flusher.afterBlock();
+      return notes.flushes;
+    };
+    coins.dirtyBytes = 2 << 20;
+    clock.cpuMs += 9_000;
+    expect(await connectBlocks()).toBe(0);
+    clock.cpuMs += 2_000;
+    expect(await connectBlocks()).toBe(1);
+    clock.cpuMs += 9_000;
+    expect(await connectBlocks()).toBe(1);
+    // A kill would lose so little that a flush is not worthwhile.
+    coins.dirtyBytes = 1000;
+    clock.cpuMs += 9_000;
+    expect(await connectBlocks()).toBe(1);
   });
 
   it('records the read position during an import, and the end of the files otherwise', async () => {
