@@ -47,6 +47,7 @@ const METHODS = [
   'sdHashesOf',
   'blobsOfStream',
   'streamSize',
+  'playable',
   'setStreamSize',
   'file',
   'fileCount',

@@ -15,6 +15,7 @@ import { BLOB_FOLDER_NAME, openDatabases } from './openDatabases.js';
 import { LibraryRows } from './libraryRows.js';
 import { OffsiteRows, type DueUpload, type OffsiteBlob, type OpenedOffsite } from './offsiteRows.js';
 import { OriginalRows } from './originalRows.js';
+import { playableRows, type PlayableRows } from './playableRows.js';
 import { ReflectorRows } from './reflectorRows.js';
 import type {
   BlobCheckRow,
@@ -308,6 +309,11 @@ export class ContentStore {
   streamSize(streamHash: string): number | null {
     const row = this.#own.get('select size_bytes from stream_size where stream_hash = ?', streamHash);
     return row === undefined ? null : Number(row['size_bytes']);
+  }
+
+  /** See `playableRows`. */
+  playable(sdHash: string): PlayableRows | null {
+    return playableRows(this.#main, this.#own, sdHash);
   }
 
   setStreamSize(streamHash: string, sizeBytes: number): void {

@@ -199,8 +199,8 @@ function readEntry(entry: Members, blobNum: number): DescriptorBlob {
 
 const isKeyHex = (hex: string): boolean => /^[0-9a-f]{32}$/i.test(hex);
 
-/** Checks that the reference makes only during download or decryption. */
-function checkValues({ key, blobs }: Pick<StreamDescriptor, 'key' | 'blobs'>): void {
+/** Checks that the reference makes only during download or decryption. Throws `InvalidStreamDescriptorError`. */
+export function checkValues({ key, blobs }: Pick<StreamDescriptor, 'key' | 'blobs'>): void {
   for (const { blobHash, length } of blobs) {
     if (blobHash !== null && !isBlobHash(blobHash)) throw invalidDescriptor('A data blob has no valid hash');
     const isPossible = length >= 0 && length <= MAX_BLOB_BYTES && length % AES_BLOCK_BYTES === 0;

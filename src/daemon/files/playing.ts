@@ -11,7 +11,9 @@ import type { FileManager } from './fileManager.js';
 import type { ManagedFile } from './managedFile.js';
 import type { FilesDeps } from './ports.js';
 import { BlobChangedError } from '../blobs/blobParts.js';
-import type { PlainBlob } from '../blobs/plainBlob.js';
+import { BLOCK_BYTES, encryptPiece } from '../blobs/cipher.js';
+import { bytesInMemory, decrypted, wholePlain, type PlainBlob } from '../blobs/plainBlob.js';
+import { ChunkTable, chunkTableOf } from '../content/chunkTable.js';
 import { dataBlobs, type OpenStream } from './streamReader.js';
 
 /** Maximum number of streams that stay open in a cache, since a player sends many requests. Arbitrary. */
@@ -24,6 +26,8 @@ const FIRST_PIECE_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
 /** Maximum number of attempts to open a blob if its file changes during the read. Arbitrary. */
 const OPENINGS = 3;
+/** Hash that no blob has. */
+const NO_HASH = '0'.repeat(96);
 
 export interface PlayableStream {
   /** Size of the stream in bytes; null if it is unknown and cannot be found without a download. */
@@ -41,7 +45,7 @@ export interface PlayOptions {
 export interface PlayingDeps {
   readonly manager: FileManager;
   readonly files: Pick<FilesDeps, 'blobs' | 'log'> & {
-    readonly database: Pick<ContentDatabase, 'streamSize' | 'setStreamSize'>;
+    readonly database: Pick<ContentDatabase, 'streamSize' | 'setStreamSize' | 'playable'>;
   };
 }
 
@@ -126,14 +130,35 @@ export class Playing {
     };
   }
 
+  /**
+   * Runs the code that the first stream needs, without a stream, so that the first player does not wait until code, ciphers
+   * and statements are loaded.
+   */
+  async warmUp(): Promise<void> {
+    const { manager, files } = this.#deps;
+    await Promise.all([manager.bySdHash(NO_HASH), files.database.playable(NO_HASH)]);
+    const cipher = { key: new Uint8Array(BLOCK_BYTES), iv: new Uint8Array(BLOCK_BYTES) };
+    const bytes = encryptPiece(new Uint8Array(BLOCK_BYTES - 1), cipher.key, cipher.iv);
+    ChunkTable.parse(chunkTableOf(bytes), bytes.length)?.matches(0, bytes);
+    await wholePlain(await decrypted(bytesInMemory(bytes), cipher, true));
+  }
+
   async #keep(sdHash: string): Promise<Kept | null> {
     const { manager, files } = this.#deps;
     let kept = this.#kept.get(sdHash);
     if (kept === undefined || !manager.isCurrent(kept.file)) {
       this.#kept.delete(sdHash);
-      const file = await manager.bySdHash(sdHash);
+      // The rows replace a descriptor only if its blob is on disk. Otherwise the blob is created again for other peers.
+      const hasRows = files.blobs.finished.has(sdHash);
+      const [file, rows] = await Promise.all([
+        manager.bySdHash(sdHash),
+        hasRows ? files.database.playable(sdHash) : null,
+      ]);
       if (file === null) return null;
-      kept = { file, learned: await files.database.streamSize(file.row.streamHash), stream: null };
+      kept =
+        rows === null
+          ? { file, learned: await files.database.streamSize(file.row.streamHash), stream: null }
+          : { file, learned: rows.sizeBytes, stream: { sdHash, ...rows } };
     }
     this.#kept.delete(sdHash);
     this.#kept.set(sdHash, kept);

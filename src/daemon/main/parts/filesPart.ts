@@ -3,9 +3,10 @@
  * lbry-sdk lbry/extras/daemon/components.py `FileManagerComponent`.
  */
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { Settings } from '../../api/settings.js';
-import type { Clock, RandomSource } from '../../base/clock.js';
+import type { Clock, RandomSource, Timer } from '../../base/clock.js';
 import { DaemonError } from '../../base/daemonError.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
 import { ResolveError } from '../../base/resolveError.js';
@@ -45,6 +46,9 @@ export interface FilesPartDeps {
 /** A stream that is only described has no bytes here. */
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
+/** Milliseconds from the start of the component to the preparation for players, so that it does not delay the start. Arbitrary. */
+const WARM_UP_MS = 500;
+
 export class FilesPart implements Component {
   readonly name = 'file_manager';
   readonly dependsOn = ['database', 'blob_manager'] as const;
@@ -53,6 +57,7 @@ export class FilesPart implements Component {
   #manager: FileManager | null = null;
   #publishing: Publishing | null = null;
   #playing: Playing | null = null;
+  #warming: Timer | null = null;
   #library: LibraryRebuild | null = null;
   readonly #stopping = new AbortController();
   #downloads: { readonly of: WalletServices; readonly downloads: Downloads } | null = null;
@@ -148,6 +153,13 @@ export class FilesPart implements Component {
       signal: this.#stopping.signal,
     });
     void this.#library.start();
+    this.#warming = clock.after(WARM_UP_MS, () => this.#warmUp());
+  }
+
+  #warmUp(): void {
+    this.#playing?.warmUp().catch((error: unknown) => {
+      if (this.#playing !== null) this.#deps.log.warn(failureReason(error));
+    });
   }
 
   #publishingOf(manager: FileManager): Publishing {
@@ -182,6 +194,7 @@ export class FilesPart implements Component {
   }
 
   async stop(): Promise<void> {
+    this.#warming?.cancel();
     this.#stopping.abort(new Error('the daemon is stopping'));
     await this.#library?.close();
     await this.#manager?.close();

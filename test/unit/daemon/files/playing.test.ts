@@ -8,11 +8,13 @@ import { systemClock } from '../../../../src/daemon/base/clock.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeStream.js';
 import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
+import { DATABASE_NAME } from '../../../../src/daemon/content/openDatabases.js';
 import { FileManager } from '../../../../src/daemon/files/fileManager.js';
 import { Playing, type PlayableStream } from '../../../../src/daemon/files/playing.js';
 import { dataBlobs } from '../../../../src/daemon/files/streamReader.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
+import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 
 const PIECE_BYTES = 2_097_151;
@@ -177,6 +179,22 @@ describe('a stream that is here', () => {
         true,
       ]);
     expect(fetched).toEqual([]);
+  });
+
+  it('is opened by its rows, and by its descriptor if the rows differ from it', async () => {
+    await playing.warmUp();
+    await list([made.sdHash, ...hashes]);
+    const rows = (await folder.database.playable(made.sdHash))!;
+    expect(rows.descriptor).toEqual(made.descriptor);
+    expect([rows.sdLengthBytes, rows.sizeBytes]).toEqual([network.get(made.sdHash)!.length, null]);
+    await folder.database.setStreamSize(made.descriptor.streamHash, SIZE_BYTES);
+    expect((await folder.database.playable(made.sdHash))!.sizeBytes).toBe(SIZE_BYTES);
+    expect(await folder.database.playable(hashes[0]!)).toBeNull();
+    const database = (await loadSqlite()).open(join(folder.path, DATABASE_NAME));
+    database.exec('update stream_blob set position = 1 - position where position < 2');
+    database.close();
+    expect(await folder.database.playable(made.sdHash)).toBeNull();
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
   });
 
   it('is running while it is read', async () => {
