@@ -213,6 +213,13 @@ describe('files', () => {
     expect((await files({ claim_name: 'small1' })).items[0]).toMatchObject({ mime_type: 'text/plain' });
     const ids = (await files({})).items.map(({ claim_id: id }) => id);
     expect((await files({ claim_id: ids.slice(0, 2) })).total_items).toBe(2);
+    // An empty list and a null are filters, so that neither chooses all files.
+    for (const filter of [{ claim_id: [] }, { claim_id: null }, { rowid: null }]) {
+      expect((await files(filter)).total_items).toBe(0);
+      expect(await daemon.call('file_delete', { ...filter, delete_all: true })).toBe(false);
+    }
+    expect((await files({ channel_claim_id: null })).total_items).toBe(4);
+    expect((await files({ claim_id: ids.slice(0, 1), comparison: 'le' })).total_items).toBe(1);
     await expect(files({ comparison: 'like' })).rejects.toThrow("'like' is not a valid comparison");
     await node.rpc('generate', [1]);
   });
@@ -293,6 +300,14 @@ describe('files', () => {
       while (!reflected.is_fully_reflected) reflected = await one('reflected');
       const there = `http://127.0.0.1:${ports['http_port']}/blob?hash=${reflected.sd_hash}`;
       expect((await fetch(there, { method: 'HEAD' })).status).toBe(204);
+      expect(
+        await daemon.call('file_reflect', {
+          claim_name: 'reflected',
+          channel_claim_id: null,
+          reflector: place,
+        }),
+      ).toEqual([]);
+      expect(await daemon.call('file_reflect', { claim_name: 'nothing', reflector: place })).toEqual([]);
       expect((await files({ is_fully_reflected: true })).items.map(({ sd_hash: hash }) => hash)).toEqual([
         reflected.sd_hash,
       ]);

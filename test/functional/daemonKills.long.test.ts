@@ -106,7 +106,7 @@ const momentOf = (durationMs: number, ...of: readonly (string | number)[]): numb
 describe(`a daemon that is killed ${KILLS} times`, () => {
   it(
     'while it publishes has each acknowledged stream, and the blobs of each claim',
-    { timeout: HANG_MS * 4 },
+    { timeout: HANG_MS * KILLS },
     async () => {
       const publish = (n: number) => {
         const path = join(world.folder, `own-${n}.bin`);
@@ -142,33 +142,37 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
     },
   );
 
-  it('while it downloads finishes the file, and plays no wrong byte', { timeout: HANG_MS * 4 }, async () => {
-    const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
-    const done = async () => {
-      await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
-      return (await filesOf(victim))[0]!;
-    };
-    const ms = await durationOf(async () => {
-      await get();
-      await done();
-    });
-    for (let n = 0; n < KILLS; n++) {
-      for (const { sd_hash } of await filesOf(victim))
-        await victim.call('file_delete', { sd_hash, delete_from_download_dir: true });
-      const isAcknowledged = await killedDuring(get, momentOf(ms, 'get', n));
-      const files = await checked();
-      if (isAcknowledged) expect(files.length).toBe(1);
-      // An acknowledged download continues by itself.
-      if (!isAcknowledged) await get();
-      const file = await done();
-      expect(readFileSync(file.download_path!).equals(film)).toBe(true);
-      expect(readdirSync(join(victim.folder, 'files'))).toEqual(['film.bin']);
-      expect(readdirSync(blobFolder()).filter((name) => !isBlobHash(name))).toEqual([]);
-      expect((await bytesOf(file)).equals(film)).toBe(true);
-    }
-  });
+  it(
+    'while it downloads finishes the file, and plays no wrong byte',
+    { timeout: HANG_MS * KILLS },
+    async () => {
+      const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
+      const done = async () => {
+        await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
+        return (await filesOf(victim))[0]!;
+      };
+      const ms = await durationOf(async () => {
+        await get();
+        await done();
+      });
+      for (let n = 0; n < KILLS; n++) {
+        for (const { sd_hash } of await filesOf(victim))
+          await victim.call('file_delete', { sd_hash, delete_from_download_dir: true });
+        const isAcknowledged = await killedDuring(get, momentOf(ms, 'get', n));
+        const files = await checked();
+        if (isAcknowledged) expect(files.length).toBe(1);
+        // An acknowledged download continues by itself.
+        if (!isAcknowledged) await get();
+        const file = await done();
+        expect(readFileSync(file.download_path!).equals(film)).toBe(true);
+        expect(readdirSync(join(victim.folder, 'files'))).toEqual(['film.bin']);
+        expect(readdirSync(blobFolder()).filter((name) => !isBlobHash(name))).toEqual([]);
+        expect((await bytesOf(file)).equals(film)).toBe(true);
+      }
+    },
+  );
 
-  it('while it deletes a file has all of it or nothing', { timeout: HANG_MS * 4 }, async () => {
+  it('while it deletes a file has all of it or nothing', { timeout: HANG_MS * KILLS }, async () => {
     const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
     const remove = () => victim.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
     const whole = async () => {
@@ -188,7 +192,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
     }
   });
 
-  it('while it changes settings has the acknowledged value', { timeout: HANG_MS * 4 }, async () => {
+  it('while it changes settings has the acknowledged value', { timeout: HANG_MS * KILLS }, async () => {
     const set = (value: number) => victim.call('settings_set', { key: 'blob_storage_limit', value });
     const ms = await durationOf(() => set(999));
     let last = 999;

@@ -4,26 +4,34 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { portsFound, startLoopbackNode, type LoopbackNode } from '../support/loopbackNodes.js';
+import {
+  AdjustableClock,
+  portsFound,
+  startLoopbackNode,
+  type LoopbackNode,
+} from '../support/loopbackNodes.js';
 import { PythonNodes } from '../support/pythonNodes.js';
 
 const LBRYNET = process.env['LBRYNET'];
 if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
 
 const COUNT = 10;
+const DAY_SEC = 86_400;
 const hashOf = (name: string): Buffer => createHash('sha384').update(name).digest();
 
 describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
   let theirs: PythonNodes;
   let theirPorts: number[];
   const ours: LoopbackNode[] = [];
+  const clock = new AdjustableClock();
 
   beforeAll(async () => {
     theirs = new PythonNodes(LBRYNET!);
     // Ours is the first that theirs know, and one of theirs the first that the others of ours know.
-    ours.push(await startLoopbackNode([]));
+    ours.push(await startLoopbackNode([], clock));
     theirPorts = await theirs.start(COUNT, [ours[0]!.port]);
-    for (let count = 1; count < COUNT; count++) ours.push(await startLoopbackNode([theirPorts[count]!]));
+    for (let count = 1; count < COUNT; count++)
+      ours.push(await startLoopbackNode([theirPorts[count]!], clock));
     await Promise.all(ours.map(({ node }) => node.joined()));
     for (let round = 0; round < 2; round++) {
       await Promise.all(ours.map(({ node }) => node.refresh()));
@@ -70,5 +78,59 @@ describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
       (await theirs.find(3, hash)).filter((port) => port !== theirPorts[3]),
     );
     expect(await portsFound(ours[4]!, hash)).toEqual(others(ours[4]!.port));
+  });
+
+  it('accepts announcements with new tokens after those of earlier ones have expired', async () => {
+    // lbry-sdk accepts any token in the first five minutes of a node.
+    await theirs.jump(360);
+    const announceAll = async (name: string): Promise<void> => {
+      for (const index of [0, 3, 7]) {
+        const { found, accepted } = await ours[index]!.node.announce(hashOf(`ours ${name} ${index}`));
+        expect([found, accepted]).toEqual([8, 8]);
+        expect(await theirs.announce(index, hashOf(`theirs ${name} ${index}`))).toBeGreaterThan(4);
+      }
+    };
+    await announceAll('before');
+    // A token stays valid over one change of the secret, and not over two. Each node still has the tokens of the others.
+    for (let change = 1; change <= 2; change++) {
+      await theirs.changeTokens();
+      for (const { node } of ours) node.tokens.rotate();
+      await announceAll(`after ${change}`);
+    }
+    for (let change = 1; change <= 2; change++) {
+      await theirs.changeTokens();
+      for (const { node } of ours) node.tokens.rotate();
+    }
+    await announceAll('at last');
+    for (const index of [0, 3, 7]) {
+      const [byOurs, byTheirs] = [hashOf(`ours at last ${index}`), hashOf(`theirs at last ${index}`)];
+      expect(await theirs.find(5, byOurs)).toEqual([ours[index]!.port]);
+      expect(await portsFound(ours[5]!, byTheirs)).toEqual([theirPorts[index]]);
+    }
+  });
+
+  it('forgets announcements after a day, and takes them again', async () => {
+    const [byOurs, byTheirs] = [hashOf('a day of ours'), hashOf('a day of theirs')];
+    const announce = async (): Promise<void> => {
+      await ours[2]!.node.announce(byOurs);
+      await theirs.announce(2, byTheirs);
+    };
+    const found = async (): Promise<number[][]> => [
+      await portsFound(ours[6]!, byOurs),
+      await portsFound(ours[6]!, byTheirs),
+      await theirs.find(6, byOurs),
+      await theirs.find(6, byTheirs),
+    ];
+    const both = [[ours[2]!.port], [theirPorts[2]!]];
+    await announce();
+    expect(await found()).toEqual([...both, ...both]);
+    clock.jump(DAY_SEC - 3600);
+    await theirs.jump(DAY_SEC - 3600);
+    expect(await found()).toEqual([...both, ...both]);
+    clock.jump(2 * 3600);
+    await theirs.jump(2 * 3600);
+    expect(await found()).toEqual([[], [], [], []]);
+    await announce();
+    expect(await found()).toEqual([...both, ...both]);
   });
 });

@@ -1,5 +1,5 @@
 /** Nodes of the DHT on real sockets of the loopback network. */
-import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
+import { systemClock, systemRandom, type Clock } from '../../src/daemon/base/clock.js';
 import type { Endpoint } from '../../src/daemon/dht/contact.js';
 import { DhtNode } from '../../src/daemon/dht/node.js';
 import { PeerFinder } from '../../src/daemon/dht/peerFinder.js';
@@ -15,14 +15,35 @@ export interface LoopbackNode {
   readonly finder: PeerFinder;
 }
 
+/** The system's clock, which a test may set ahead. Timers that run meanwhile do not end earlier. */
+export class AdjustableClock implements Clock {
+  private aheadMs = 0;
+  readonly after = systemClock.after;
+
+  jump(seconds: number): void {
+    this.aheadMs += seconds * 1000;
+  }
+
+  nowSec(): number {
+    return systemClock.nowSec() + Math.floor(this.aheadMs / 1000);
+  }
+
+  nowMs(): number {
+    return systemClock.nowMs() + this.aheadMs;
+  }
+}
+
 /** Starts a node on a free port. */
-export async function startLoopbackNode(seeds: readonly number[]): Promise<LoopbackNode> {
+export async function startLoopbackNode(
+  seeds: readonly number[],
+  clock: Clock = systemClock,
+): Promise<LoopbackNode> {
   const socket = await openUdpSocket(0, HOST, { what: 'DHT', settings: 'udp_port, network_interface' });
   const { port } = socket;
   const known: Endpoint[] = seeds.map((udpPort) => ({ address: HOST, udpPort }));
   const external = () => ({ address: HOST, udpPort: port, tcpPort: port });
   const node = new DhtNode({
-    clock: systemClock,
+    clock,
     random: systemRandom,
     log: SILENT_LOGGER,
     port: socket,

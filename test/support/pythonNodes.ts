@@ -55,9 +55,19 @@ async def find(index, blob_hash):
 async def table(index):
     return sorted(peer.udp_port for peer in nodes[index].protocol.routing_table.get_peers())
 
+async def jump(seconds):
+    loop = asyncio.get_running_loop()
+    earlier = loop.time
+    loop.time = lambda: earlier() + seconds
+
+async def change_tokens():
+    for node in nodes:
+        node.protocol.change_token()
+
 async def main():
     loop = asyncio.get_running_loop()
-    commands = {'start': start, 'refresh': refresh, 'announce': announce, 'find': find, 'table': table}
+    commands = {'jump': jump, 'change_tokens': change_tokens,
+                'start': start, 'refresh': refresh, 'announce': announce, 'find': find, 'table': table}
     while True:
         line = await loop.run_in_executor(None, sys.stdin.readline)
         if not line:
@@ -111,6 +121,16 @@ export class PythonNodes {
   /** Resolves to the TCP ports of those who announced the hash, sorted. */
   find(index: number, hash: Buffer): Promise<number[]> {
     return this.call('find', [index, hash.toString('hex')]) as Promise<number[]>;
+  }
+
+  /** Sets the clock of all nodes ahead; timers that wait longer than that are not due. */
+  async jump(seconds: number): Promise<void> {
+    await this.call('jump', [seconds]);
+  }
+
+  /** Gives all nodes a new secret for tokens. lbry-sdk does so only where a program asks it to. */
+  async changeTokens(): Promise<void> {
+    await this.call('change_tokens', []);
   }
 
   async stop(): Promise<void> {

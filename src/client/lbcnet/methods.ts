@@ -982,12 +982,24 @@ export interface LbcnetMethods {
     params: {
       /** hash of the stream descriptor */
       sd_hash?: string;
-      /** name of the saved file */
+      /** name of the saved file, or the suggested name if it is not saved */
       file_name?: string;
       /** hash of the stream */
       stream_hash?: string;
       /** number of the file in the database */
       rowid?: number;
+      /** id of the claim, or a list of ids */
+      claim_id?: string | readonly string[];
+      /** id of the transaction of the claim */
+      txid?: string;
+      /** index of the claim output in its transaction */
+      nout?: number;
+      /** name of the claim */
+      claim_name?: string;
+      /** id of the channel that signed the claim, or a list of ids */
+      channel_claim_id?: string | readonly string[];
+      /** name of the channel that signed the claim */
+      channel_name?: string;
       /** HOST or HOST:PORT of the reflector; default: a server of the setting reflector_servers */
       reflector?: string;
       /** another name of the parameter reflector */

@@ -92,6 +92,11 @@ export interface ParamDeclaration {
   readonly refusesNull?: true;
   /** An empty text counts as absent. */
   readonly emptyIsAbsent?: true;
+  /**
+   * A filter of files. A null matches files without a value and an empty list matches no file, so that neither makes a method
+   * change all files. Source: lbry-sdk lbry/file/source_manager.py `get_filtered`.
+   */
+  readonly isFileFilter?: true;
 }
 
 export interface MethodDeclaration {
@@ -132,6 +137,13 @@ export function declareMethod<const D extends MethodDeclaration>(declaration: D)
 /** Declares a parameter that several methods share. */
 export function declareParam<const P extends ParamDeclaration>(param: P): P {
   return param;
+}
+
+/** Returns a copy of the parameter's declaration, marked as a filter of files. */
+export function fileFilterOf<const P extends ParamDeclaration>(
+  param: P,
+): P & { readonly isFileFilter: true } {
+  return { ...param, isFileFilter: true };
 }
 
 /** Returns a copy of the parameter's declaration, marked as required. */

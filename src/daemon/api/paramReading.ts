@@ -91,6 +91,7 @@ function readParam(param: ParamDeclaration, value: JsonValue | undefined): unkno
       `None or null is not valid value for argument '${param.name}'.`,
     );
   }
+  if (value === null && param.isFileFilter) return null;
   if (value === undefined || (value === null && param.type !== 'any')) return param.default;
   if (value === '' && param.emptyIsAbsent) return param.default;
   if (param.type === 'any') return value;
@@ -100,9 +101,11 @@ function readParam(param: ParamDeclaration, value: JsonValue | undefined): unkno
   if (read === undefined) {
     throw new DaemonError('TypeError', `'${param.name}' must be ${READABLE[param.type]}.`);
   }
-  return param.type === 'strOrList' && (read as string[]).length === 0 && !param.required
-    ? param.default
-    : read;
+  if (param.type !== 'strOrList') return read;
+  const texts = read as readonly string[];
+  // A single value of a filter is compared, and a list is searched.
+  if (param.isFileFilter) return Array.isArray(value) ? texts : texts[0];
+  return texts.length === 0 && !param.required ? param.default : texts;
 }
 
 const amountText = (value: JsonValue): unknown => (isJsonNumber(value) ? Number(numberText(value)) : value);

@@ -67,7 +67,6 @@ const METHODS = [
   'pins',
   'streamsToReflect',
   'isReflected',
-  'streamsOfFiles',
   'noteReflected',
   'withheldBlobs',
   'completedWith',

@@ -22,7 +22,6 @@ import type {
   BlobRow,
   CompletedStream,
   DiskUsage,
-  FileFilter,
   FileRow,
   HashPage,
   LostOutputs,
@@ -401,10 +400,6 @@ export class ContentStore {
 
   isReflected(sdHash: string): boolean {
     return this.#reflector.isReflected(sdHash);
-  }
-
-  streamsOfFiles(filter: FileFilter): string[] {
-    return this.#reflector.streamsOfFiles(filter);
   }
 
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): void {

@@ -3,7 +3,7 @@
  * Source: lbry-sdk lbry/extras/daemon/storage.py `update_reflected_stream`, `get_streams_to_re_reflect`.
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
-import type { CompletedStream, FileFilter, HashPage } from './rows.js';
+import type { CompletedStream, HashPage } from './rows.js';
 
 const IS_COMPLETE = `exists (select 1 from blob where blob_hash = sd_hash and status = 'finished')
   and not exists (
@@ -42,22 +42,6 @@ export class ReflectorRows {
   /** Whether a reflector has the stream. Source: lbry-sdk `get_all_lbry_files`, `fully_reflected`. */
   isReflected(sdHash: string): boolean {
     return this.#main.get('select 1 from reflected_stream where sd_hash = ?', sdHash) !== undefined;
-  }
-
-  /** Descriptors of the files that match the filter, sorted as the files are. */
-  streamsOfFiles({ sdHash, streamHash, fileName, rowid }: FileFilter): string[] {
-    const wanted: [string, string | number | undefined][] = [
-      ['sd_hash = ?', sdHash],
-      ['stream_hash = ?', streamHash],
-      ['lower(file_name) = ?', fileName === undefined ? undefined : Buffer.from(fileName).toString('hex')],
-      ['file.rowid = ?', rowid],
-    ];
-    const given = wanted.filter((one): one is [string, string | number] => one[1] !== undefined);
-    const conditions = given.map(([sql]) => sql).join(' and ') || 'true';
-    return this.#hashes(
-      `select sd_hash from file join stream using (stream_hash) where ${conditions} order by file.rowid`,
-      ...given.map(([, value]) => value),
-    );
   }
 
   noteReflected(sdHash: string, reflectorAddress: string, nowSec: number): void {

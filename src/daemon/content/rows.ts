@@ -111,14 +111,6 @@ export interface HashPage {
   readonly next: number | null;
 }
 
-/** Filter for files. An undefined member matches all files. */
-export interface FileFilter {
-  readonly sdHash?: string | undefined;
-  readonly streamHash?: string | undefined;
-  readonly fileName?: string | undefined;
-  readonly rowid?: number | undefined;
-}
-
 /** A stream whose blobs are all on disk. */
 export interface CompletedStream {
   readonly sdHash: string;

@@ -37,9 +37,7 @@ export function searchOf({
   const conditions = Object.entries(filter).flatMap(([field, given]): FileCondition[] => {
     if (given === undefined || field === 'full_status') return [];
     if (!isFileField(field)) throw badValue(`'${field}' is not a valid search operation`);
-    // A list with one element counts as a single value.
-    const value = isList(given) && given.length === 1 ? given[0]! : given;
-    return [{ field, value: isList(value) && !LISTED.has(field) ? [] : value, comparison: compared }];
+    return [{ field, value: isList(given) && !LISTED.has(field) ? [] : given, comparison: compared }];
   });
   const order = sort || 'rowid';
   if (!isFileField(order)) throw badValue(`'${order}' is not a valid field to sort by`);

@@ -1,22 +1,14 @@
 /** Declarations of the methods of the group file, and `get`. */
 import { t } from '../../../schema/schema.js';
-import { declareMethod, declareParam, required } from '../declaration.js';
+import { declareMethod, declareParam, fileFilterOf, required } from '../declaration.js';
 import {
-  channelClaimId,
-  claimName,
   downloadDirectory,
   fileFilter,
-  ofChannelName,
-  ofClaim,
   ofDescriptor,
-  ofFileName,
-  ofOutput,
-  ofTransaction,
   page,
   pageSize,
-  rowid,
-  streamHash,
   timeout,
+  unnamedFileFilter,
   uri,
 } from './listParams.js';
 import { walletId } from './params.js';
@@ -88,30 +80,42 @@ export const fileList = declareMethod({
     page,
     pageSize,
     ...fileFilter,
-    { name: 'added_on', type: 'int', description: 'time at which the file was added (Unix time in seconds)' },
+    fileFilterOf({
+      name: 'added_on',
+      type: 'int',
+      description: 'time at which the file was added (Unix time in seconds)',
+    }),
     // Filter by the height of the claim. The usage text of lbry-sdk omits this filter.
-    {
+    fileFilterOf({
       name: 'claim_height',
       type: 'int',
       description: 'height of the claim; below 1 while the claim is unconfirmed',
-    },
-    {
+    }),
+    fileFilterOf({
       name: 'outpoint',
       type: 'strOrList',
       description: 'outpoint (TXID:NOUT) of the claim, or a list of outpoints',
-    },
-    { name: 'blobs_in_stream', type: 'int', description: 'number of data blobs of the stream' },
-    { name: 'download_path', type: 'str', description: 'path of the saved file' },
-    { name: 'blobs_remaining', type: 'int', description: 'number of missing data blobs' },
-    {
+    }),
+    fileFilterOf({ name: 'blobs_in_stream', type: 'int', description: 'number of data blobs of the stream' }),
+    fileFilterOf({ name: 'download_path', type: 'str', description: 'path of the saved file' }),
+    fileFilterOf({ name: 'blobs_remaining', type: 'int', description: 'number of missing data blobs' }),
+    fileFilterOf({
       name: 'uploading_to_reflector',
       type: 'bool',
       description: 'whether the stream is being sent to a reflector',
-    },
-    { name: 'is_fully_reflected', type: 'bool', description: 'whether a reflector has the stream' },
-    { name: 'status', type: 'str', description: 'status: running, finished or stopped' },
-    { name: 'completed', type: 'bool', description: 'whether the saved file is complete' },
-    { name: 'is_pinned', type: 'bool', description: 'whether the blobs are kept when disk space runs short' },
+    }),
+    fileFilterOf({
+      name: 'is_fully_reflected',
+      type: 'bool',
+      description: 'whether a reflector has the stream',
+    }),
+    fileFilterOf({ name: 'status', type: 'str', description: 'status: running, finished or stopped' }),
+    fileFilterOf({ name: 'completed', type: 'bool', description: 'whether the saved file is complete' }),
+    fileFilterOf({
+      name: 'is_pinned',
+      type: 'bool',
+      description: 'whether the blobs are kept when disk space runs short',
+    }),
     { name: 'full_status', type: 'bool', description: 'accepted for older clients, without effect' },
   ],
   result: filePage,
@@ -183,13 +187,13 @@ export const fileReflect = declareMethod({
   ],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
-    '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
+    '[--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>]',
+    '[--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
+    '[--channel_name=<channel_name>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
   ],
   params: [
-    ofDescriptor,
-    { ...ofFileName, description: 'name of the saved file' },
-    streamHash,
-    rowid,
+    // The usage text of lbry-sdk names four of these filters, but its method accepts all.
+    ...fileFilter,
     {
       name: 'reflector',
       type: 'str',
@@ -222,15 +226,8 @@ export const fileSave = declareMethod({
   params: [
     { name: 'file_name', type: 'str', description: 'name of the saved file; default: the suggested name' },
     downloadDirectory,
-    ofDescriptor,
-    streamHash,
-    rowid,
-    ofClaim,
-    ofTransaction,
-    ofOutput,
-    claimName,
-    channelClaimId,
-    ofChannelName,
+    fileFilterOf(ofDescriptor),
+    ...unnamedFileFilter,
   ],
   result: t.union([
     { when: 'if exactly one file matches', schema: file },

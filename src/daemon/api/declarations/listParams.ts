@@ -1,5 +1,5 @@
 /** Parameters of methods that return lists: filters for outputs and files, and the page. */
-import { declareParam } from '../declaration.js';
+import { declareParam, fileFilterOf } from '../declaration.js';
 import { accountId, walletId } from './params.js';
 
 export const page = declareParam({
@@ -231,16 +231,21 @@ export const listing = [
   includeReceivedTips,
 ] as const;
 
+/** Filters that select files by other members than their name. */
+export const unnamedFileFilter = [
+  fileFilterOf(streamHash),
+  fileFilterOf(rowid),
+  fileFilterOf(ofClaim),
+  fileFilterOf(ofTransaction),
+  fileFilterOf(ofOutput),
+  fileFilterOf(claimName),
+  fileFilterOf(channelClaimId),
+  fileFilterOf(ofChannelName),
+] as const;
+
 /** Filters that select files. */
 export const fileFilter = [
-  ofDescriptor,
-  ofFileName,
-  streamHash,
-  rowid,
-  ofClaim,
-  ofTransaction,
-  ofOutput,
-  claimName,
-  channelClaimId,
-  ofChannelName,
+  fileFilterOf(ofDescriptor),
+  fileFilterOf(ofFileName),
+  ...unnamedFileFilter,
 ] as const;

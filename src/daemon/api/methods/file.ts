@@ -41,7 +41,8 @@ const NO_FILTERS = new Set([
 /** First page with two files. Two rows are enough to see whether exactly one file matches. */
 const FIRST_TWO = { offset: 0, limit: 2 };
 
-function filterOf(args: object, besides: readonly string[] = []): FileFilter {
+/** Arguments that select files, without those named in `besides`. */
+export function filterOf(args: object, besides: readonly string[] = []): FileFilter {
   const entries = Object.entries(args as Readonly<Record<string, JsonValue | undefined>>);
   const given = entries.filter(
     ([name, value]) => value !== undefined && !NO_FILTERS.has(name) && !besides.includes(name),

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { DECLARATIONS } from '../../../../src/daemon/api/declarations/table.js';
 import { readParams } from '../../../../src/daemon/api/paramReading.js';
+import type { JsonValue } from '../../../../src/util/json/json.js';
 
 function readNull(method: string, name: string): () => unknown {
   const declaration = DECLARATIONS.find((one) => one.name === method)!;
@@ -33,4 +34,19 @@ it.each([
   ['stream_update', ['bid', 'clear_fee', 'clear_channel', 'width', 'replace']],
 ])('%s treats null as absent', (method, names) => {
   for (const name of names) expect(readNull(method, name), name).not.toThrow();
+});
+
+it('are values in filters of files, and an empty list is none of the files', () => {
+  const read = (method: string, name: string, value: JsonValue): unknown => {
+    const declaration = DECLARATIONS.find((one) => one.name === method)!;
+    return readParams(declaration, { positional: [], named: new Map([[name, value]]) })[name];
+  };
+  for (const method of ['file_list', 'file_delete', 'file_save', 'file_pin', 'file_unpin', 'file_reflect'])
+    for (const name of ['claim_id', 'channel_claim_id'])
+      expect(
+        [null, [], ['a'], 'a'].map((value) => read(method, name, value)),
+        method,
+      ).toEqual([null, [], ['a'], 'a']);
+  expect([read('file_list', 'rowid', null), read('file_list', 'completed', null)]).toEqual([null, null]);
+  expect(read('txo_list', 'claim_id', [])).toBeUndefined();
 });
