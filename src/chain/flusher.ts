@@ -22,7 +22,7 @@ const FLUSH_INTERVAL_MS = 10 * 60_000;
  * connects the blocks since the last flush again, which takes about as long. More flushes take more time themselves.
  * Measured: `docs/benchmarks.md`.
  */
-const REPLAY_CPU_MS = 10_000;
+const REPLAY_CPU_MS = 20_000;
 /** Number of blocks between two readings of the process's time, which take a system call each. Arbitrary. */
 const BLOCKS_A_READING = 16;
 /**
