@@ -22,7 +22,8 @@ export function withoutCause(error: unknown): unknown {
 /** HTTP status of a page for an error that the node's RPC method returned. */
 function statusOf({ code }: AskError): number {
   if (code === RPC_ERROR.IN_WARMUP) return 503;
-  if (code === RPC_ERROR.INVALID_ADDRESS_OR_KEY || code === RPC_ERROR.INVALID_PARAMETER) return 404;
+  if (code === RPC_ERROR.INVALID_ADDRESS_OR_KEY) return 404;
+  if (code === RPC_ERROR.INVALID_PARAMETER) return 400;
   return code === RPC_ERROR.MISC_ERROR ? 501 : 500;
 }
 

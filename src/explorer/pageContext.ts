@@ -55,20 +55,18 @@ export interface Redirect {
 
 export type Page = (context: PageContext) => Promise<PageResult | Redirect>;
 
+/** A link to another page, with its text. */
+type Near = readonly [href: string, text: string];
+
 /** An error response: its status, a title and a message. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number;
   readonly title: string;
   /** Links to other pages that the visitor may have meant, each with path and text. */
-  readonly near: readonly (readonly [href: string, text: string])[];
+  readonly near: readonly Near[];
 
-  constructor(
-    status: number,
-    title: string,
-    message: string,
-    near: readonly (readonly [href: string, text: string])[] = [],
-  ) {
+  constructor(status: number, title: string, message: string, near: readonly Near[] = []) {
     super(message);
     this.status = status;
     this.title = title;
@@ -79,20 +77,17 @@ export class PageError extends Error {
 /** Maximum number of characters of a text that a link searches for. */
 const MAX_SEARCHED = 200;
 
-/** Returns a link to the search for a text that is not what a page expects. */
-export const searchLink = (text: string): readonly [href: string, text: string] => [
-  withQuery('/find', { q: text.slice(0, MAX_SEARCHED) }),
-  `Search for “${shownLine(text, 40)}”`,
-];
+/** Returns a link to the search for a text that is not what a page expects. Empty for an empty text. */
+export const searchFor = (text: string): readonly Near[] =>
+  text.trim() === ''
+    ? []
+    : [[withQuery('/find', { q: text.slice(0, MAX_SEARCHED) }), `Search for “${shownLine(text, 40)}”`]];
 
-export const notFound = (
-  title: string,
-  message: string,
-  near: readonly (readonly [href: string, text: string])[] = [],
-): PageError => new PageError(404, title, message, near);
+export const notFound = (title: string, message: string, near: readonly Near[] = []): PageError =>
+  new PageError(404, title, message, near);
 
-export const badRequest = (message: string): PageError =>
-  new PageError(400, 'This address is malformed', message);
+export const badRequest = (message: string, near: readonly Near[] = []): PageError =>
+  new PageError(400, 'This address is malformed', message, near);
 
 /** Parses an integer query parameter; undefined if it is absent. Throws `PageError` if it is invalid. */
 export function integerOf(query: URLSearchParams, name: string): number | undefined {

@@ -15,8 +15,8 @@ import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
 import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
-import { PageError, searchLink, type PageContext, type PageResult, type Redirect } from './pageContext.js';
-import { PAGES } from './pages/pageTable.js';
+import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
+import { pageOf } from './pages/pageTable.js';
 import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
@@ -403,11 +403,14 @@ export class Site {
     if (tip === null)
       throw new PageError(503, 'There is no block yet', 'The node has not read its first block.');
     const parts = partsOf(path);
-    const page = PAGES.get(parts[0] ?? '');
+    const page = pageOf(parts);
     if (page === undefined)
-      throw new PageError(404, 'There is no such page', 'Use the links above, or search.', [
-        searchLink(parts.at(-1) ?? ''),
-      ]);
+      throw new PageError(
+        404,
+        'There is no such page',
+        'Use the links above, or search.',
+        searchFor(parts.at(-1) ?? ''),
+      );
     this.counts.rendered++;
     const nowSec = Math.floor(Date.now() / 1000);
     const context: PageContext = {

@@ -57,6 +57,7 @@ try {
     console: '/console',
     'console-method': '/console?method=getnameproof',
     find: '/find?q=fusi',
+    help: '/help',
     missing: '/tx/0',
   }).filter(([name]) => wanted.length === 0 || wanted.includes(name));
   mkdirSync(out, { recursive: true });

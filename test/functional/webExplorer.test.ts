@@ -111,6 +111,13 @@ describe('pages', () => {
       ['/name/%zz', 400],
       ['/name-hex/xyz', 400],
       ['/blocks?from=x', 400],
+      ['/name/mindblown?after=zz', 400],
+      ['/name/mindblown?block=zz', 400],
+      ['/name/mindblown?block=99999999', 404],
+      [`/name/${'a'.repeat(256)}`, 400],
+      ['/name/a/b', 400],
+      ['/upcoming?block=350', 200],
+      ['/node/x', 404],
       ['/address/nothing', 404],
       [`/find?q=${'a'.repeat(5000)}`, 414],
     ] as const)

@@ -18,7 +18,7 @@ import { addressLink, withQuery } from '../../page/links.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import type { AskError } from '../explorerRpcStub.js';
-import { notFound, searchLink, type Page, type PageContext } from '../pageContext.js';
+import { notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { isMissing, Missing, orNull } from './parts.js';
 
 const A_PAGE = 50;
@@ -199,9 +199,11 @@ export const address: Page = async ({ ask, parts, query }) => {
   const [wanted = ''] = parts;
   const validity = await ask<{ isvalid: boolean }>('validateaddress', wanted.slice(0, 200));
   if (!validity.isvalid)
-    throw notFound('This is not an address', 'The text is not an address of this network.', [
-      searchLink(wanted),
-    ]);
+    throw notFound(
+      'This is not an address',
+      'The text is not an address of this network.',
+      searchFor(wanted),
+    );
   const positions = { after: query.get('after') ?? undefined, coinsAfter: query.get('coins') ?? undefined };
   const [balance, txids, utxos, moves] = await read(ask, wanted, positions);
   const path = addressLink(wanted);

@@ -17,13 +17,14 @@ import { integerText, prefixedText, sizeText, timeText } from '../../page/format
 import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
-import { integerOf, notFound, searchLink, type Page, type PageContext } from '../pageContext.js';
+import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import {
   EventSubject,
   EventTag,
   isMissing,
   Missing,
   NameOf,
+  noBlockYet,
   OptionalCoins,
   orNull,
   type OrError,
@@ -53,17 +54,14 @@ async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash
   if (wanted === 'tip') return { hash: tip.hash, isHash: false };
   if (/^[0-9]{1,10}$/.test(wanted)) {
     const height = Number(wanted);
-    if (height > tip.height)
-      throw notFound('There is no such block yet', `The latest block is ${integerText(tip.height)}.`, [
-        [blockLink('tip'), 'The latest block'],
-      ]);
+    if (height > tip.height) throw noBlockYet(tip.height);
     return { hash: await ask<string>('getblockhash', height), isHash: false };
   }
   if (!/^[0-9a-f]{64}$/i.test(wanted))
     throw notFound(
       'This is not a block',
       'A block is identified by its hash of 64 hexadecimal digits, or by its height.',
-      [searchLink(wanted)],
+      searchFor(wanted),
     );
   return { hash: wanted.toLowerCase(), isHash: true };
 }
@@ -112,7 +110,7 @@ async function headerOf(ask: PageContext['ask'], hash: string): Promise<BlockHea
     return await ask<BlockHeaderAnswer>('getblockheader', hash);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw notFound('There is no such block', 'This node knows no block with this hash.', [searchLink(hash)]);
+    throw notFound('There is no such block', 'This node knows no block with this hash.', searchFor(hash));
   }
 }
 

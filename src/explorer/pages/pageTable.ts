@@ -18,6 +18,17 @@ import { proof, proofHex } from './proof.js';
 import { tx } from './tx.js';
 import { upcoming } from './upcoming.js';
 
+/** Pages whose paths have one more segment, which says what is shown. */
+const OF_ONE = ['address', 'block', 'claim', 'charts', 'tx'];
+/** Pages that parse all segments of their paths themselves. */
+const OF_MANY = ['lbry', 'name', 'name-hex', 'proof', 'proof-hex'];
+
+/** Returns the page for the segments of a path; undefined if there is none. */
+export function pageOf([first = '', ...more]: readonly string[]): Page | undefined {
+  const most = OF_MANY.includes(first) ? Infinity : OF_ONE.includes(first) ? 1 : 0;
+  return more.length > most ? undefined : PAGES.get(first);
+}
+
 export const PAGES: ReadonlyMap<string, Page> = new Map([
   ['', home],
   ['address', address],

@@ -4,10 +4,11 @@ import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/compone
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
 import { markup } from '../../page/markup.js';
+import { shownLine } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { AskError } from '../explorerRpcStub.js';
-import type { PageContext } from '../pageContext.js';
+import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
 
 /** Text of an event in the past tense, by the type of the event. */
 const PAST: Readonly<Record<string, string>> = {
@@ -149,12 +150,24 @@ export function Missing({ error }: { readonly error: AskError }): VNode {
 
 export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;
 
-/** Returns the query parameter `block`, a height or hash. The page shows the state after this block. */
-export function blockOf({ query }: PageContext): string | number | undefined {
-  const text = query.get('block');
-  if (text === null || text === '') return undefined;
-  return /^[0-9]{1,10}$/.test(text) ? Number(text) : text;
+/**
+ * Returns the query parameter `block`, a height or hash; undefined if it is absent. The page shows the state after this block.
+ * Throws `PageError` if it is malformed or above the tip.
+ */
+export function blockOf({ query, tip }: PageContext): string | number | undefined {
+  const text = query.get('block')?.trim() ?? '';
+  if (text === '') return undefined;
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  if (!/^[0-9]{1,10}$/.test(text)) throw badRequest('“block” must be the height or the hash of a block.');
+  if (Number(text) > tip.height) throw noBlockYet(tip.height);
+  return Number(text);
 }
+
+/** Error page for a height above the tip. */
+export const noBlockYet = (height: number): PageError =>
+  notFound('There is no such block yet', `The latest block is ${integerText(height)}.`, [
+    [blockLink('tip'), 'The latest block'],
+  ]);
 
 export function AsOf({
   height,
@@ -224,6 +237,23 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
       ))}
     </>
   );
+}
+
+/** Maximum length of a name in bytes. Source: lbrycrd nameclaim.h `MAX_CLAIM_NAME_SIZE`. */
+const MAX_NAME_BYTES = 255;
+
+/** Returns the name in the path; with `isHex` it is the name's bytes in hex. Throws `PageError` if it is malformed. */
+export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
+  const [name = ''] = parts;
+  if (parts.length > 1)
+    throw badRequest('A slash in a name is written %2F.', [
+      [nameLink(parts.join('/')), `The name ${shownLine(parts.join('/'), 60)}`],
+    ]);
+  if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
+    throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
+  if ((isHex ? name.length / 2 : Buffer.byteLength(name)) > MAX_NAME_BYTES)
+    throw badRequest(`A name has at most ${MAX_NAME_BYTES} bytes.`, searchFor(isHex ? '' : name));
+  return name;
 }
 
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex');

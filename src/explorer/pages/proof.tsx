@@ -6,8 +6,8 @@ import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } fro
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer } from '../answers.js';
 import type { VNode } from 'preact';
-import { badRequest, type Page, type PageContext, type PageResult } from '../pageContext.js';
-import { AsOf, AsOfForm, blockOf } from './parts.js';
+import { type Page, type PageContext, type PageResult } from '../pageContext.js';
+import { AsOf, AsOfForm, blockOf, nameOfPath } from './parts.js';
 
 interface ProofAnswer {
   /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
@@ -209,11 +209,8 @@ function ProvenFacts({ header, claim }: Shown) {
 }
 
 async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
-  const { parts, query, tip } = context;
-  const [name = ''] = parts;
-  if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
-  if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
-    throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
+  const { query, tip } = context;
+  const name = nameOfPath(context, isHex);
   const proven = await read(context, name, isHex);
   const { header, claim, pairs, nodes, steps } = proven;
   const shown = isHex ? name : shownLine(name, 60);

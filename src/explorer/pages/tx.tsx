@@ -23,7 +23,7 @@ import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcStub.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
-import { integerOf, notFound, searchLink, type Page, type PageContext } from '../pageContext.js';
+import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { ClaimLine } from './parts.js';
 
 const A_PAGE = 100;
@@ -177,16 +177,18 @@ async function read(ask: PageContext['ask'], txid: string, from: number): Promis
     return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5 || isFilling(error)) throw error;
-    throw notFound('There is no such transaction', pageErrorOf(error).message, [searchLink(txid)]);
+    throw notFound('There is no such transaction', pageErrorOf(error).message, searchFor(txid));
   }
 }
 
 export const tx: Page = async ({ ask, parts, query, tip }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
-    throw notFound('This is not a transaction id', 'A transaction is identified by 64 hexadecimal digits.', [
-      searchLink(wanted),
-    ]);
+    throw notFound(
+      'This is not a transaction id',
+      'A transaction is identified by 64 hexadecimal digits.',
+      searchFor(wanted),
+    );
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
   const info = await read(ask, txid, from);

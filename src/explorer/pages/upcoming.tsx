@@ -7,6 +7,7 @@ import { integerOf, type Page, type PageResult } from '../pageContext.js';
 import {
   AsOf,
   AsOfForm,
+  blockOf,
   Chips,
   EventSubject,
   EventTag,
@@ -64,11 +65,12 @@ const columnsOf = (now: number, spacingSec: number): readonly Column<UpcomingEve
   },
 ];
 
-export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing }) => {
+export const upcoming: Page = async (context) => {
+  const { ask, query, tip, spacingSec, isSyncing } = context;
   if (isSyncing) return notYet();
   const kind = KINDS.find(([key]) => key === query.get('kind'))?.[0] ?? 'all';
   const from = integerOf(query, 'from');
-  const block = query.get('block') ?? undefined;
+  const block = blockOf(context);
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
   return {
     title: 'Coming events',
@@ -78,7 +80,7 @@ export const upcoming: Page = async ({ ask, query, tip, spacingSec, isSyncing })
       <>
         <div class="head">
           <h1>Coming events</h1>
-          <AsOfForm path="/upcoming" shown={block ?? ''} />
+          <AsOfForm path="/upcoming" shown={String(block ?? '')} />
         </div>
         <AsOf height={answer.height} now={tip.height} path="/upcoming" />
         <p class="quiet">

@@ -16,7 +16,7 @@ test.each([
   [-1, stopped, 501],
   [-1, 'The claim index is not enabled. Start with -claimindex to use it', 501],
   [-5, 'No such mempool or blockchain transaction', 404],
-  [-8, 'order must be one of bid, oldest, newest', 404],
+  [-8, 'order must be one of bid, oldest, newest', 400],
   [-32603, 'internal', 500],
 ])('error %i (%s) becomes a page with status %i', (code, message, status) => {
   const error = new AskError(code, message);

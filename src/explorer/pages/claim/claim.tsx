@@ -1,7 +1,7 @@
 /** `/claim/<id>`: the value of a claim, its signing channel and its supports; for a channel also the claims that it signed. */
 import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
 import { AskError } from '../../explorerRpcStub.js';
-import { notFound, searchLink, type Page } from '../../pageContext.js';
+import { notFound, searchFor, type Page } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull } from '../parts.js';
 import { ended, takenBack } from './claimEnded.js';
@@ -11,9 +11,11 @@ export const claim: Page = async (context) => {
   const { ask, parts } = context;
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{40}$/i.test(wanted))
-    throw notFound('This is not a claim id', 'A claim is identified by 40 hexadecimal digits.', [
-      searchLink(wanted),
-    ]);
+    throw notFound(
+      'This is not a claim id',
+      'A claim is identified by 40 hexadecimal digits.',
+      searchFor(wanted),
+    );
   const id = wanted.toLowerCase();
   const answer = await orNull(ask<ClaimAnswer>('getclaim', id));
   if (!isMissing(answer)) return living(context, answer);
@@ -23,5 +25,5 @@ export const claim: Page = async (context) => {
   if (status instanceof AskError && status.code !== -5 && status.code !== -32601) throw status;
   const gone = takenFrom(context.taken, ({ event, claimId }) => event === 'claim' && claimId === id);
   if (gone.length > 0) return takenBack(id, gone);
-  throw notFound('There is no such claim', 'No claim that this node knows has this id.', [searchLink(id)]);
+  throw notFound('There is no such claim', 'No claim that this node knows has this id.', searchFor(id));
 };

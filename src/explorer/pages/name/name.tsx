@@ -21,6 +21,7 @@ import {
   hexOf,
   InBlocks,
   isMissing,
+  nameOfPath,
   OptionalCoins,
   orNull,
   type OrError,
@@ -31,15 +32,6 @@ import { Waiting } from '../waiting.js';
 const A_PAGE = 100;
 /** Maximum number of upcoming events on the page; `/upcoming` shows more. */
 const COMING = 15;
-
-/** Returns the name in the path; with `isHex` it is the name's bytes in hex. Throws `PageError` if it is malformed. */
-function askedName({ parts }: PageContext, isHex: boolean): string {
-  const [name = ''] = parts;
-  if (parts.length > 1) throw badRequest('A slash in a name is written %2F.');
-  if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
-    throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
-  return name;
-}
 
 /** Reads the controlling claim with its channel. Null if it names no channel, or if the node cannot read it. */
 async function signedOwner(
@@ -81,7 +73,7 @@ async function historyOf({ ask, query }: PageContext, name: string, isHex: boole
 
 async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const { ask, query, tip } = context;
-  const name = askedName(context, isHex);
+  const name = nameOfPath(context, isHex);
   const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
   const after = query.get('after') ?? undefined;
   const asOf = blockOf(context);
