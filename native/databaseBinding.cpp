@@ -166,7 +166,7 @@ napi_value close(napi_env env, napi_callback_info info) {
       nullptr);
 }
 
-// () => number with which other threads attach to the database
+// () => number that identifies the database for other threads
 napi_value share(napi_env env, napi_callback_info info) {
   OpenDatabase* handle = readCall<OpenDatabase>(env, info, "not a database", 0, nullptr);
   return handle ? makeNumber(env, publish(SharedKind::kDatabase, handle->shared)) : nullptr;

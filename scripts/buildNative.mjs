@@ -80,7 +80,7 @@ function readStamp() {
     const { inputs, tools } = JSON.parse(readFileSync(STAMP, 'utf8'));
     if (existsSync(ADDON)) return { inputs, tools };
   } catch {
-    // The stamp file is missing or damaged, so the addon counts as not built.
+    // The stamp file is missing or corrupt, so the addon counts as not built.
   }
   return { inputs: '', tools: '' };
 }

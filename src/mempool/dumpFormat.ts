@@ -142,7 +142,7 @@ class RecordFile {
 
 /**
  * Reads a dump to its end or until the signal aborts. Resolves to false if the file does not exist. Throws `ReadError` if the file
- * is damaged or has another version; in a file without checksum, the records before the damage are read first. Throws system
+ * is corrupt or has another version; in a file without checksum, the records before the corruption are read first. Throws system
  * errors if the disk fails.
  */
 export async function readDump(path: string, into: DumpReader, signal: AbortSignal): Promise<boolean> {

@@ -20,7 +20,7 @@ export class CrossingErrors {
   private readonly kinds: readonly ErrorKind[];
   private readonly other: (message: string) => Error;
 
-  /** `other` creates an error that stands for an error whose class is not registered. */
+  /** `other` creates the error that replaces an error of an unregistered class. */
   constructor(kinds: readonly ErrorKind[], other: (message: string) => Error = (text) => new Error(text)) {
     this.kinds = kinds;
     this.other = other;

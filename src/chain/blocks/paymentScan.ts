@@ -84,7 +84,7 @@ export interface BlockRun extends StoredRun {
 }
 
 /**
- * The result: the number of valid blocks (id, transactions and witnesses match) before the first one that is damaged or not
+ * The result: the number of valid blocks (id, transactions and witnesses match) before the first one that is corrupt or not
  * stored in canonical form. After that, one row for each transaction found in the valid blocks: number of the block, index
  * in the block, start and end offset in the block, `TX_FLAGS`, and its id (eight words of four bytes).
  */

@@ -86,7 +86,7 @@ export class StoredTransactions {
 
   /**
    * The transaction of block `id`; synchronous if its bytes are in the page cache. Null if the block is intact and has no
-   * such transaction. Throws `BlockFileError` when the block is damaged or its file is missing.
+   * such transaction. Throws `BlockFileError` when the block is corrupt or its file is missing.
    */
   read(id: number, wanted: WantedTransaction): StoredTransaction | Promise<StoredTransaction | null> {
     const found = this.cached(id, wanted.offset, this.scratch) ?? this.largeCached(id, wanted.offset);

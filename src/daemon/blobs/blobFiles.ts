@@ -175,7 +175,7 @@ export class BlobFiles {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return { kind: 'missing' };
-      // EIO may be a bad sector. It counts as damage of this blob, so that other blobs are not affected.
+      // EIO may be a bad sector. It counts as corruption of this blob, so that other blobs are not affected.
       if (code === 'EIO') return damaged('the disk failed to read it');
       throw environmentError(withPath(error, path), path);
     } finally {

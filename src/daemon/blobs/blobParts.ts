@@ -40,7 +40,7 @@ export class BlobParts {
 
   /**
    * Reads `count` bytes from a position, or fewer at the end of the blob. The result is in the buffer `into` if it is given
-   * and no other bytes are needed for verification. Throws `BlobChangedError` if the file was changed or is damaged.
+   * and no other bytes are needed for verification. Throws `BlobChangedError` if the file was changed or is corrupt.
    */
   async read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array> {
     const length = Math.min(count, this.lengthBytes - at);

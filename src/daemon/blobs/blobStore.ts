@@ -1,6 +1,6 @@
 /**
  * The blobs on disk, `blobfiles/<hash>`: written whole or not at all, checked against their hash before their first use in a
- * run, quarantined when they are damaged. Other blobs are made from published files on demand (`originals.ts`) or held in
+ * run, quarantined when they are corrupt. Other blobs are made from published files on demand (`originals.ts`) or held in
  * memory without being written (`heldBlobs.ts`). Source: lbry-sdk lbry/blob/blob_manager.py `BlobManager`.
  */
 import { rename, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ import { Originals } from './originals.js';
 import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
 import { BlobVerifying } from './blobVerifying.js';
 
-/** Suffix appended to the name of a damaged blob file, so that the file is not used as a blob. */
+/** Suffix appended to the name of a corrupt blob file, so that the file is not used as a blob. */
 const DAMAGED_SUFFIX = '.damaged';
 
 export class BlobStore {
@@ -189,7 +189,7 @@ export class BlobStore {
   }
 
   /**
-   * Returns the bytes of a blob, decrypted if `cipher` is given. Null if the blob is missing or damaged; its status is then
+   * Returns the bytes of a blob, decrypted if `cipher` is given. Null if the blob is missing or corrupt; its status is then
    * pending, so that it is downloaded again.
    */
   async read(hash: string, cipher: CipherKey | null = null): Promise<Uint8Array | null> {
@@ -220,7 +220,7 @@ export class BlobStore {
     try {
       return await decrypted(parts, cipher, isFull);
     } catch (error) {
-      // A damaged file was already quarantined. A file that was changed is verified again at its next use.
+      // A corrupt file was already quarantined. A file that was changed is verified again at its next use.
       if (error instanceof BlobChangedError) return null;
       throw error;
     }
@@ -324,7 +324,7 @@ export class BlobStore {
   }
 
   /**
-   * Verifies a file by its hash, and quarantines the file if it is damaged. In the meantime the file may have been replaced
+   * Verifies a file by its hash, and quarantines the file if it is corrupt. In the meantime the file may have been replaced
    * by a correct one. Resolves to the stamp of a file that contains the blob, or to null.
    */
   #recheck(hash: string): Promise<FileStamp | null> {

@@ -250,7 +250,7 @@ export class BlobWork {
       if (blobHashOf(bytes) !== hash) return { kind: 'damaged', reason: 'its bytes have another hash' };
       return { ...whole, newTable: chunkTableOf(bytes) };
     } catch (error) {
-      // EIO may be a bad sector. It counts as damage of this blob, so that other blobs are not affected.
+      // EIO may be a bad sector. It counts as corruption of this blob, so that other blobs are not affected.
       if ((error as NodeJS.ErrnoException).code === 'EIO')
         return { kind: 'damaged', reason: 'the disk failed to read it' };
       throw withPath(error, path);

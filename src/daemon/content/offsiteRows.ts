@@ -161,7 +161,7 @@ export class OffsiteRows {
       .map((row) => row['blob_hash'] as string);
   }
 
-  /** Lets a blob whose file is damaged count as finished, because the object store contains it. */
+  /** Lets a blob whose file is corrupt count as finished, because the object store contains it. */
   keepFinished(hash: string): void {
     this.#main.run(`update blob set status = 'finished' where blob_hash = ?`, hash);
   }

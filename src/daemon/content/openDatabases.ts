@@ -1,6 +1,6 @@
 /**
  * Opens `lbrynet.sqlite` and `lbcnet.sqlite` of a data folder. A database that cannot be used ends the start with an error.
- * Only a damaged database is quarantined and replaced by an empty one. No database is ever deleted. Source: lbry-sdk
+ * Only a corrupt database is quarantined and replaced by an empty one. No database is ever deleted. Source: lbry-sdk
  * lbry/extras/daemon/components.py `DatabaseComponent.start`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -125,7 +125,7 @@ function assertWhole(database: SqliteDatabase, path: string): void {
   rmSync(note, { force: true });
 }
 
-/** Renames a damaged database and its log files. Returns the new path. */
+/** Renames a corrupt database and its log files. Returns the new path. */
 function quarantine(path: string): string {
   let aside = `${path}.damaged`;
   for (let number = 1; existsSync(aside); number++) aside = `${path}.damaged.${number}`;
@@ -136,9 +136,9 @@ function quarantine(path: string): string {
 }
 
 /**
- * Opens the main database. A damaged one of the current revision is quarantined and replaced with an empty one; the library
- * is rebuilt from the blobs. A damaged database of an older revision is not replaced: the operator gets the error, because
- * the copy for the migration may be the damaged file.
+ * Opens the main database. A corrupt one of the current revision is quarantined and replaced with an empty one; the library
+ * is rebuilt from the blobs. A corrupt database of an older revision is not replaced: the operator gets the error, because
+ * the copy for the migration may be the corrupt file.
  */
 function openOrReplaceMain(
   provider: SqliteProvider,

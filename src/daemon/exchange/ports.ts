@@ -9,7 +9,7 @@ import type { PeerSource } from '../dht/peerSource.js';
 export interface BlobReader {
   /** Hashes of the complete blobs that can be served. */
   readonly finished: Pick<ReadonlySet<string>, 'has'>;
-  /** Reads and verifies a blob; null if the blob is missing or damaged. */
+  /** Reads and verifies a blob; null if the blob is missing or corrupt. */
   read(hash: string): Promise<Uint8Array | null>;
   /**
    * Opens a blob in order to read it in parts, which needs little memory. A reader without this method provides only whole

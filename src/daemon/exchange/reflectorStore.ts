@@ -118,7 +118,7 @@ export class ReflectorStore implements BlobReader {
   async read(hash: string): Promise<Uint8Array | null> {
     if (!this.finished.has(hash)) return null;
     const bytes = await this.#deps.blobs.read(hash);
-    // A damaged blob makes its streams incomplete.
+    // A corrupt blob makes its streams incomplete.
     if (bytes === null) await this.#withhold();
     return bytes;
   }

@@ -54,7 +54,7 @@ export interface RebuildReport {
   readonly claims: number;
   /** Descriptors of files for which no claim was found. */
   readonly withoutClaim: readonly string[];
-  /** Blobs that start like a descriptor but are invalid or damaged. */
+  /** Blobs that start like a descriptor but are invalid or corrupt. */
   readonly unreadable: readonly string[];
   /** Number of blobs that belong to no stream. These blobs stay on disk. */
   readonly blobsOfNoStream: number;

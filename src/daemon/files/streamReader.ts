@@ -162,7 +162,7 @@ export class StreamReader {
     } catch (error) {
       if (!(error instanceof BlobChangedError)) throw error;
       // The file of the blob changed during the read. The second attempt verifies the blob again, and downloads it if it
-      // is damaged.
+      // is corrupt.
       return wholePlain(await this.blob(stream, at, signal));
     }
   }

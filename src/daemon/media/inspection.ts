@@ -12,7 +12,7 @@ export interface MediaFacts {
   readonly durationSec?: number;
 }
 
-/** Milliseconds for an inspection, because a damaged file may keep the parser busy. Arbitrary. */
+/** Milliseconds for an inspection, because a corrupt file may keep the parser busy. Arbitrary. */
 const INSPECTION_MS = 30_000;
 
 /** Inspects a file. The result is empty if the file is unreadable or the inspection takes more than `limitMs` milliseconds. */

@@ -269,7 +269,7 @@ export class OffsiteBlobs {
     }
   }
 
-  /** Updates the state of a blob whose file is damaged or missing. The database has recorded the loss before. */
+  /** Updates the state of a blob whose file is corrupt or missing. The database has recorded the loss before. */
   async #mend(hash: string): Promise<void> {
     if (this.#deps.local.finished.has(hash)) return;
     if (!this.#offsite.has(hash)) {

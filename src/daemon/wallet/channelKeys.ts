@@ -46,7 +46,7 @@ export class ChannelKeys {
       try {
         return parseChannelKey(pem);
       } catch {
-        // A damaged entry of the file is ignored, because the key may be in the chain of derived keys.
+        // A corrupt entry of the file is ignored, because the key may be in the chain of derived keys.
       }
     if (this.#account.root.privateKey === null) return null;
     this.#deriveBelow(this.#next + LOOKAHEAD);

@@ -17,7 +17,7 @@ const LOGS_SEARCHES = 4;
 const WAITING = 5;
 const SYNCED = 6;
 const STAGED = 7;
-/** Number of 64-bit words for the numbers of the snapshot. The hash of the tip follows. */
+/** Number of 64-bit words that precede the hash of the tip in the shared memory. */
 const NUMBERS = 8;
 /** Value of the commit number while the other numbers are being changed. */
 const NONE = -1n;

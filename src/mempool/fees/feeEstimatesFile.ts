@@ -137,7 +137,7 @@ export function formatFeeHistory({
 
 /**
  * Reads the fee data of the last run; undefined if no usable file exists. Synchronous, because the file is small. `warn`
- * reports a damaged file to the operator and the log.
+ * reports a corrupt file to the operator and the log.
  */
 export function readFeeHistory(
   path: string,

@@ -21,7 +21,7 @@ export class BlockConnector {
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
   /**
-   * Tip after the last complete activation step, whose effects are all complete. During a step the chain may be further.
+   * Tip after the last complete activation step and all its effects. During a step the tip of the chain may already be a later block.
    */
   private standing: number = NO_HEADER;
   /** Callers that wait until a certain block is connected or found invalid. */

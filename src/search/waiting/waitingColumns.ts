@@ -22,7 +22,7 @@ export interface NumberColumn {
   values: Float64Array;
 }
 
-/** A document with the values that are not numbers. */
+/** The values of a claim that the search stores as objects; numeric values are stored in typed arrays. */
 export interface WaitingDocument {
   /** Claim id in wire order, as latin1. */
   readonly claimId: string;

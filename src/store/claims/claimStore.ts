@@ -93,7 +93,7 @@ export class ClaimStore {
   }
 
   /**
-   * Checks all rows of the trie. Throws `TrieCorruptionError` if `repair` can rebuild the damaged rows, and
+   * Checks all rows of the trie. Throws `TrieCorruptionError` if `repair` can rebuild the corrupt rows, and
    * `ClaimCorruptionError` if names are missing. Reads the rows of all names.
    */
   async checkTrie(rows: RowReader, tip: TrieTip): Promise<void> {

@@ -299,7 +299,7 @@ export class BlockFiles {
     return length;
   }
 
-  /** Creates the error for a damaged record. It names the file and what the operator can do. */
+  /** Creates the error for a corrupt record. It names the file and what the operator can do. */
   damaged(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
       `${this.path(kind, position.file)} does not contain the expected data at byte ${position.offset}. ${WHAT_TO_DO}`,

@@ -86,7 +86,7 @@ export interface LevelDb {
   compact(gte: string, lt: string): Promise<void>;
   /** Approximate size in bytes of a key range in the table files. */
   approximateSize(gte: string, lt: string): Promise<number>;
-  /** Number by which other threads can read the database (`sharedRows.ts`); null if they cannot. */
+  /** Number that identifies the database for other threads (`sharedRows.ts`); null if they cannot read it. */
   share(): number | null;
   /** Table files by level, and the cost of compactions, as lines of text. */
   stats(): string;

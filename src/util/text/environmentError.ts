@@ -116,7 +116,7 @@ export function systemErrorText(code: string, path: string): string {
 
 /**
  * Parses LevelDB's text `IO error: <path>: <reason>`. Returns the path and the error code of the reason. Null for other
- * texts. Also null if the file is missing or not a file, because only damage causes this, and damage can be repaired from
+ * texts. Also null if the file is missing or not a file, because only corruption causes this, and corruption can be repaired from
  * the block files. `LOCK` is an exception, because it is empty.
  */
 export function systemErrorOfText(text: string): { path: string; code: string } | null {

@@ -1,5 +1,5 @@
 /**
- * Recovers the readable part of a corrupt wallet file: complete commits, and the consistent rows of damaged commits. The
+ * Recovers the readable part of a corrupt wallet file: complete commits, and the consistent rows of corrupt commits. The
  * rows are written to a new file. The old file is kept beside it. Source: lbrycrd wallet/db.cpp `BerkeleyBatch::Recover`.
  */
 import { constants, existsSync } from 'node:fs';

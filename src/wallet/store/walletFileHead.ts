@@ -38,7 +38,7 @@ export function isHead(bytes: Buffer): boolean {
   return bytes.length >= HEAD_BYTES && MAGIC.equals(bytes.subarray(0, MAGIC.length));
 }
 
-/** Version of the file format; `Infinity` if the field is damaged. */
+/** Version of the file format; `Infinity` if the field is corrupt. */
 export function versionOf(bytes: Buffer): number {
   return isSealed(bytes.subarray(0, MARK_BYTES)) ? bytes.readUInt32LE(VERSION_AT) : Infinity;
 }

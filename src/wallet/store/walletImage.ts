@@ -2,7 +2,7 @@
  * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. The
  * image contains the positions of the rows, the public keys, and the state of the transactions, but not the private keys. It
  * is derived from the wallet file. It is written when the wallet is closed, and after many changes (`imageKeeper.ts`). If it
- * is missing or damaged, or very old, all rows are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
+ * is missing or corrupt, or very old, all rows are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
  */
 import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
@@ -101,7 +101,7 @@ export async function readImage(path: string, fd: number, sizeBytes: number): Pr
       parts: { columns: { keys, transactions }, notes: parts },
     };
   } catch {
-    // A damaged image is not used.
+    // A corrupt image is not used.
     return null;
   } finally {
     await file.close();

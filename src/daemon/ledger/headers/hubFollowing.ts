@@ -16,7 +16,7 @@ import { HeaderSync, type HubStanding, type HubTip } from './headerSync.js';
  */
 export const PATIENCE_MS = 30_000;
 
-/** Message for the operator: damaged headers were removed. */
+/** Message for the operator: corrupt headers were removed. */
 export const corruptionText = (path: string, height: number): string =>
   `The block headers in ${path} are corrupt from height ${height} on. They are downloaded from a hub ` +
   'again; if this happens often, check the disk.';
@@ -127,8 +127,8 @@ export class HubFollowing {
   }
 
   /**
-   * Called before a hub is declared a liar. Checks once whether the stored headers are damaged, and repairs them. Resolves
-   * to true if headers were damaged; the request to the hub must then be repeated.
+   * Called before a hub is declared a liar. Checks once whether the stored headers are corrupt, and repairs them. Resolves
+   * to true if headers were corrupt; the request to the hub must then be repeated.
    */
   mend(session: HubSession): Promise<boolean> {
     return this.#queue.run(async () => {

@@ -47,7 +47,7 @@ export function openHeaders(
 
 export class LedgerHeaders implements HeaderView {
   readonly path: string;
-  /** Height from which damaged headers were removed when the file was opened; null if none were. */
+  /** Height from which corrupt headers were removed when the file was opened; null if none were. */
   readonly cutAt: number | null;
   readonly #file: HeaderFile;
   readonly #params: LedgerParams;
@@ -69,7 +69,7 @@ export class LedgerHeaders implements HeaderView {
 
   /**
    * Returns the height from which stored headers must be removed. If the header at `broken` does not link to its
-   * predecessor, either of the two headers may be damaged. Damage of the last header can only be detected by its proof of
+   * predecessor, either of the two headers may be corrupt. Corruption of the last header can only be detected by its proof of
    * work.
    */
   #firstUnsound(broken: number | null): number {
@@ -94,7 +94,7 @@ export class LedgerHeaders implements HeaderView {
     }
   }
 
-  /** Scans all headers in the file in slices. Returns the height of the first damaged one, or null. */
+  /** Scans all headers in the file in slices. Returns the height of the first corrupt one, or null. */
   async firstCorruption(): Promise<number | null> {
     const broken = await this.#file.firstBreak();
     const first = this.#firstUnsound(broken);

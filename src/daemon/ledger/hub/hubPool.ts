@@ -73,7 +73,7 @@ export class HubPool {
   #candidate: HubSession | null = null;
   #isRunning = false;
   /** Whether the order of the servers must be computed again, because the settings have changed. */
-  #isAnew = false;
+  #isOrderStale = false;
   #loop: Promise<void> = Promise.resolve();
   #wake: (() => void) | null = null;
 
@@ -125,7 +125,7 @@ export class HubPool {
 
   /** Disconnects from the hub in use and connects to the first suitable server. */
   reconnect(): void {
-    this.#isAnew = true;
+    this.#isOrderStale = true;
     const reason = new HubGone(RECONNECT_REQUESTED);
     this.#candidate?.end(reason);
     this.#session?.end(reason);
@@ -137,7 +137,7 @@ export class HubPool {
   /** Call after the list of servers changed. If no hub is connected, the servers are tried immediately. */
   searchAgain(): void {
     if (this.#session !== null) return;
-    this.#isAnew = true;
+    this.#isOrderStale = true;
     this.#wake?.();
   }
 
@@ -178,14 +178,14 @@ export class HubPool {
     const [least, most] = this.#options.retryMs;
     let waitMs = least;
     while (this.#isRunning) {
-      this.#isAnew = false;
+      this.#isOrderStale = false;
       for (const server of await this.#inOrder()) {
         if (!this.#isRunning) return;
-        if (this.#isAnew) break;
+        if (this.#isOrderStale) break;
         if (await this.#use(server)) waitMs = least;
       }
       if (!this.#isRunning) return;
-      if (this.#isAnew) continue;
+      if (this.#isOrderStale) continue;
       await this.#sleep(waitMs);
       waitMs = Math.min(most, waitMs * 2);
     }
@@ -244,7 +244,7 @@ export class HubPool {
     this.#candidate = session;
     // A stop or a reconnect may have been requested while the connection was being opened.
     if (!this.#isRunning) session.end(new HubGone('The daemon is stopping'));
-    else if (this.#isAnew) session.end(new HubGone(RECONNECT_REQUESTED));
+    else if (this.#isOrderStale) session.end(new HubGone(RECONNECT_REQUESTED));
     const ended = new Promise<Error>((resolve) => {
       session.listen({
         notified: (method, params) => {

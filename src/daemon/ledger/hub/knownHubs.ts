@@ -1,6 +1,6 @@
 /**
  * Hubs that other hubs announced, with their reported countries, in a file of the wallet folder (`known_hubs.yml`, as in
- * lbry-sdk). Unless the settings name hubs, they are used together with the defaults. The file is optional: a damaged one is
+ * lbry-sdk). Unless the settings name hubs, they are used together with the defaults. The file is optional: a corrupt one is
  * reported and rebuilt. Source: lbry-sdk lbry/conf.py `KnownHubsList`, lbry/wallet/network.py `_update_hubs`.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export class KnownHubs {
   /** Entries of the file by server, as `host:port`. */
   readonly #hubs = new Map<string, { readonly server: HostPort; country: string | null }>();
 
-  /** Reads the file. If the file is missing or damaged, no hubs are known; damage is logged. */
+  /** Reads the file. If the file is missing or corrupt, no hubs are known; corruption is logged. */
   constructor(path: string, log: Pick<Logger, 'warn' | 'info'>) {
     this.#path = path;
     this.#log = log;

@@ -1,6 +1,6 @@
 /**
- * Schema of the ledger's database, and its opening. A file of another version or chain, or a damaged file, is rebuilt,
- * because all its data comes from the chain. A damaged file is quarantined first, even if the damage was found during use.
+ * Schema of the ledger's database, and its opening. A file of another version or chain, or a corrupt file, is rebuilt,
+ * because all its data comes from the chain. A corrupt file is quarantined first, even if the corruption was found during use.
  */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
@@ -150,7 +150,7 @@ const SQLITE_NOT_A_DATABASE = 26;
 /** SQLite's extended error code for a read behind the end of the file, which was truncated. */
 const SQLITE_IOERR_SHORT_READ = 522;
 
-/** Whether the error is caused by a damaged file and not by the query. */
+/** Whether the error is caused by a corrupt file and not by the query. */
 export function isCorruption(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   if (typeof code === 'number')
@@ -212,7 +212,7 @@ function quarantine(path: string): string {
 
 export interface OpenedStore {
   readonly database: SqliteDatabase;
-  /** Message for the operator about a damaged file; null for a valid file. */
+  /** Message for the operator about a corrupt file; null for a valid file. */
   readonly notice: string | null;
 }
 

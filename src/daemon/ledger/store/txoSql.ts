@@ -102,7 +102,7 @@ const SELECTIVE = [
  * list order soon finds a match.
  */
 export function indexFor(filter: TxoFilter, owners: Owners, order: TxoOrder = 'height'): string {
-  // For a condition that is always false SQLite cannot use an index and refuses `INDEXED BY`.
+  // SQLite refuses `INDEXED BY` if a condition is always false, because it then uses no index.
   if (owners.of(filter.accountIds).length === 0) return '';
   const selective = SELECTIVE.filter((name) => filter[name] !== undefined);
   if (selective.length === 1 && selective[0] === 'names') return 'INDEXED BY txo_name';

@@ -13,7 +13,7 @@ const CHANGES_AT_ONCE = 64;
 
 const NO_OWNER: Ownership = { hasClaims: false, takeover: 0 };
 
-/** Whether the name had a controlling claim after block `height`, and its takeover height. */
+/** Returns whether the name had a controlling claim after block `height`, and its takeover height. */
 export async function readOwnership(rows: RowReader, name: string, height: number): Promise<Ownership> {
   const range = { gte: ownersKey(name), lt: ownerKey(name, height + 1), reverse: true, limit: 1 };
   const [latest] = await rows.getRange(range);
