@@ -271,7 +271,7 @@ export class BackedClaimSearch implements ClaimSearch {
         };
       });
     } catch (error) {
-      if (error instanceof SearchError && error.kind === 'damaged') this.follower.remake();
+      if (error instanceof SearchError && error.kind === 'corrupt') this.follower.remake();
       throw error;
     }
   }

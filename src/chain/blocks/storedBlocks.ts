@@ -50,7 +50,7 @@ export class StoredBlocks {
     if (waiting) return waiting;
     const block = await this.read(id);
     const wrong = checkBlockView(block);
-    if (wrong) throw this.damaged(id, wrong.reason);
+    if (wrong) throw this.corruption(id, wrong.reason);
     return block;
   }
 
@@ -81,12 +81,12 @@ export class StoredBlocks {
       const loading = load(bytes);
       block = loading instanceof Promise ? await loading : loading;
     } catch (error) {
-      throw error instanceof ReadError ? this.damaged(id, error.message) : error;
+      throw error instanceof ReadError ? this.corruption(id, error.message) : error;
     }
     if (!equalBytes(block.hash, headers.hash(id)))
-      throw this.damaged(id, 'another block is at this position');
+      throw this.corruption(id, 'another block is at this position');
     const wrong = checkContents(block, versionBits.isActive('segwit', headers.prev(id)));
-    if (wrong) throw this.damaged(id, wrong.reason);
+    if (wrong) throw this.corruption(id, wrong.reason);
     return block;
   }
 
@@ -118,7 +118,7 @@ export class StoredBlocks {
     this.waiting.dropBeaten();
   }
 
-  private damaged(id: number, what: string): BlockFileError {
+  private corruption(id: number, what: string): BlockFileError {
     const { headers } = this.index;
     const { file, offset } = headers.dataPosition(id);
     return new BlockFileError(

@@ -63,10 +63,10 @@ async function repairable(deps: RepairDeps, error: unknown): Promise<TrieCorrupt
   throw error;
 }
 
-async function repair(deps: RepairDeps, damage: TrieCorruptionError): Promise<void> {
+async function repair(deps: RepairDeps, corruption: TrieCorruptionError): Promise<void> {
   const { store, claims, log } = deps;
   const tip = await trieTip(deps);
-  if (tip === null) throw damage;
+  if (tip === null) throw corruption;
   const rows = store.begin();
   try {
     await claims.repair(rows, tip);
@@ -76,7 +76,7 @@ async function repair(deps: RepairDeps, damage: TrieCorruptionError): Promise<vo
     throw error;
   }
   log.warn(
-    `The claim trie after block ${tip.height} was corrupt (${damage.what}) and was rebuilt from its ` +
+    `The claim trie after block ${tip.height} was corrupt (${corruption.what}) and was rebuilt from its ` +
       'names. If this happens again, check the disk.',
   );
 }

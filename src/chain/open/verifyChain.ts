@@ -118,13 +118,13 @@ class Verification {
   /** Returns the block, or an error message. */
   private async read(chain: Chain, id: number): Promise<LoadedBlock | string> {
     const { index, files } = this.deps;
-    const damaged = `the block cannot be read from ${files.path('blk', index.headers.file(id))}`;
+    const unreadable = `the block cannot be read from ${files.path('blk', index.headers.file(id))}`;
     try {
       const block = await chain.readBlock(id);
       const isRight = equalBytes(block.hash, index.headers.hash(id)) && !index.checkWork(block.header);
-      return isRight ? block : damaged;
+      return isRight ? block : unreadable;
     } catch (error) {
-      if (error instanceof BlockFileError || error instanceof ReadError) return damaged;
+      if (error instanceof BlockFileError || error instanceof ReadError) return unreadable;
       throw error;
     }
   }

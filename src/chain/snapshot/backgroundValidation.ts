@@ -211,7 +211,7 @@ export class BackgroundValidation {
         // If a stop interrupted a step, the next start repeats the step.
         if (this.stopping && error instanceof SnapshotError) return;
         if (error instanceof Refutation) throw await this.refute(error.message);
-        if (this.stopping || attempts > 0 || !isOwnDamage(error, this.options.path)) throw error;
+        if (this.stopping || attempts > 0 || !isOwnCorruption(error, this.options.path)) throw error;
         await this.beginAgain(error);
       }
     }
@@ -428,8 +428,8 @@ export async function removeGround(path: string): Promise<void> {
 }
 
 /** Whether the error concerns the validation's own database. */
-function isOwnDamage(error: unknown, path: string): boolean {
-  return error instanceof Error && error.message.includes(path) && /damaged|corrupt/i.test(error.message);
+function isOwnCorruption(error: unknown, path: string): boolean {
+  return error instanceof Error && error.message.includes(path) && /corrupt/i.test(error.message);
 }
 
 async function openGround(chain: Chain, options: ValidationOptions): Promise<Ground> {

@@ -153,7 +153,7 @@ class Reading {
       reader.release(piece.payload);
     }
     if (headers.height(last) !== head.height || hashToHex(headers.hash(last)) !== head.block)
-      throw reader.damaged('its last header is not that of its block');
+      throw reader.corruption('its last header is not that of its block');
     if (headers.work(last) < minimumChainWork)
       throw new SnapshotError(
         `The chain of the snapshot ${path} has less work than the minimum chain work of the network. It is ` +
@@ -174,7 +174,7 @@ class Reading {
     for await (const unpacked of this.unpacked(section, kind)) {
       const keys = keysAround(unpacked);
       if (keys !== null && keys.first <= last)
-        throw reader.damaged(`a row of ${section.name} is out of order`);
+        throw reader.corruption(`a row of ${section.name} is out of order`);
       last = keys?.last ?? last;
       rows += unpacked.rows;
       if (derived !== null) addNames(derived, unpacked, out);

@@ -207,9 +207,9 @@ export class SnapshotReader {
 
   private readHead(): SnapshotHead {
     const piece = this.verified(this.readPiece());
-    if (piece.kind !== KIND.head) throw this.damaged('its first chunk is not a header');
+    if (piece.kind !== KIND.head) throw this.corruption('its first chunk is not a header');
     const head = this.parse(piece.payload) as SnapshotHead | null;
-    if (typeof head?.format !== 'number') throw this.damaged('its header contains no format version');
+    if (typeof head?.format !== 'number') throw this.corruption('its header contains no format version');
     if (head.format !== SNAPSHOT_FORMAT)
       throw new SnapshotError(
         `${this.path} has format ${head.format}, and this version of lbcnode reads only format ` +
@@ -221,7 +221,7 @@ export class SnapshotReader {
       Number.isInteger(head.height) &&
       /^[0-9a-f]{64}$/.test(head.block) &&
       Array.isArray(head.sections);
-    if (!isWhole) throw this.damaged('its header is incomplete');
+    if (!isWhole) throw this.corruption('its header is incomplete');
     return head;
   }
 
@@ -229,12 +229,12 @@ export class SnapshotReader {
     try {
       return JSON.parse(payload.toString('utf8', 1));
     } catch {
-      throw this.damaged('a description cannot be read');
+      throw this.corruption('a description cannot be read');
     }
   }
 
   /** Creates the error of a corrupt file. `at` is the offset of the corrupt bytes; by default that of the last read. */
-  damaged(what: string, at = this.at): SnapshotError {
+  corruption(what: string, at = this.at): SnapshotError {
     return new SnapshotError(
       `The snapshot ${this.path} is corrupt near byte ${at}: ${what}. Copy or download it again.`,
     );
@@ -246,7 +246,7 @@ export class SnapshotReader {
     try {
       while (got < bytes.length) {
         const read = readSync(this.fd, bytes, got, bytes.length - got, this.at + got);
-        if (read === 0) throw this.damaged('the file is truncated');
+        if (read === 0) throw this.corruption('the file is truncated');
         got += read;
       }
     } catch (error) {
@@ -271,14 +271,14 @@ export class SnapshotReader {
   private readPiece(): ReadPiece {
     const head = this.fill(Buffer.allocUnsafe(PIECE_HEAD_BYTES));
     const length = head.readUInt32LE(0);
-    if (length === 0 || length > MAX_PIECE_BYTES) throw this.damaged('a chunk has an impossible length');
+    if (length === 0 || length > MAX_PIECE_BYTES) throw this.corruption('a chunk has an impossible length');
     const payload = this.fill(this.memoryFor(length));
     return { kind: payload[0]!, payload, checksum: head.subarray(4), end: this.at };
   }
 
   private verified(piece: ReadPiece): ReadPiece {
     if (hasChecksum(piece.payload, piece.checksum)) return piece;
-    throw this.damaged('a checksum does not match', piece.end);
+    throw this.corruption('a checksum does not match', piece.end);
   }
 
   /** Yields the pieces of one kind, which must be the next pieces of the file. Their checksums are not verified. */
@@ -319,7 +319,7 @@ export class SnapshotReader {
 
   /** Converts an error of unpacking into one that names the file. */
   private named(error: unknown, { end }: ReadPiece): unknown {
-    return error instanceof ReadError ? this.damaged(error.message, end) : error;
+    return error instanceof ReadError ? this.corruption(error.message, end) : error;
   }
 
   /**
@@ -331,7 +331,7 @@ export class SnapshotReader {
     hash: string;
   } {
     this.next = this.verified(this.next ?? this.readPiece());
-    if (this.next.kind !== KIND.end) throw this.damaged('a chunk is out of order');
+    if (this.next.kind !== KIND.end) throw this.corruption('a chunk is out of order');
     const { parts } = this.parse(this.next.payload) as SnapshotEnd;
     const found = rows.map((part) => ({
       name: part.name,
@@ -339,9 +339,9 @@ export class SnapshotReader {
       hash: (this.partHashes.get(part.kind) ?? createHash('sha256')).digest('hex'),
     }));
     if (JSON.stringify(found) !== JSON.stringify(parts))
-      throw this.damaged('its end record does not match its contents');
+      throw this.corruption('its end record does not match its contents');
     if (readSync(this.fd, Buffer.alloc(1), 0, 1, this.at) > 0)
-      throw this.damaged('there is data after its end');
+      throw this.corruption('there is data after its end');
     return { parts, hash: this.fileHash.digest('hex') };
   }
 }

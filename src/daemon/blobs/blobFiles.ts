@@ -91,7 +91,7 @@ async function fill(file: FileHandle, bytes: Uint8Array, size: number): Promise<
   return at;
 }
 
-const damaged = (reason: string) => ({ kind: 'damaged', reason }) as const;
+const corrupt = (reason: string) => ({ kind: 'corrupt', reason }) as const;
 
 export class BlobFiles {
   readonly #hashing = new Slots(HASHES_AT_ONCE);
@@ -167,16 +167,16 @@ export class BlobFiles {
       file = await open(path, READ_FLAGS);
       const before = stampOfOpen(file);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
-        return damaged(`its file has ${before.size} bytes`);
+        return corrupt(`its file has ${before.size} bytes`);
       const verified = await check(file, before);
-      if (verified === null) return damaged('its bytes have another hash');
+      if (verified === null) return corrupt('its bytes have another hash');
       isKept = true;
       return { kind: 'whole', file, length: before.size, verified, chunks: null };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return { kind: 'missing' };
       // EIO may be a bad sector. It counts as corruption of this blob, so that other blobs are not affected.
-      if (code === 'EIO') return damaged('the disk failed to read it');
+      if (code === 'EIO') return corrupt('the disk failed to read it');
       throw environmentError(withPath(error, path), path);
     } finally {
       if (!isKept) await file?.close();

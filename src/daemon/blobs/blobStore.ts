@@ -336,7 +336,7 @@ export class BlobStore {
         return found.verified.stamp;
       }
       this.#checked.delete(hash);
-      if (found.kind === 'damaged') {
+      if (found.kind === 'corrupt') {
         await rename(path, path + DAMAGED_SUFFIX);
         this.#deps.log.warn(
           `${path}: ${found.reason}. It was quarantined as ${hash}${DAMAGED_SUFFIX}; the blob is downloaded ` +

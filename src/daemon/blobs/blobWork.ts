@@ -32,7 +32,7 @@ export interface CopyTarget {
 export type BlobRead =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly length: number; readonly stamp: FileStamp }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'damaged'; readonly reason: string };
+  | { readonly kind: 'corrupt'; readonly reason: string };
 
 export type BlobCheck =
   | {
@@ -241,18 +241,18 @@ export class BlobWork {
     try {
       const before = stampOf(fd);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
-        return { kind: 'damaged', reason: `its file has ${before.size} bytes` };
+        return { kind: 'corrupt', reason: `its file has ${before.size} bytes` };
       const bytes = readBytes(fd, before.size, 0, (this.#scratch ??= new Uint8Array(MAX_BLOB_BYTES)));
       const { stamp } = stampOf(fd);
       const isChecked = stamp === checkedStamp && stamp === before.stamp && bytes.length === before.size;
       const whole = { kind: 'whole', bytes, length: bytes.length, stamp, newTable: null } as const;
       if (isChecked || tableFor(lastCheck, stamp, bytes.length)?.matches(0, bytes)) return whole;
-      if (blobHashOf(bytes) !== hash) return { kind: 'damaged', reason: 'its bytes have another hash' };
+      if (blobHashOf(bytes) !== hash) return { kind: 'corrupt', reason: 'its bytes have another hash' };
       return { ...whole, newTable: chunkTableOf(bytes) };
     } catch (error) {
       // EIO may be a bad sector. It counts as corruption of this blob, so that other blobs are not affected.
       if ((error as NodeJS.ErrnoException).code === 'EIO')
-        return { kind: 'damaged', reason: 'the disk failed to read it' };
+        return { kind: 'corrupt', reason: 'the disk failed to read it' };
       throw withPath(error, path);
     } finally {
       closeSync(fd);

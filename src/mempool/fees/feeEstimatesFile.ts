@@ -31,13 +31,13 @@ const MAX_CONFIRMS = 6 * 24 * 7;
  */
 const MAX_FILE_BYTES = 3 * 2 * 8 * MAX_BUCKETS * (MAX_CONFIRMS + 2);
 
-function damaged(what: string): ReadError {
+function corruption(what: string): ReadError {
   return new ReadError(`Corrupt estimates file. ${what}`);
 }
 
 /** Reads `count` doubles, preceded by their number. Throws `ReadError` if the number differs. */
 function doubles(reader: Reader, count: number, what: string): Float64Array {
-  if (reader.compactSize() !== count) throw damaged(`Mismatch in ${what} count`);
+  if (reader.compactSize() !== count) throw corruption(`Mismatch in ${what} count`);
   return figures(reader, count, what);
 }
 
@@ -46,7 +46,7 @@ function figures(reader: Reader, count: number, what: string): Float64Array {
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     values[i] = view.readDoubleLE(8 * i);
-    if (!(values[i]! >= 0 && values[i]! < Infinity)) throw damaged(`${what} holds an invalid sum`);
+    if (!(values[i]! >= 0 && values[i]! < Infinity)) throw corruption(`${what} holds an invalid sum`);
   }
   return values;
 }
@@ -60,17 +60,17 @@ function table(reader: Reader, rows: number, buckets: number, what: string): Flo
 
 function readAverages(reader: Reader, buckets: number): ConfirmAverages {
   const decay = reader.view(8).readDoubleLE();
-  if (!(decay > 0 && decay < 1)) throw damaged('Decay must be between 0 and 1 (non-inclusive)');
+  if (!(decay > 0 && decay < 1)) throw corruption('Decay must be between 0 and 1 (non-inclusive)');
   const scale = reader.u32();
-  if (scale === 0) throw damaged('Scale must be non-zero');
+  if (scale === 0) throw corruption('Scale must be non-zero');
   const rateSums = doubles(reader, buckets, 'feerate average bucket');
   const counts = doubles(reader, buckets, 'tx count bucket');
   const periods = reader.compactSize();
   if (periods === 0 || scale * periods > MAX_CONFIRMS) {
-    throw damaged('Must maintain estimates for between 1 and 1008 (one week) confirms');
+    throw corruption('Must maintain estimates for between 1 and 1008 (one week) confirms');
   }
   const confirmed = table(reader, periods, buckets, 'feerate conf average bucket');
-  if (reader.compactSize() !== periods) throw damaged('Mismatch in confirms tracked for failures');
+  if (reader.compactSize() !== periods) throw corruption('Mismatch in confirms tracked for failures');
   const failed = table(reader, periods, buckets, 'failure average bucket');
   return { decay, scale, periods, rateSums, counts, confirmed, failed };
 }
@@ -85,18 +85,18 @@ export function parseFeeHistory(bytes: Buffer): FeeHistory {
   if (required < FORM_VERSION) throw new ReadError(`incompatible old fee estimation data (${required})`);
   const [firstHeight, lastHeight] = [reader.u32(), reader.u32()];
   if (firstHeight > lastHeight || lastHeight > bestHeight) {
-    throw damaged('Historical block range for estimates is invalid');
+    throw corruption('Historical block range for estimates is invalid');
   }
   const count = reader.compactSize();
-  if (count <= 1 || count > MAX_BUCKETS) throw damaged('Must have between 2 and 1000 feerate buckets');
+  if (count <= 1 || count > MAX_BUCKETS) throw corruption('Must have between 2 and 1000 feerate buckets');
   const buckets = figures(reader, count, 'bucket');
   if (buckets.some((bound, i) => i > 0 && bound <= buckets[i - 1]!))
-    throw damaged('Buckets are not in order');
+    throw corruption('Buckets are not in order');
   const medium = readAverages(reader, count);
   const short = readAverages(reader, count);
   const long = readAverages(reader, count);
   const reach = [short, medium, long].map(({ scale, periods }) => scale * periods);
-  if (reach[0]! > reach[1]! || reach[1]! > reach[2]!) throw damaged('Horizons are not in order');
+  if (reach[0]! > reach[1]! || reach[1]! > reach[2]!) throw corruption('Horizons are not in order');
   return { bestHeight, firstHeight, lastHeight, buckets, averages: { short, medium, long } };
 }
 
@@ -146,7 +146,7 @@ export function readFeeHistory(
 ): FeeHistory | undefined {
   try {
     refuseSpecialFile(path);
-    if (statSync(path).size > MAX_FILE_BYTES) throw damaged('The file is too large');
+    if (statSync(path).size > MAX_FILE_BYTES) throw corruption('The file is too large');
     return parseFeeHistory(verified(readFileSync(path)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -132,9 +132,9 @@ export class SearchFollower {
     if (this.tip === null || this.isClosed || this.isScrubbing || this.writer.scrub === undefined) return;
     this.isScrubbing = true;
     try {
-      const damage = await this.writer.scrub();
-      if (damage === null) return;
-      this.logger.warn(`The search index is corrupt: ${damage}`);
+      const corruption = await this.writer.scrub();
+      if (corruption === null) return;
+      this.logger.warn(`The search index is corrupt: ${corruption}`);
       this.remake();
     } catch (error) {
       this.logger.debug(
@@ -170,8 +170,10 @@ export class SearchFollower {
     this.show({ tip: state.tip, documents: state.documents });
     this.isShared = state.isShared === true;
     if (state.isKeptByOther === true) return false;
-    if (state.damage !== undefined && state.build === null && state.tip === null)
-      this.logger.warn(`The file of the search index was deleted, because it is corrupt: ${state.damage}`);
+    if (state.corruption !== undefined && state.build === null && state.tip === null)
+      this.logger.warn(
+        `The file of the search index was deleted, because it is corrupt: ${state.corruption}`,
+      );
     await this.steps.begin(state, this.isCorrupt);
     this.isCorrupt = false;
     return true;
@@ -227,7 +229,7 @@ export class SearchFollower {
         this.logger.warn(`The search index could not be updated: ${message}`);
       // The index file was deleted. The tip is removed from the status, so that readers that have the file open do not use
       // it.
-      const isGone = error instanceof SearchError && error.kind === 'damaged';
+      const isGone = error instanceof SearchError && error.kind === 'corrupt';
       const isStuck = STUCK.some((kind) => error instanceof kind);
       this.show({ failure: message, isStuck, building: null, ...(isGone && { tip: null }) });
       this.retry = setTimeout(() => {

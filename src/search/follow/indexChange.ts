@@ -57,7 +57,7 @@ export interface IndexState {
   /** Whether another node may write as soon as this node loses its connection. The state is then read before each step. */
   readonly isShared?: boolean;
   /** Description of the corruption that caused the deletion of the former index. */
-  readonly damage?: string;
+  readonly corruption?: string;
 }
 
 /** Writer of a search backend. Only one call may run at a time. */

@@ -2,9 +2,9 @@
 
 /**
  * Kinds of errors: an invalid request (`bad-request`), a timeout (`timeout`), an index that is not available yet
- * (`unavailable`), and a corrupt index (`damaged`).
+ * (`unavailable`), and a corrupt index (`corrupt`).
  */
-export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable' | 'damaged';
+export type SearchErrorKind = 'bad-request' | 'timeout' | 'unavailable' | 'corrupt';
 
 export class SearchError extends Error {
   override readonly name = 'SearchError';

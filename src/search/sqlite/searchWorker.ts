@@ -44,7 +44,7 @@ class Reader {
       if (error instanceof SearchError) throw error;
       if (isUnfinished(error)) throw new SearchError('unavailable', 'The search index is being built');
       if (!isCorruption(error)) throw error;
-      throw new SearchError('damaged', 'The search index is corrupt and is being rebuilt');
+      throw new SearchError('corrupt', 'The search index is corrupt and is being rebuilt');
     }
   }
 

@@ -52,8 +52,8 @@ export class SqliteIndexWriter implements IndexWriter {
 
   async state(): Promise<IndexState> {
     const state = this.guarded(() => this.writer.state());
-    const { damage } = this.writer;
-    return damage === null ? state : { ...state, damage };
+    const { corruption } = this.writer;
+    return corruption === null ? state : { ...state, corruption };
   }
 
   async notes(): Promise<readonly BlockNote[]> {
@@ -158,7 +158,7 @@ export class SqliteIndexWriter implements IndexWriter {
     } catch (error) {
       if (!isCorruption(error)) throw sqliteFileError(error, this.options.path);
       this.reset();
-      throw new SearchError('damaged', `The search index is corrupt: ${error.message}`);
+      throw new SearchError('corrupt', `The search index is corrupt: ${error.message}`);
     }
   }
 }

@@ -48,15 +48,15 @@ export function removeIndexFile(path: string): void {
 
 export class SqliteWriter {
   /** Reason why the existing file was deleted when it was opened; null if it was intact or missing. */
-  readonly damage: string | null;
+  readonly corruption: string | null;
   private readonly database: SqliteDatabase;
   private readonly sums: IndexSums;
   private rows: SqliteRows;
 
-  private constructor({ database, sums }: OpenFile, damage: string | null) {
+  private constructor({ database, sums }: OpenFile, corruption: string | null) {
     this.database = database;
     this.sums = sums;
-    this.damage = damage;
+    this.corruption = corruption;
     try {
       this.rows = new SqliteRows(database);
     } catch (error) {
@@ -70,20 +70,20 @@ export class SqliteWriter {
    * if closing is requested while the index is opened.
    */
   static open(provider: SqliteProvider, path: string, chain: string, closing?: ClosingFlag): SqliteWriter {
-    let damage: string | null = null;
+    let corruption: string | null = null;
     if (['', '-wal', '-sums'].some((suffix) => isSpecialFile(path + suffix)))
-      damage = 'it is not a regular file';
+      corruption = 'it is not a regular file';
     else if (existsSync(path)) {
       try {
         const found = openFile(provider, path, chain, closing);
         if (found !== null) return new SqliteWriter(found, null);
       } catch (error) {
         if (!isCorruption(error)) throw error;
-        damage = error.message;
+        corruption = error.message;
       }
     }
     removeIndexFile(path);
-    return new SqliteWriter(createFile(provider, path, chain), damage);
+    return new SqliteWriter(createFile(provider, path, chain), corruption);
   }
 
   state(): IndexState {

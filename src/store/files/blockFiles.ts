@@ -293,14 +293,14 @@ export class BlockFiles {
 
   /** Length of the record that begins with this head. `got` is the number of bytes of the head that could be read. */
   private lengthOf(kind: Kind, position: FilePosition, head: Buffer, got: number, fileEnd: number): number {
-    if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.damaged(kind, position);
+    if (got < HEAD_BYTES || !head.subarray(0, 4).equals(this.magic)) throw this.corruption(kind, position);
     const length = head.readUInt32LE(4);
-    if (position.offset + length > fileEnd) throw this.damaged(kind, position);
+    if (position.offset + length > fileEnd) throw this.corruption(kind, position);
     return length;
   }
 
   /** Creates the error for a corrupt record. It names the file and what the operator can do. */
-  damaged(kind: Kind, position: FilePosition): BlockFileError {
+  corruption(kind: Kind, position: FilePosition): BlockFileError {
     return new BlockFileError(
       `${this.path(kind, position.file)} does not contain the expected data at byte ${position.offset}. ${WHAT_TO_DO}`,
     );
@@ -310,7 +310,7 @@ export class BlockFiles {
   readBlockSync(position: FilePosition): Buffer {
     const bytes = Buffer.allocUnsafe(this.lengthAtSync('blk', position));
     const got = this.readSync('blk', position.file, bytes, position.offset);
-    if (got < bytes.length) throw this.damaged('blk', position);
+    if (got < bytes.length) throw this.corruption('blk', position);
     return bytes;
   }
 
@@ -331,7 +331,7 @@ export class BlockFiles {
       const bytes = Buffer.allocUnsafe(length);
       const had = first.copy(bytes, 0, HEAD_BYTES, got);
       const rest = bytes.subarray(had);
-      if ((await readBytes(fd, rest, offset + had)) < rest.length) throw this.damaged(kind, position);
+      if ((await readBytes(fd, rest, offset + had)) < rest.length) throw this.corruption(kind, position);
       return bytes;
     });
   }
@@ -392,7 +392,7 @@ export class BlockFiles {
     const length = this.lengthAtSync('rev', position);
     const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES);
     const got = this.readSync('rev', position.file, bytes, position.offset);
-    if (got < bytes.length) throw this.damaged('rev', position);
+    if (got < bytes.length) throw this.corruption('rev', position);
     return this.checkedUndo(position, parentHash, bytes);
   }
 
@@ -403,7 +403,7 @@ export class BlockFiles {
   private checkedUndo(position: FilePosition, parentHash: Bytes, bytes: Buffer): Buffer {
     const undo = bytes.subarray(0, -CHECKSUM_BYTES);
     if (!sha256dPair(parentHash, undo).equals(bytes.subarray(-CHECKSUM_BYTES)))
-      throw this.damaged('rev', position);
+      throw this.corruption('rev', position);
     return undo;
   }
 

@@ -144,8 +144,8 @@ function refuseSpecialFiles(path: string, names: readonly string[]): void {
 export async function findCorruptTable(path: string): Promise<string | null> {
   for (const name of (await namesIn(path)).filter(isTable).sort()) {
     const file = await readFile(join(path, name)).catch(() => null);
-    const damage = file === null ? null : tableCorruption(file);
-    if (damage !== null) return `${name} has ${damage}`;
+    const corruption = file === null ? null : tableCorruption(file);
+    if (corruption !== null) return `${name} has ${corruption}`;
   }
   return null;
 }
@@ -228,8 +228,8 @@ class DatabaseCheck {
         const { kind, offset, reason } = step.value;
         // The records before the error may be sufficient. The checks of the tables and logs that these records name will
         // show whether they are.
-        if (kind === 'damaged' && this.note === null) this.fail(`${name} has ${reason}`);
-        if (kind === 'damaged') this.cuts.push({ name, offset });
+        if (kind === 'corrupt' && this.note === null) this.fail(`${name} has ${reason}`);
+        if (kind === 'corrupt') this.cuts.push({ name, offset });
         break;
       }
       if (!applyEdit(manifest, step.value.payload)) this.fail(`${name} has a record that cannot be read`);
@@ -263,8 +263,8 @@ class DatabaseCheck {
       const file = await this.read(name);
       const found = tableKeys(file);
       if (found?.first.equals(first) && found.last.equals(last)) continue;
-      const damage = tableCorruption(file);
-      this.fail(damage === null ? `${name} contains another table` : `${name} has ${damage}`);
+      const corruption = tableCorruption(file);
+      this.fail(corruption === null ? `${name} contains another table` : `${name} has ${corruption}`);
     }
   }
 
@@ -291,11 +291,11 @@ class DatabaseCheck {
         const { offset, payload } = step.value;
         const batch = batchHead(payload);
         if (batch === null || (next === null ? batch.sequence > lastSequence + 1 : batch.sequence !== next))
-          end = { kind: 'damaged', offset, reason: `a gap before byte ${offset}` };
+          end = { kind: 'corrupt', offset, reason: `a gap before byte ${offset}` };
         else next = batch.sequence + batch.count;
       }
       const later = logs.slice(i + 1);
-      const reason = end.kind === 'damaged' ? end.reason : `only ${end.offset} valid bytes`;
+      const reason = end.kind === 'corrupt' ? end.reason : `only ${end.offset} valid bytes`;
       if (this.lacksNoted(name, end)) this.fail(`${name} has ${reason}`);
       if (end.kind === 'whole') continue;
       // LevelDB ignores an incomplete last record at the end of the file, but not an incomplete record that is followed by

@@ -17,9 +17,9 @@ const RECORD = { whole: 1, first: 2, middle: 3, last: 4 } as const;
 export interface LogEnd {
   /**
    * `whole`: after the last byte. `torn`: within a record that is cut off at the end of the file, for instance because the
-   * process was killed during a write. `damaged`: at bytes that an interrupted write cannot explain.
+   * process was killed during a write. `corrupt`: at bytes that an interrupted write cannot explain.
    */
-  readonly kind: 'whole' | 'torn' | 'damaged';
+  readonly kind: 'whole' | 'torn' | 'corrupt';
   /** Offset of the first broken record; if no record is broken, the size of the file. */
   readonly offset: number;
   /** Description of the error; empty if there is none. */
@@ -50,14 +50,14 @@ export function* logRecords(file: Buffer): Generator<LogRecord, LogEnd> {
     const next = at + LOG_HEAD_BYTES + length;
     if (isZero(file, at)) return end('torn', at);
     if (LOG_HEAD_BYTES + length > LOG_BLOCK_BYTES - (at % LOG_BLOCK_BYTES))
-      return end('damaged', at, 'a record of impossible length');
+      return end('corrupt', at, 'a record of impossible length');
     if (next > file.length) return end('torn', at);
     if (maskCrc(crc32c(file.subarray(at + 6, next))) !== file.readUInt32LE(at))
-      return end('damaged', at, 'a checksum mismatch');
+      return end('corrupt', at, 'a checksum mismatch');
     const payload = file.subarray(at + LOG_HEAD_BYTES, next);
     const opens = type === RECORD.whole || type === RECORD.first;
     if (type < RECORD.whole || type > RECORD.last || opens !== (fragments.length === 0))
-      return end('damaged', at, 'a record out of place');
+      return end('corrupt', at, 'a record out of place');
     if (opens) start = at;
     if (type === RECORD.whole) yield { offset: at, payload };
     else {
@@ -196,8 +196,8 @@ export function tableCorruption(file: Buffer): string | null {
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
   const directories = [foot.handle(), foot.handle()];
   for (const directory of directories) {
-    const damage = blockCorruption(file, directory);
-    if (damage !== null) return damage;
+    const corruption = blockCorruption(file, directory);
+    if (corruption !== null) return corruption;
     const entries = blockHandles(file.subarray(directory.offset, directory.offset + directory.size + 1));
     if (entries === null) continue;
     for (const block of entries) {

@@ -76,10 +76,10 @@ export class PackageLevelDb implements LevelDb {
       throw await this.failure(causeOf(error));
     }
     // The database is open from here on, so its lock is held.
-    const damage = await findCorruptTable(this.path);
-    if (damage !== null) {
+    const corruption = await findCorruptTable(this.path);
+    if (corruption !== null) {
       await db.close();
-      throw new DatabaseCorruptionError(this.path, damage);
+      throw new DatabaseCorruptionError(this.path, corruption);
     }
     this.db = db;
     this.written = lastSequence;

@@ -66,7 +66,7 @@ const SYSTEM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
 ];
 
 /** Error codes that LevelDB reports only if its files were manipulated. */
-const DAMAGE: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
+const CORRUPTION: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'ENOTEMPTY', 'EEXIST']);
 
 /** Error codes of a full disk. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
@@ -123,7 +123,7 @@ export function systemErrorOfText(text: string): { path: string; code: string } 
   const found = /IO error: (\/.*?|[A-Za-z]:\\.*?): (.*)/.exec(text);
   if (!found) return null;
   const code = SYSTEM_TEXTS.find(([pattern]) => pattern.test(found[2]!))?.[1];
-  if (code === undefined || (DAMAGE.has(code) && !found[1]!.endsWith('LOCK'))) return null;
+  if (code === undefined || (CORRUPTION.has(code) && !found[1]!.endsWith('LOCK'))) return null;
   return { path: found[1]!, code };
 }
 

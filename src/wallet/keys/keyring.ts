@@ -90,7 +90,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   );
   private readonly origins = new KeyOrigins();
   /** Encrypted private keys that do not match their public keys after decryption. */
-  private readonly damaged = new Set<OwnKey>();
+  private readonly corrupt = new Set<OwnKey>();
   private encrypted = false;
   private masterKey: Buffer | null = null;
   /** Private keys that were decrypted since the wallet was unlocked. They are overwritten when the wallet is locked. */
@@ -178,7 +178,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 
   private clearSecret(own: OwnKey): Bytes | null {
     if (!this.encrypted) return own.secret;
-    if (this.masterKey === null || this.damaged.has(own)) return null;
+    if (this.masterKey === null || this.corrupt.has(own)) return null;
     const known = this.lent.get(own);
     if (known !== undefined) return known;
     const clear = decryptSecret(own.secret, own.publicKey, this.masterKey);
@@ -380,22 +380,22 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
   *isMasterKey(masterKey: Bytes): Slices<boolean> {
     assert(this.encrypted, 'a wallet has no master key that is not encrypted');
     let isOpened = false;
-    const damaged: OwnKey[] = [];
+    const corrupt: OwnKey[] = [];
     for (const own of this.keys.values()) {
       if (opensKey(own, masterKey)) isOpened = true;
-      else damaged.push(own);
-      if (isOpened ? this.isChecked : damaged.length === MOST_DAMAGED) break;
+      else corrupt.push(own);
+      if (isOpened ? this.isChecked : corrupt.length === MOST_CORRUPT) break;
       yield;
     }
     if (!isOpened) return false;
-    if (!this.isChecked) for (const own of damaged) this.damaged.add(own);
+    if (!this.isChecked) for (const own of corrupt) this.corrupt.add(own);
     this.isChecked = true;
     return true;
   }
 
   /** Number of private keys that are known to be corrupt. In an encrypted wallet they are detected by the first unlock. */
   get corruptKeys(): number {
-    return this.damaged.size;
+    return this.corrupt.size;
   }
 
   /** Overwrites the master key and all decrypted keys in memory. */
@@ -558,7 +558,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
 }
 
 /** Maximum number of keys with which a master key is tested. If it decrypts none of them, it counts as wrong. Arbitrary. */
-const MOST_DAMAGED = 64;
+const MOST_CORRUPT = 64;
 
 /** Parses the private key in a row. Throws `WalletRowError`. */
 function secretIn(kind: 'key' | 'wkey', value: Bytes, publicKey: Bytes): Buffer {

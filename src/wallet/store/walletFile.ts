@@ -265,14 +265,14 @@ export class WalletFile {
     }
     const synced = head.syncedEnd(start);
     this.marks = synced.generation;
-    if (synced.end > sizeBytes) throw this.damage(sizeBytes);
+    if (synced.end > sizeBytes) throw this.corruption(sizeBytes);
     const window = new FileWindow(this.fd, sizeBytes);
     try {
       yield* this.takeAll(window);
     } finally {
       window.wipe();
     }
-    if (this.end < synced.end) throw this.damage(this.end);
+    if (this.end < synced.end) throw this.corruption(this.end);
     return sizeBytes;
   }
 
@@ -288,7 +288,7 @@ export class WalletFile {
     }
   }
 
-  private damage(offset: number): WalletFileError {
+  private corruption(offset: number): WalletFileError {
     return new WalletFileError(
       `${this.path} is corrupt at byte ${offset}. Restore it from a backup; the file was not changed. ` +
         'Without a backup, start with only this wallet and -salvagewallet, which copies all readable records ' +
@@ -328,7 +328,7 @@ export class WalletFile {
     const { offset, sizeBytes, crc } = this.index.place(at);
     const value = Buffer.allocUnsafe(sizeBytes);
     const read = readSync(this.fd, value, 0, sizeBytes, offset);
-    if (read !== sizeBytes || crc32c(value) !== crc) throw this.damage(offset);
+    if (read !== sizeBytes || crc32c(value) !== crc) throw this.corruption(offset);
     return value;
   }
 
@@ -347,7 +347,7 @@ export class WalletFile {
       for (const at of rows) {
         const { offset, sizeBytes } = this.index.place(at);
         const value = window.read(offset, sizeBytes);
-        if (value === null) throw this.damage(offset);
+        if (value === null) throw this.corruption(offset);
         yield new FileRow(this.index, at, value);
       }
     } finally {

@@ -140,11 +140,11 @@ export class HubFollowing {
 
   async #mended(): Promise<boolean> {
     if (this.#wasChecked) return false;
-    const damaged = await this.#chain.firstCorruption();
+    const corruptFrom = await this.#chain.firstCorruption();
     this.#wasChecked = true;
-    if (damaged === null) return false;
-    this.#port.log.warn(corruptionText(this.#chain.path, damaged));
-    await this.#giveWay(damaged - 1, () => this.#chain.cutFrom(damaged));
+    if (corruptFrom === null) return false;
+    this.#port.log.warn(corruptionText(this.#chain.path, corruptFrom));
+    await this.#giveWay(corruptFrom - 1, () => this.#chain.cutFrom(corruptFrom));
     return true;
   }
 

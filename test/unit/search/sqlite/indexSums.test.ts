@@ -101,7 +101,7 @@ function filesOf(of = path): Files {
 let copies = 0;
 
 /** Starts with these files; tells what is wrong with them, or what is in the index. */
-function startWith({ database, log, sums }: Files): { damage: string } | { contents: string } {
+function startWith({ database, log, sums }: Files): { corruption: string } | { contents: string } {
   const copy = join(folder, `copy-${copies++}`);
   writeFileSync(copy, database);
   writeFileSync(`${copy}-wal`, log);
@@ -189,7 +189,7 @@ describe('a node that was killed', () => {
       if (pages.has(page)) continue;
       const database = flipped(before.database, (page - 1) * PAGE_BYTES + ((page * 977) % PAGE_BYTES));
       expect(startWith({ ...before, database })).toEqual({
-        damage: `its page ${page} does not match its checksum`,
+        corruption: `its page ${page} does not match its checksum`,
       });
       found++;
     }
@@ -204,13 +204,13 @@ describe('a node that was killed', () => {
       { ...after, database: mixed(before.database, after.database, 0.5, PAGE_BYTES) },
       after,
     ];
-    const seen = { damage: 0, last: 0, earlier: 0 };
+    const seen = { corruption: 0, last: 0, earlier: 0 };
     for (const [n, files] of states.entries()) {
       for (const kind of ['database', 'log', 'sums'] as const) {
         for (let flip = 0; flip < 6; flip++) {
           const at = Math.floor(((flip + n / 8 + 0.01) * files[kind].length) / 6.6);
           const found = startWith({ ...files, [kind]: flipped(files[kind], at) });
-          if ('damage' in found) seen.damage++;
+          if ('corruption' in found) seen.corruption++;
           else if (found.contents === commits.at(-1)) seen.last++;
           else {
             expect(commits, `${kind} at ${at}`).toContain(found.contents);
@@ -236,9 +236,9 @@ describe('a node that was killed', () => {
     const frames = (after.log.length - LOG_HEADER_BYTES) / FRAME_BYTES;
     const log = flipped(after.log, LOG_HEADER_BYTES + Math.floor(frames / 2) * FRAME_BYTES + 500);
     expect(startWith({ ...before, log, sums: after.sums })).toEqual({
-      damage: 'its write-ahead log is corrupt',
+      corruption: 'its write-ahead log is corrupt',
     });
-    expect(startWith({ ...after, log })).toEqual({ damage: 'its write-ahead log is corrupt' });
+    expect(startWith({ ...after, log })).toEqual({ corruption: 'its write-ahead log is corrupt' });
   });
 });
 

@@ -81,20 +81,20 @@ describe('scores', () => {
 
 describe('a file', () => {
   /** Changes the file, and tells what is found in its place. */
-  function found(change: () => void): { documents: number; damage: string | null } {
+  function found(change: () => void): { documents: number; corruption: string | null } {
     removeIndexFile(path);
     build().close();
     change();
     const writer = open();
-    const { damage } = writer;
+    const { corruption } = writer;
     const { documents: count } = writer.state();
     writer.close();
-    return { documents: count, damage };
+    return { documents: count, corruption };
   }
-  const rebuilt = (damage: string) => ({ documents: 0, damage });
+  const rebuilt = (corruption: string) => ({ documents: 0, corruption });
 
   it('that is as it was stays', () => {
-    expect(found(() => undefined)).toEqual({ documents: documents.length, damage: null });
+    expect(found(() => undefined)).toEqual({ documents: documents.length, corruption: null });
   });
 
   it('that is cut off, filled with something else or empty is deleted', () => {
@@ -114,14 +114,14 @@ describe('a file', () => {
   });
 
   it('that is gone is made', () => {
-    expect(found(() => rmSync(path))).toEqual({ documents: 0, damage: null });
-    expect(found(() => removeIndexFile(path))).toEqual({ documents: 0, damage: null });
+    expect(found(() => rmSync(path))).toEqual({ documents: 0, corruption: null });
+    expect(found(() => removeIndexFile(path))).toEqual({ documents: 0, corruption: null });
   });
 
   it('of another chain is rebuilt', () => {
     build().close();
     const writer = SqliteWriter.open(provider, path, 'other');
-    expect([writer.damage, writer.state().documents]).toEqual([null, 0]);
+    expect([writer.corruption, writer.state().documents]).toEqual([null, 0]);
     writer.close();
   });
 
@@ -130,7 +130,7 @@ describe('a file', () => {
     const closing = new Int32Array(new SharedArrayBuffer(4));
     closing[0] = 1;
     expect(() => SqliteWriter.open(provider, path, 'chain', closing)).toThrow('The search index is closed');
-    expect(found(() => undefined)).toEqual({ documents: documents.length, damage: null });
+    expect(found(() => undefined)).toEqual({ documents: documents.length, corruption: null });
   });
 });
 
