@@ -113,7 +113,7 @@ describe('a creator who keeps no blobs', () => {
     bytes[30_000_000]! ^= 1;
     writeFileSync(changed.path, bytes);
     await until('the change is noticed', async () => (await own('changed')).original_file === 'changed');
-    expect(creator.log).toContain('does not hold what was published');
+    expect(creator.log).toContain('differs from the published content');
     // The announcer begins a minute after joining.
     for (const hash of keptHashes) await until('it is announced', () => isStored(hash));
     for (const hash of changedHashes) expect(await isStored(hash), hash).toBe(false);

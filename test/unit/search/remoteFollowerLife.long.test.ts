@@ -203,7 +203,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await expect.poll(() => remote.follower.status.isStuck, { timeout: LONG_MS }).toBe(true);
     expect(remote.follower.status.failure).toMatch(/^The database in .* is corrupt: .*\d+\.ldb.*-reindex/);
     await expect(remote.search().search({})).rejects.toThrow(
-      /cannot be built: The database in .* is damaged/,
+      /cannot be built: The database in .* is corrupt/,
     );
     undo();
     await chain.exclusively(() => store.reopen());

@@ -107,9 +107,9 @@ function startWith({ database, log, sums }: Files): { corruption: string } | { c
   writeFileSync(`${copy}-wal`, log);
   writeFileSync(`${copy}-sums`, sums);
   const writer = SqliteWriter.open(provider, copy, 'chain');
-  const { damage } = writer;
+  const { corruption } = writer;
   writer.close();
-  const found = damage === null ? { contents: contents(copy) } : { damage };
+  const found = corruption === null ? { contents: contents(copy) } : { corruption };
   for (const suffix of ['', '-wal', '-sums']) rmSync(copy + suffix, { force: true });
   return found;
 }
@@ -231,7 +231,7 @@ describe('a node that was killed', () => {
     expect(() => open()).toThrow(`${path}-sums`);
   });
 
-  it('finds damage in a log whose later frames may have been copied', () => {
+  it('finds corruption in a log whose later frames may have been copied', () => {
     const { before, after } = copying();
     const frames = (after.log.length - LOG_HEADER_BYTES) / FRAME_BYTES;
     const log = flipped(after.log, LOG_HEADER_BYTES + Math.floor(frames / 2) * FRAME_BYTES + 500);
@@ -263,7 +263,7 @@ describe('a running node', () => {
     }
   });
 
-  it('takes nothing for damage while it writes and copies, with and without readers', () => {
+  it('reports no corruption while it writes and copies, with and without readers', () => {
     const writer = build();
     const reader = provider.open(path);
     for (let height = 201; height < 240; height++) {
@@ -277,7 +277,7 @@ describe('a running node', () => {
     reader.close();
   });
 
-  it('does not take over what was damaged with what is written', () => {
+  it('copies no corrupt page when it writes', () => {
     const writer = build();
     addBlock(writer, 201);
     const [page] = [...readLog(`${path}-wal`, PAGE_BYTES).pages.keys()].filter((n) => n > 1);
@@ -336,7 +336,7 @@ describe('a running node', () => {
     writer.scrub(ALL_PAGES);
   });
 
-  it('makes its index again when its thread comes upon damage', async () => {
+  it('rebuilds its index when its thread finds corruption', async () => {
     build().close();
     opened.length = 0;
     const index = new SqliteIndexWriter(provider, { path, chain: 'chain', prefixes: null as never });
