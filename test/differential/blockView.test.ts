@@ -62,7 +62,7 @@ describe.skipIf(!native)('native block parser against the fallback', () => {
     }
   });
 
-  it('treats damaged blocks alike, accepted or refused', () => {
+  it('treats corrupt blocks alike, accepted or refused', () => {
     const random = new Random(11);
     let refused = 0;
     let accepted = 0;
@@ -75,7 +75,7 @@ describe.skipIf(!native)('native block parser against the fallback', () => {
     expect(accepted).toBeGreaterThan(500);
   });
 
-  it('treats damaged transactions alike', () => {
+  it('treats corrupt transactions alike', () => {
     const random = new Random(12);
     for (let i = 0; i < 3000; i++) {
       const tx = randomTx(random, {

@@ -90,7 +90,7 @@ describe('the rules of a block over its table and over objects', () => {
     expect(reasons.size).toBeGreaterThan(18);
   });
 
-  it('generated blocks with damaged bytes', () => {
+  it('generated blocks with corrupt bytes', () => {
     const random = new Random(801);
     const reasons = new Map<string, number>();
     for (let i = 0; i < 1500; i++) {
@@ -129,7 +129,7 @@ describe.skipIf(recorded.length === 0)('recorded blocks (skipped without them)',
     for (const block of recorded) expect(verdict(block, contextOf(block), 2_000_000)).toBeNull();
   });
 
-  it('get the same verdict when damaged', () => {
+  it('get the same verdict when corrupt', () => {
     const random = new Random(802);
     let verdicts = 0;
     for (const block of recorded) {

@@ -47,7 +47,7 @@ describe.skipIf(!native)('native hashes of the claim trie against the fallback',
     }
   });
 
-  it('refuses bytes that are no slots', () => {
+  it('refuses bytes that are not slots', () => {
     const random = new Random(7);
     const claims = random.bytes(32);
     const slots = randomSlots(random, 3);

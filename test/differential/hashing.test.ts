@@ -41,7 +41,7 @@ describe.skipIf(!native)('native hashing against the fallbacks', () => {
     expect(() => addon().powHash(Buffer.alloc(111))).toThrow(TypeError);
   });
 
-  it('computes merkle roots and sees mutations alike', () => {
+  it('computes merkle roots and detects mutations alike', () => {
     const random = new Random(4);
     for (let count = 0; count < 70; count++) {
       const leaves = Array.from({ length: count }, () => random.bytes(32));

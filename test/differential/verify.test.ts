@@ -65,7 +65,7 @@ function interpret(tx: Transaction, spends: readonly Spend[], input: number, fla
 }
 
 describe.skipIf(!native)('native verification against the interpreter', () => {
-  it('never calls an input valid which the interpreter refuses', async () => {
+  it('never accepts an input that the interpreter refuses', async () => {
     const random = new Random(200);
     let validBoth = 0;
     let validInterpreter = 0;
@@ -108,7 +108,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
     expect(validInterpreter).toBeGreaterThan(validBoth);
   });
 
-  it('decides every plain input of a standard form by itself', async () => {
+  it('decides every plain input of a standard form', async () => {
     const random = new Random(201);
     let decided = 0;
     let plain = 0;

@@ -120,7 +120,7 @@ describe('RPC bodies', () => {
     },
   );
 
-  it('bytes that are no UTF-8', async () => {
+  it('bytes that are not UTF-8', async () => {
     const { status, text } = await answerTo(Buffer.of(0x22, 0xff, 0xfe, 0x22));
     expect(status).toBe(500);
     expect(text).toBe('{"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n');

@@ -121,7 +121,7 @@ describe('plain words', () => {
     expect(check(tests, titles)).toEqual([]);
   });
 
-  it('are missed where a banned word stands', () => {
+  it('are reported with the line of a banned word', () => {
     const text = '/** Told of each block,\n * and in the midst\n * of it. */\ncode(); // whoever\n';
     expect(problemsIn('a.ts', comments(text)).map((line) => line.replace(/, better.*/, ''))).toEqual([
       'a.ts:1: "Told of"',
@@ -136,7 +136,7 @@ describe('plain words', () => {
 });
 
 describe('subjects of commits', () => {
-  it('are of one form', async () => {
+  it('have one form', async () => {
     const script = pathToFileURL(join(ROOT, 'scripts/lint/checkCommits.mjs')).href;
     const { problemOf } = (await import(script)) as { problemOf: (subject: string) => string | null };
     expect(problemOf('net: rename NetPart to MessageHandler')).toBeNull();

@@ -37,7 +37,7 @@ const all = { ...dependencies, ...peerDependencies };
 const isNoBundle = (path: string): boolean => !path.includes(join('page', 'browser'));
 
 describe('package.json', () => {
-  it('has as dependencies what the program imports, and nothing else', () => {
+  it('has the imported packages as dependencies, and no others', () => {
     expect(packagesOf(filesBelow('src', /\.tsx?$/).filter(isNoBundle))).toEqual(Object.keys(all).sort());
   });
 
@@ -52,7 +52,7 @@ describe('package.json', () => {
     expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(imported));
   });
 
-  it('ships each script that builds the addon, and these use nothing outside the package', () => {
+  it('includes each script that builds the addon, and these use nothing outside the package', () => {
     const shipped = ['scripts/buildNative.mjs', 'scripts/native'];
     expect(files).toEqual(expect.arrayContaining(shipped));
     const paths = [join(root, 'scripts/buildNative.mjs'), ...filesBelow('scripts/native', /\.mjs$/)];
@@ -62,7 +62,7 @@ describe('package.json', () => {
         expect(target).toMatch(/^\.\/(native\/)?[\w-]+\.mjs$/);
   });
 
-  it('has no script that npm would run, or ask about, where the package is installed', () => {
+  it('has no script that npm would run, or ask about, at the installation', () => {
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
       expect(scripts).not.toHaveProperty(name);
   });

@@ -35,7 +35,7 @@ it('libsecp256k1 has the files of its release, unchanged, and no others', () => 
   expect(found.sort(byPath)).toEqual(listedFiles().sort(byPath));
 });
 
-it('the build knows the version that is there', async () => {
+it('the build recognizes the present version', async () => {
   const { SECP256K1_VERSION } = await import('../../scripts/native/sources.mjs');
   expect(readFileSync(join(FOLDER, 'README.md'), 'utf8')).toContain(`tag \`v${SECP256K1_VERSION}\``);
 });

@@ -82,7 +82,7 @@ describe('outputs', () => {
     );
   });
 
-  it('know claim ids and amounts', () => {
+  it('parse claim ids and amounts', () => {
     expect(claimIdOf(TXID, 0)).not.toBe(claimIdOf(TXID, 1));
     const id = hash160(Buffer.concat([Buffer.alloc(32, 0x11), Buffer.of(0, 0, 1, 0)]));
     expect(claimIdOf(TXID, 256)).toBe(toHex(Buffer.from(id).reverse()));

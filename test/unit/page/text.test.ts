@@ -41,7 +41,7 @@ describe('a whole page', () => {
   });
 });
 
-describe('names that could be taken for others', () => {
+describe('names that resemble others', () => {
   it.each(['odysee', 'café', 'кот', '@channel', 'a-b_c', '日本'])('%s is plain', (name) => {
     expect(nameWarning(name)).toBeNull();
   });

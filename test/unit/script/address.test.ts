@@ -39,7 +39,7 @@ describe('addressPrefixesOf', () => {
 });
 
 describe('base58', () => {
-  it('agrees with the package', () => {
+  it('agrees with the package bs58check', () => {
     for (let length = 0; length <= 60; length++) {
       const payload =
         length % 4 === 0 ? Buffer.concat([Buffer.alloc(3), sample(length, 1)]) : sample(length, length);
@@ -66,7 +66,7 @@ describe('base58', () => {
     expect(decodeBase58Check('1111')).toBeNull();
   });
 
-  it('skips white space around, and what follows a NUL, as the reference does', () => {
+  it('skips white space around a text, and ignores text after a NUL, as the reference does', () => {
     expect(toHex(decodeBase58(' \t\n\v\f\r skip \r\f\v\n\t ')!)).toBe('971a55');
     expect(decodeBase58(' \t\n\v\f\r skip \r\f\v\n\t a')).toBeNull();
     expect(decodeBase58('sk ip')).toBeNull();
@@ -121,7 +121,7 @@ describe('addresses', () => {
     expect(decodeDestination(`L${address.slice(1)}`, MAIN)).toBeNull();
   });
 
-  it('in bech32 are of ASCII alone: the sign of Kelvin has k as its lower case', () => {
+  it('in bech32 are ASCII only: the Kelvin sign has k as its lower case', () => {
     let seed = 0;
     let upper: string;
     do
@@ -131,7 +131,7 @@ describe('addresses', () => {
     expect(decodeDestination(upper.replace('K', '\u212a'), MAIN)).toBeNull();
   });
 
-  it('in bech32 keep to the rules of witness programs', () => {
+  it('in bech32 follow the rules of witness programs', () => {
     const words = (version: number, size: number): string =>
       bech32.encode('lbc', [version, ...bech32.toWords(sample(size, 7))]);
     expect(decodeDestination(words(0, 20), MAIN)?.type).toBe('witness_v0_keyhash');
@@ -146,7 +146,7 @@ describe('addresses', () => {
     expect(decodeDestination(`${good.slice(0, -1)}${good.endsWith('q') ? 'p' : 'q'}`, MAIN)).toBeNull();
   });
 
-  it('tell nothing from other text', () => {
+  it('are undefined for other text', () => {
     for (const text of [
       '',
       ' ',
@@ -181,7 +181,7 @@ describe('exported private keys', () => {
     }
   });
 
-  it('are refused with another length, ending or number', () => {
+  it('are refused with another length, suffix or number', () => {
     const encode = (...parts: Buffer[]): string =>
       encodeBase58Check(Buffer.concat([Buffer.of(MAIN.secretKey), ...parts]));
     expect(decodeSecret(encode(secret), MAIN)).not.toBeNull();

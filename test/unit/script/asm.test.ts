@@ -47,7 +47,7 @@ describe('formatAsm', () => {
     expect(formatAsm(fromHex('0105b70105'))).toBe('5 OP_UPDATE_CLAIM 05');
   });
 
-  it('tells the hash types of signatures where asked', () => {
+  it('shows the hash types of signatures on request', () => {
     const key = testKey(1);
     for (const [type, name] of [
       [1, 'ALL'],
@@ -67,7 +67,7 @@ describe('formatAsm', () => {
     expect(sighashName(4)).toBe('');
   });
 
-  it('leaves undefined types, broken signatures and data outputs alone', () => {
+  it('does not change undefined types, invalid signatures and data outputs', () => {
     const signature = sign(testKey(1), Buffer.of(OP.OP_1));
     const odd = Buffer.from(signature);
     odd[odd.length - 1] = 0x41;

@@ -9,7 +9,7 @@ const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 const MEGABYTE = 1 << 20;
 
 describe('base58 of callers', () => {
-  it('takes white space around a text, however much, and none within', () => {
+  it('may have any amount of white space around them, and none within', () => {
     const payload = decodeBase58Check(ADDRESS)!;
     expect(payload).toHaveLength(21);
     const space = ' \t\n\v\f\r'.repeat(MEGABYTE / 8);
@@ -33,7 +33,7 @@ describe('base58 of callers', () => {
     }
   });
 
-  it('decodes no more digits than anything that is written so can have', () => {
+  it('are decoded up to the maximum number of digits', () => {
     const longest = encodeBase58Check(Buffer.alloc(740, 0xff));
     expect(longest.length).toBeLessThanOrEqual(1024);
     expect(decodeBase58Check(longest)).toEqual(Buffer.alloc(740, 0xff));
@@ -43,7 +43,7 @@ describe('base58 of callers', () => {
     expect(decodeBase58(` ${'1'.repeat(10)} `, 10)).toEqual(Buffer.alloc(10));
   });
 
-  it('reads no bech32 beyond its longest', () => {
+  it('in bech32 have a maximum length', () => {
     expect(decodeDestination(`lbrt1${'q'.repeat(MEGABYTE)}`, prefixes)).toBeNull();
   });
 });

@@ -65,7 +65,7 @@ describe('decodeClaimScript', () => {
     expect(claim.value).toBeUndefined();
   });
 
-  it('reads a support with metadata only where that is allowed', () => {
+  it('reads a support with metadata only if that is allowed', () => {
     const prefix = buildSupportPrefix(NAME, ID, VALUE);
     expect(toHex(prefix)).toBe('b6' + '046e616d65' + '14' + 'cd'.repeat(20) + '07612076616c7565' + '6d6d');
     const claim = decodeClaimScript(prefix)!;
@@ -77,7 +77,7 @@ describe('decodeClaimScript', () => {
     expect(toHex(buildSupportPrefix(NAME, ID, Buffer.alloc(0)))).toBe(toHex(buildSupportPrefix(NAME, ID)));
   });
 
-  it('keeps an empty value apart from none', () => {
+  it('distinguishes an empty value from no value', () => {
     const support = script(
       OP.OP_SUPPORT_CLAIM,
       pushData(NAME),
@@ -90,7 +90,7 @@ describe('decodeClaimScript', () => {
     expect(decodeClaimScript(buildClaimPrefix(NAME, Buffer.alloc(0)))!.value!.length).toBe(0);
   });
 
-  it('takes empty names and names of any bytes', () => {
+  it('accepts empty names and names of any bytes', () => {
     const empty = decodeClaimScript(buildClaimPrefix(Buffer.alloc(0), VALUE))!;
     expect(empty.name.length).toBe(0);
     for (const bytes of ['00', '05', '81', 'ff', 'c328']) {
@@ -99,7 +99,7 @@ describe('decodeClaimScript', () => {
     }
   });
 
-  it('takes every length form of a push', () => {
+  it('accepts every length form of a push', () => {
     for (const push of [pushData, pushBy1, pushBy2, pushBy4]) {
       const prefix = script(OP.OP_UPDATE_CLAIM, push(NAME), push(ID), push(VALUE), OP.OP_2DROP, OP.OP_2DROP);
       const claim = decodeClaimScript(script(prefix, REST))!;
@@ -109,14 +109,14 @@ describe('decodeClaimScript', () => {
     }
   });
 
-  it('gives views, not copies', () => {
+  it('returns views, not copies', () => {
     const output = script(buildClaimPrefix(NAME, VALUE), REST);
     const claim = decodeClaimScript(output)!;
     output[2] = 0x4e;
     expect(toHex(claim.name)).toBe(toHex(Buffer.from('Name')));
   });
 
-  it('is null for what is not a whole prefix', () => {
+  it('returns null for an incomplete prefix', () => {
     const d1 = OP.OP_DROP;
     const d2 = OP.OP_2DROP;
     const n = pushData(NAME);
@@ -173,7 +173,7 @@ describe('decodeClaimScript', () => {
 });
 
 describe('stripping', () => {
-  it('leaves the ordinary script', () => {
+  it('returns the rest of the script', () => {
     for (const prefix of [
       buildClaimPrefix(NAME, VALUE),
       buildSupportPrefix(NAME, ID),
@@ -189,7 +189,7 @@ describe('stripping', () => {
     expect(toHex(stripClaimPrefix(twice))).toBe(toHex(script(buildSupportPrefix(NAME, ID), REST)));
   });
 
-  it('sees a claim opcode in front even where the prefix is not whole', () => {
+  it('detects a claim opcode at the beginning of an incomplete prefix too', () => {
     expect(startsWithClaimOpcode(script(OP.OP_CLAIM_NAME))).toBe(true);
     expect(startsWithClaimOpcode(script(OP.OP_UPDATE_CLAIM, REST))).toBe(true);
     expect(startsWithClaimOpcode(REST)).toBe(false);

@@ -257,14 +257,14 @@ describe('lock times', () => {
 });
 
 describe('combinations of flags', () => {
-  it('that need others are a bug without them', () => {
+  it('with missing prerequisites are a bug', () => {
     expect(() => spend(Buffer.of(OP.OP_1), EMPTY, SCRIPT_VERIFY.CLEANSTACK)).toThrow('CLEANSTACK');
     expect(() => spend(Buffer.of(OP.OP_1), EMPTY, SCRIPT_VERIFY.WITNESS)).toThrow('WITNESS');
   });
 });
 
 describe('messages', () => {
-  it('are the reference texts, none for the unknown error', () => {
+  it('are the texts of the reference; the unknown error has none', () => {
     expect(scriptErrorMessage(SCRIPT_ERROR.OK)).toBe('No error');
     expect(scriptErrorMessage(SCRIPT_ERROR.PUBKEYTYPE)).toBe(
       'Public key is neither compressed or uncompressed',

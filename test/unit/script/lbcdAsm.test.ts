@@ -28,7 +28,7 @@ it.each([
   expect(atOnce(formatLbcdAsmInSlices(fromHex(hex)))).toBe(text);
 });
 
-it('is written in slices', () => {
+it('is formatted in slices', () => {
   const slices = formatLbcdAsmInSlices(Buffer.alloc(1000, 0xac));
   expect(slices.next().done).toBe(false);
 });

@@ -20,7 +20,7 @@ describe('pay to script hash', () => {
   const redeem = buildScript(OP.OP_ADD, OP.OP_5, OP.OP_EQUAL);
   const script = buildScript(OP.OP_HASH160, hash160(redeem), OP.OP_EQUAL);
 
-  it('runs the redeem script where the flag is on', () => {
+  it('runs the redeem script if the flag is set', () => {
     expect(spend(buildScript(OP.OP_2, OP.OP_3, redeem), script, P2SH)).toBe('OK');
     expect(spend(buildScript(OP.OP_2, OP.OP_2, redeem), script, P2SH)).toBe('EVAL_FALSE');
     expect(spend(buildScript(OP.OP_2, OP.OP_2, redeem), script, NONE)).toBe('OK');
@@ -28,13 +28,13 @@ describe('pay to script hash', () => {
     expect(spend(buildScript(OP.OP_1, OP.OP_2, OP.OP_3, redeem), script, STANDARD)).toBe('CLEANSTACK');
   });
 
-  it('wants only pushes', () => {
+  it('requires pushes only', () => {
     const scriptSig = buildScript(OP.OP_2, OP.OP_3, OP.OP_NOP, redeem);
     expect(spend(scriptSig, script, NONE)).toBe('OK');
     expect(spend(scriptSig, script, P2SH)).toBe('SIG_PUSHONLY');
   });
 
-  it('takes a redeem script of up to 20,000 bytes', () => {
+  it('accepts a redeem script of up to 20,000 bytes', () => {
     const large = Buffer.concat([pushData(Buffer.alloc(19_990, 1)), Buffer.of(OP.OP_DROP, OP.OP_1)]);
     expect(spend(pushData(large), buildScript(OP.OP_HASH160, hash160(large), OP.OP_EQUAL), P2SH)).toBe('OK');
   });
@@ -72,13 +72,13 @@ describe('witness programs', () => {
     ).toBe('WITNESS_MALLEATED_P2SH');
   });
 
-  it('allow no scriptSig and no witness where none belongs', () => {
+  it('allow no scriptSig, and no witness for other outputs', () => {
     expect(spend(Buffer.of(OP.OP_1), byKey, WITNESS, keyWitness)).toBe('WITNESS_MALLEATED');
     expect(spend(Buffer.of(OP.OP_1), EMPTY, WITNESS, [EMPTY])).toBe('WITNESS_UNEXPECTED');
     expect(spend(Buffer.of(OP.OP_1), EMPTY, P2SH, [EMPTY])).toBe('OK');
   });
 
-  it('leave one element whatever the flags, and keep to the size of elements', () => {
+  it('must leave one element with any flags, and limit the size of elements', () => {
     const many = buildScript(OP.OP_1);
     const program = buildScript(OP.OP_0, sha256(many));
     expect(spend(EMPTY, program, WITNESS, [many])).toBe('OK');
@@ -91,7 +91,7 @@ describe('witness programs', () => {
     expect(spend(EMPTY, buildScript(OP.OP_0, sha256(no)), WITNESS, [no])).toBe('EVAL_FALSE');
   });
 
-  it('of other versions and lengths', () => {
+  it('of other versions and lengths are handled as in the reference', () => {
     expect(spend(EMPTY, buildScript(OP.OP_1, keyHash), WITNESS, [Buffer.of(9)])).toBe('OK');
     expect(spend(EMPTY, buildScript(OP.OP_1, keyHash), STANDARD)).toBe(
       'DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM',
@@ -101,7 +101,7 @@ describe('witness programs', () => {
     );
   });
 
-  it('want compressed keys and minimal conditions by policy', () => {
+  it('require compressed keys and minimal conditions by policy', () => {
     const full = buildScript(key.full, OP.OP_CHECKSIG);
     const fullProgram = buildScript(OP.OP_0, sha256(full));
     const witness = [sign(key, full, WITNESS_V0), full];
@@ -122,7 +122,7 @@ describe('witness programs', () => {
     expect(spend(Buffer.of(OP.OP_2), condition, SCRIPT_VERIFY.MINIMALIF)).toBe('OK');
   });
 
-  it('may use a separator, and keep their signatures in the script', () => {
+  it('may contain a separator, and signatures in the script', () => {
     const tail = buildScript(key.compressed, OP.OP_CHECKSIG);
     const script = Buffer.concat([Buffer.of(OP.OP_CODESEPARATOR), tail]);
     const program = buildScript(OP.OP_0, sha256(script));
@@ -163,7 +163,7 @@ describe('outputs with a claim prefix', () => {
     expect(spend(Buffer.of(OP.OP_1), toWitness, WITNESS, witness)).toBe('WITNESS_MALLEATED');
   });
 
-  it('do not enforce minimal pushes, in the scriptSig neither', () => {
+  it('do not enforce minimal pushes, nor does the scriptSig', () => {
     const long = Buffer.concat([
       Buffer.of(OP.OP_CLAIM_NAME, OP.OP_PUSHDATA1, 4),
       name,
@@ -175,7 +175,7 @@ describe('outputs with a claim prefix', () => {
     expect(spend(fromHex('0101'), EMPTY, STANDARD)).toBe('MINIMALDATA');
   });
 
-  it('lift minimal pushes by the opcode alone, even when the prefix is not whole', () => {
+  it('do not require minimal pushes because of the opcode alone, even if the prefix is incomplete', () => {
     const notWhole = buildScript(OP.OP_CLAIM_NAME, OP.OP_DROP);
     expect(spend(fromHex('0101'), notWhole, STANDARD)).toBe('OK');
     expect(spend(fromHex('0101'), buildScript(OP.OP_NOP, OP.OP_CLAIM_NAME, OP.OP_DROP), STANDARD)).toBe(
@@ -183,7 +183,7 @@ describe('outputs with a claim prefix', () => {
     );
   });
 
-  it('are no script hash behind a prefix that is not whole', () => {
+  it('are not script hashes behind an incomplete prefix', () => {
     const redeem = buildScript(OP.OP_0);
     const toScriptHash = buildScript(OP.OP_HASH160, hash160(redeem), OP.OP_EQUAL);
     const script = Buffer.concat([buildScript(OP.OP_CLAIM_NAME, OP.OP_DROP), toScriptHash]);

@@ -86,7 +86,7 @@ describe('nextOp', () => {
     }
   });
 
-  it('tells a push that runs over the end', () => {
+  it('detects a push that exceeds the script', () => {
     for (const hex of [
       '01',
       '024141',
@@ -133,7 +133,7 @@ describe('shapes', () => {
     expect(witnessVersion(fromHex('60020102'))).toBe(16);
   });
 
-  it('push-only scripts may hold OP_RESERVED and numbers', () => {
+  it('push-only scripts may contain OP_RESERVED and numbers', () => {
     expect(isPushOnly(fromHex('0001414f5060'))).toBe(true);
     expect(isPushOnly(fromHex('61'))).toBe(false);
     expect(isPushOnly(fromHex('6a0141'), 1)).toBe(true);
@@ -141,7 +141,7 @@ describe('shapes', () => {
     expect(isPushOnly(Buffer.alloc(0))).toBe(true);
   });
 
-  it('the last push is what counts as a redeem script', () => {
+  it('the last push is the redeem script', () => {
     expect(toHex(lastPush(fromHex('0141024243'))!)).toBe('4243');
     expect(toHex(lastPush(fromHex('014151'))!)).toBe('');
     expect(toHex(lastPush(Buffer.alloc(0))!)).toBe('');
@@ -149,7 +149,7 @@ describe('shapes', () => {
     expect(lastPush(fromHex('01410542'))).toBeNull();
   });
 
-  it('outputs are unspendable by OP_RETURN in front or by their size', () => {
+  it('outputs are unspendable by a leading OP_RETURN or by their size', () => {
     expect(isUnspendable(fromHex('6a'))).toBe(true);
     expect(isUnspendable(fromHex('516a'))).toBe(false);
     expect(isUnspendable(Buffer.alloc(0))).toBe(false);
@@ -157,7 +157,7 @@ describe('shapes', () => {
     expect(isUnspendable(Buffer.alloc(MAX_SCRIPT_SIZE + 1))).toBe(true);
   });
 
-  it('valid operations are whole, known and small enough', () => {
+  it('valid operations are complete, known and small enough', () => {
     expect(hasValidOps(fromHex('014161b9'))).toBe(true);
     expect(hasValidOps(fromHex('ba'))).toBe(false);
     expect(hasValidOps(fromHex('0541'))).toBe(false);
@@ -167,7 +167,7 @@ describe('shapes', () => {
 });
 
 describe('building', () => {
-  it('chooses the shortest length form and keeps single bytes as pushes', () => {
+  it('uses the shortest length form and keeps single bytes as pushes', () => {
     expect(toHex(pushData(Buffer.alloc(0)))).toBe('00');
     expect(toHex(pushData(Buffer.of(5)))).toBe('0105');
     expect(toHex(pushData(Buffer.of(0x81)))).toBe('0181');
@@ -185,7 +185,7 @@ describe('building', () => {
     }
   });
 
-  it('pushes numbers by opcode where there is one', () => {
+  it('pushes numbers by opcode if there is one', () => {
     const cases = [-1, 0, 1, 16, 17, 127, 128, -128, 255, 256, 500, 1_000_000];
     expect(cases.map((n) => toHex(pushNumber(n)))).toEqual([
       '4f',
@@ -217,7 +217,7 @@ describe('script numbers', () => {
     expect(toHex(encodeScriptNumber(-0x80000000))).toBe('0000008080');
   });
 
-  it('refuse too many bytes and, if asked, needless ones', () => {
+  it('refuse too many bytes and, on request, needless ones', () => {
     expect(decodeScriptNumber(Buffer.alloc(5), false)).toBeNaN();
     expect(decodeScriptNumber(Buffer.alloc(5), false, 5)).toBe(0);
     expect(decodeScriptNumber(Buffer.alloc(6), false, 5)).toBeNaN();

@@ -53,7 +53,7 @@ const CASES: [string, number, number, bigint, 0 | 1, string][] = [
 ];
 
 describe('signatureHash', () => {
-  it('gives the reference hashes', () => {
+  it('equals the hashes of the reference', () => {
     const shared = new PrecomputedSighash(TX);
     for (const [code, index, type, amount, version, expected] of CASES) {
       const what = `${code} input ${index} type ${type} version ${version}`;
@@ -81,14 +81,14 @@ describe('signatureHash', () => {
     expect(hash(fromHex('01ab'), BASE)).not.toBe(hash(fromHex('01'), BASE));
   });
 
-  it('counts the amount in a witness only', () => {
+  it('includes the amount in a witness only', () => {
     const hash = (amount: bigint, version: 0 | 1): string =>
       toHex(signatureHash(fromHex(P2PKH), TX, 0, 1, amount, version));
     expect(hash(1n, BASE)).toBe(hash(2n, BASE));
     expect(hash(1n, WITNESS_V0)).not.toBe(hash(2n, WITNESS_V0));
   });
 
-  it('takes scripts beyond the one-byte lengths and many inputs', () => {
+  it('accepts scripts beyond the one-byte lengths and many inputs', () => {
     const input = TX.inputs[0]!;
     const wide = { ...TX, inputs: Array.from({ length: 300 }, () => input) };
     const code = Buffer.alloc(300, 0x51);
@@ -117,7 +117,7 @@ describe('signatureHash', () => {
     expect(countPauses(prepared.prepareInSlices()).pauses).toBe(0);
   });
 
-  it('treats an input that does not exist as a bug', () => {
+  it('treats a missing input as a bug', () => {
     expect(() => signatureHash(fromHex('51'), TX, 3, 1, 0n, BASE)).toThrow('does not exist');
   });
 });

@@ -13,7 +13,7 @@ import { fromHex } from '../../../src/util/bytes.js';
 const { DERSIG, LOW_S, STRICTENC, WITNESS_PUBKEYTYPE } = SCRIPT_VERIFY;
 
 describe('isStrictDer', () => {
-  it('takes the smallest and the largest', () => {
+  it('accepts the smallest and the largest signature', () => {
     expect(isStrictDer(fromHex('300602010102010101'))).toBe(true);
     const large = Buffer.concat([formatDer(Buffer.alloc(64, 0xff)), Buffer.of(1)]);
     expect(large.length).toBe(73);
@@ -50,11 +50,11 @@ describe('checkSignatureEncoding', () => {
   const withS = (s: string, type: number): Buffer =>
     Buffer.concat([formatDer(Buffer.from(`${'00'.repeat(31)}01${s}`, 'hex')), Buffer.of(type)]);
 
-  it('lets the empty signature pass', () => {
+  it('accepts the empty signature', () => {
     expect(checkSignatureEncoding(Buffer.alloc(0), DERSIG | LOW_S | STRICTENC)).toBe(SCRIPT_ERROR.OK);
   });
 
-  it('checks what the flags say, in their order', () => {
+  it('applies the flags in their order', () => {
     const garbage = Buffer.of(1, 2, 3);
     expect(checkSignatureEncoding(garbage, 0)).toBe(SCRIPT_ERROR.OK);
     for (const flag of [DERSIG, LOW_S, STRICTENC]) {
@@ -68,7 +68,7 @@ describe('checkSignatureEncoding', () => {
     expect(checkSignatureEncoding(high, STRICTENC)).toBe(SCRIPT_ERROR.SIG_HASHTYPE);
   });
 
-  it('knows six hash types', () => {
+  it('accepts six hash types', () => {
     const defined = [];
     for (let type = 0; type < 256; type++) {
       if (checkSignatureEncoding(withS(half, type), STRICTENC) === SCRIPT_ERROR.OK) defined.push(type);
@@ -84,7 +84,7 @@ describe('checkPublicKeyEncoding', () => {
     return bytes;
   };
 
-  it('takes compressed and uncompressed keys with STRICTENC, anything without', () => {
+  it('accepts compressed and uncompressed keys with STRICTENC, anything without', () => {
     for (const good of [key(2, 33), key(3, 33), key(4, 65)]) {
       expect(checkPublicKeyEncoding(good, STRICTENC, SIG_VERSION.BASE)).toBe(SCRIPT_ERROR.OK);
     }
@@ -104,7 +104,7 @@ describe('checkPublicKeyEncoding', () => {
     }
   });
 
-  it('takes compressed keys alone in a witness where asked', () => {
+  it('accepts only compressed keys in a witness on request', () => {
     expect(checkPublicKeyEncoding(key(4, 65), WITNESS_PUBKEYTYPE, SIG_VERSION.WITNESS_V0)).toBe(
       SCRIPT_ERROR.WITNESS_PUBKEYTYPE,
     );

@@ -42,7 +42,7 @@ describe('signatures', () => {
     expect(spend(pushData(sign(other, verify)), verify, NONE)).toBe('CHECKSIGVERIFY');
   });
 
-  it('sign what their hash type says', () => {
+  it('cover the parts that their hash type selects', () => {
     for (const type of [1, 2, 3, 0x81, 0x82, 0x83]) {
       expect(spend(pushData(sign(key, p2pk, SIG_VERSION.BASE, type)), p2pk, STANDARD)).toBe('OK');
     }
@@ -54,7 +54,7 @@ describe('signatures', () => {
     expect(spend(pushData(changedType), p2pk, NONE)).toBe('EVAL_FALSE');
   });
 
-  it('are judged by their encoding first', () => {
+  it('are checked by their encoding first', () => {
     const good = sign(key, p2pk);
     const padded = Buffer.concat([
       good.subarray(0, 1),
@@ -91,7 +91,7 @@ describe('signatures', () => {
     expect(spend(pushData(signature), script, SCRIPT_VERIFY.CONST_SCRIPTCODE)).toBe('SIG_FINDANDDELETE');
   });
 
-  describe('of many', () => {
+  describe('of multisig', () => {
     const keys = [1, 2, 3].map(testKey);
     const twoOfThree = buildScript(OP.OP_2, ...keys.map((k) => k.compressed), OP.OP_3, OP.OP_CHECKMULTISIG);
     const signatures = keys.map((k) => sign(k, twoOfThree));
@@ -112,7 +112,7 @@ describe('signatures', () => {
       }
     });
 
-    it('consume one element more, which may have to be empty', () => {
+    it('consume one additional element, which may have to be empty', () => {
       const scriptSig = buildScript(OP.OP_1, signatures[0]!, signatures[1]!);
       expect(spend(scriptSig, twoOfThree, P2SH)).toBe('OK');
       expect(spend(scriptSig, twoOfThree, SCRIPT_VERIFY.NULLDUMMY)).toBe('SIG_NULLDUMMY');
@@ -121,7 +121,7 @@ describe('signatures', () => {
       );
     });
 
-    it('must be empty when they fail on purpose', () => {
+    it('must be empty if they fail on purpose', () => {
       const not = Buffer.concat([twoOfThree, Buffer.of(OP.OP_NOT)]);
       expect(spend(buildScript(OP.OP_0, OP.OP_0, OP.OP_0), not, SCRIPT_VERIFY.NULLFAIL)).toBe('OK');
       expect(spend(buildScript(OP.OP_0, signatures[0]!, OP.OP_0), not, NONE)).toBe('OK');
@@ -130,7 +130,7 @@ describe('signatures', () => {
       );
     });
 
-    it('are looked at from the top, and no further than needed', () => {
+    it('are checked from the top, and no further than needed', () => {
       const broken = Buffer.of(0x30, 1);
       // Too many have failed before the lower one is reached.
       const not = Buffer.concat([twoOfThree, Buffer.of(OP.OP_NOT)]);
@@ -149,7 +149,7 @@ describe('signatures', () => {
 });
 
 describe('findAndDelete', () => {
-  it('deletes where an operation begins, and nowhere else', () => {
+  it('deletes at the beginning of an operation only', () => {
     const cut = (script: string, pattern: string): string =>
       toHex(findAndDelete(fromHex(script), fromHex(pattern)));
     expect(cut('5152', '')).toBe('5152');

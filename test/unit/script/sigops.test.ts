@@ -22,12 +22,12 @@ describe('countLegacySigops', () => {
     expect(countLegacySigops(buildScript(OP.OP_1, OP.OP_NOP, OP.OP_CHECKMULTISIG), true)).toBe(20);
   });
 
-  it('counts CHECKSIG anywhere but within pushes', () => {
+  it('counts CHECKSIG anywhere except within pushes', () => {
     expect(countLegacySigops(fromHex('acad6363ac'), false)).toBe(3);
     expect(countLegacySigops(fromHex('02acac'), false)).toBe(0);
   });
 
-  it('stops at a push that runs over the end', () => {
+  it('stops at a push that exceeds the script', () => {
     expect(countLegacySigops(fromHex('ac4c05acac'), false)).toBe(1);
     expect(countLegacySigops(fromHex('ac4dff'), true)).toBe(1);
   });
@@ -47,7 +47,7 @@ describe('countP2shSigops', () => {
     expect(countP2shSigops(scriptSig, Buffer.concat([CLAIM.subarray(0, 5), P2SH_OUTPUT]))).toBe(0);
   });
 
-  it('is 0 where the scriptSig is not pushes alone', () => {
+  it('is 0 if the scriptSig has other operations than pushes', () => {
     expect(countP2shSigops(buildScript(OP.OP_NOP, TWO_OF_THREE), P2SH_OUTPUT)).toBe(0);
     expect(countP2shSigops(pushData(TWO_OF_THREE).subarray(0, 50), P2SH_OUTPUT)).toBe(0);
     expect(countP2shSigops(EMPTY, P2SH_OUTPUT)).toBe(0);
@@ -72,7 +72,7 @@ describe('countWitnessSigops', () => {
     expect(countWitnessSigops(pushData(byKey), Buffer.concat([CLAIM, P2SH_OUTPUT]), [], flags)).toBe(1);
   });
 
-  it('counts nothing else', () => {
+  it('counts nothing for other programs', () => {
     expect(countWitnessSigops(EMPTY, byKey, [], SCRIPT_VERIFY.P2SH)).toBe(0);
     expect(countWitnessSigops(EMPTY, buildScript(OP.OP_1, Buffer.alloc(20)), [], flags)).toBe(0);
     expect(countWitnessSigops(EMPTY, buildScript(OP.OP_0, Buffer.alloc(21)), [], flags)).toBe(0);
@@ -80,7 +80,7 @@ describe('countWitnessSigops', () => {
     expect(countWitnessSigops(EMPTY, TWO_OF_THREE, witness, flags)).toBe(0);
   });
 
-  it('takes WITNESS without P2SH for a bug', () => {
+  it('treats WITNESS without P2SH as a bug', () => {
     expect(() => countWitnessSigops(EMPTY, byKey, [], SCRIPT_VERIFY.WITNESS)).toThrow('WITNESS without P2SH');
   });
 });

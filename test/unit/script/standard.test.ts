@@ -32,11 +32,14 @@ const DESTINATIONS: Destination[] = [
 ];
 
 describe('solveScript', () => {
-  it.each(DESTINATIONS.map((d) => [d.type, d] as const))('knows the script of %s', (_type, destination) => {
-    expect(solveScript(scriptForDestination(destination))).toEqual(destination);
-  });
+  it.each(DESTINATIONS.map((d) => [d.type, d] as const))(
+    'recognizes the script of %s',
+    (_type, destination) => {
+      expect(solveScript(scriptForDestination(destination))).toEqual(destination);
+    },
+  );
 
-  it('knows bare keys of both sizes, hybrids too', () => {
+  it('recognizes bare keys of both sizes, hybrid ones too', () => {
     for (const head of [4, 6, 7]) {
       const key = Buffer.from(FULL);
       key[0] = head;
@@ -48,7 +51,7 @@ describe('solveScript', () => {
     expect(solveScript(fromHex(`4c21${toHex(COMPRESSED)}ac`)).type).toBe('nonstandard');
   });
 
-  it('knows multisig of 1 to 16 keys', () => {
+  it('recognizes multisig of 1 to 16 keys', () => {
     expect(solveScript(scriptForMultisig(1, [COMPRESSED, FULL]))).toEqual({
       type: 'multisig',
       required: 1,
@@ -61,7 +64,7 @@ describe('solveScript', () => {
     expect(solveScript(long).type).toBe('multisig');
   });
 
-  it('refuses multisig whose numbers do not fit', () => {
+  it('refuses multisig with inconsistent numbers', () => {
     for (const script of [
       scriptForMultisig(3, [COMPRESSED, COMPRESSED]),
       scriptForMultisig(0, [COMPRESSED]),
@@ -77,7 +80,7 @@ describe('solveScript', () => {
     }
   });
 
-  it('knows data behind OP_RETURN where it is pushes alone', () => {
+  it('recognizes data after OP_RETURN if it consists of pushes', () => {
     expect(solveScript(fromHex('6a')).type).toBe('nulldata');
     expect(solveScript(fromHex('6a024142')).type).toBe('nulldata');
     expect(solveScript(fromHex('6a5160')).type).toBe('nulldata');
@@ -85,7 +88,7 @@ describe('solveScript', () => {
     expect(solveScript(fromHex('6a0241')).type).toBe('nonstandard');
   });
 
-  it('knows nothing else', () => {
+  it('recognizes nothing else', () => {
     expect(solveScript(Buffer.alloc(0)).type).toBe('nonstandard');
     expect(solveScript(buildScript(OP.OP_0, Buffer.alloc(21))).type).toBe('nonstandard');
     expect(solveScript(Buffer.concat([CLAIM, scriptForDestination(DESTINATIONS[0]!)])).type).toBe(
@@ -108,7 +111,7 @@ describe('destinations', () => {
     expect(extractDestination(scriptForPublicKey(FULL))).toEqual({ type: 'pubkeyhash', hash: hash160(FULL) });
   });
 
-  it('are none for multisig, data and unknown scripts', () => {
+  it('do not exist for multisig, data and unknown scripts', () => {
     for (const script of [scriptForMultisig(1, [COMPRESSED]), fromHex('6a'), fromHex('51')]) {
       expect(extractDestination(script)).toBeNull();
     }
@@ -122,7 +125,7 @@ describe('destinations', () => {
     });
   });
 
-  it('as a list are of the script as it stands', () => {
+  it('as a list belong to the script with its prefix', () => {
     const script = scriptForDestination(DESTINATIONS[0]!);
     expect(extractDestinations(script)).toEqual({
       type: 'pubkeyhash',
@@ -136,7 +139,7 @@ describe('destinations', () => {
 });
 
 describe('scriptForWitness', () => {
-  it('pays by key where the script does, else by script', () => {
+  it('pays by key if the script does, else by script', () => {
     const byKey = buildScript(OP.OP_0, hash160(COMPRESSED));
     expect(toHex(scriptForWitness(scriptForPublicKey(COMPRESSED)))).toBe(toHex(byKey));
     expect(toHex(scriptForWitness(scriptForDestination(DESTINATIONS[0]!)))).toBe(
@@ -159,7 +162,7 @@ describe('stripTimelockPrefix', () => {
     }
   });
 
-  it('leaves everything else', () => {
+  it('does not change other scripts', () => {
     for (const hex of [
       '',
       '51',

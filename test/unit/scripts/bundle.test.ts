@@ -45,7 +45,7 @@ describe('an archive', () => {
     }
   });
 
-  it('holds the contents, compressed', () => {
+  it('contains the contents, compressed', () => {
     const archive = makeZip(ENTRIES);
     expect(archive.length).toBeLessThan(2_000);
     const files = unzipSync(archive);
@@ -65,7 +65,7 @@ describe('the payload', () => {
     { path: 'app/LICENSE', data: Buffer.from('licence') },
   ];
 
-  it('holds the files, sorted, and the name of their folder', () => {
+  it('contains the files, sorted, and the name of their folder', () => {
     const { folder, bytes } = makePayload(files, '1.2.3');
     expect(folder).toMatch(/^runtime-1\.2\.3-[0-9a-f]{16}$/);
     const carried = carriedFiles(bytes);
@@ -78,7 +78,7 @@ describe('the payload', () => {
     expect(makePayload([...files].reverse(), '1.2.3').bytes.equals(bytes)).toBe(true);
   });
 
-  it('goes into another folder when anything of it differs', () => {
+  it('has another folder if any part of it differs', () => {
     const variants = [
       files,
       files.slice(1),
@@ -91,14 +91,14 @@ describe('the payload', () => {
     );
   });
 
-  it('refuses a name that the launcher has no room for', () => {
+  it('refuses a name that is too long for the launcher', () => {
     const long = { path: `app/${'x'.repeat(252)}`, data: Buffer.alloc(0) };
     expect(() => makePayload([long], '1.2.3')).toThrow('the name is too long for the launcher');
   });
 });
 
 describe('the platforms', () => {
-  it('have an addon each, and the archives that others download', () => {
+  it('have an addon each, and the archives for download', () => {
     for (const { target } of PLATFORMS) expect(PREBUILT_TARGETS.map(({ name }) => name)).toContain(target);
     expect(new Set(PLATFORMS.map(({ archive }) => archive))).toEqual(
       new Set(['lbrynet-linux.zip', 'lbrynet-mac.zip', 'lbrynet-windows.zip']),
@@ -106,7 +106,7 @@ describe('the platforms', () => {
     expect(MAX_ARCHIVE_BYTES).toBe(60_000_000);
   });
 
-  it('have one version of the runtime, pinned with a checksum each', () => {
+  it('have one version of the runtime, with a checksum each', () => {
     const lock = JSON.parse(readFileSync(`${ROOT}/scripts/toolchain/runtime/package-lock.json`, 'utf8')) as {
       packages: Record<string, { version?: string; integrity?: string; resolved?: string }>;
     };
@@ -118,7 +118,7 @@ describe('the platforms', () => {
     }
   });
 
-  it('have no program whose name a reader could take for lbrynet', () => {
+  it('have no program with a name similar to lbrynet', () => {
     // The companion takes the first entry whose name ends so. Source: its src-tauri/src/lib.rs.
     for (const name of SMALL_PROGRAMS) expect(`${name}.exe`.endsWith('lbrynet.exe')).toBe(false);
   });

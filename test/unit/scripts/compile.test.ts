@@ -29,7 +29,7 @@ async function failing(name: string, failures: number, message: string): Promise
   return readFileSync(file).length;
 }
 
-it('run again when a file of the cache was missing, and not for other errors', async () => {
+it('runs again if a file of the cache was missing, and not for other errors', async () => {
   const miss = 'indexRows.cpp:1:1: error: unable to build C object: FileNotFound';
   expect(await failing('once', 1, miss)).toBe(2);
   expect(await failing('always', 9, miss)).toBe(-3);

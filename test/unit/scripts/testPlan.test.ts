@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TIMES = { 'a.long.test.ts': 300, 'b.long.test.ts': 200, 'c.long.test.ts': 100, 'd.test.ts': 20 };
 
 describe('shares', () => {
-  it('hold each file once and take about the same time', () => {
+  it('contain each file once and take about the same time', () => {
     const files = longFiles(ROOT);
     const times = recordedTimes();
     const parts = [1, 2, 3, 4, 5, 6].map((share) => shareOf(files, times, { share, shares: 6 }));
@@ -46,7 +46,7 @@ describe('shares', () => {
 });
 
 describe('the end', () => {
-  it('is kept by files that have the time, on a machine as slow as measured', () => {
+  it('is met by files with enough time, on a machine as slow as measured', () => {
     const at = { nowSec: 1000, untilSec: 1300 };
     expect(endsInTime('a.long.test.ts', TIMES, { ...at, slowness: 1 })).toBe(true);
     expect(endsInTime('a.long.test.ts', TIMES, { ...at, slowness: 1.1 })).toBe(false);
@@ -54,7 +54,7 @@ describe('the end', () => {
     expect(endsInTime('f.test.ts', TIMES, { ...at, untilSec: 1000, slowness: 1 })).toBe(false);
   });
 
-  it('takes the median of the recorded files for the machine, at least 1', () => {
+  it('uses the median of the recorded files for the machine, at least 1', () => {
     const measured = {
       'a.long.test.ts': 900,
       'c.long.test.ts': 200,
@@ -67,7 +67,7 @@ describe('the end', () => {
   });
 });
 
-it('the recorded times are of files that exist, sorted', () => {
+it('the recorded times are of existing files, sorted', () => {
   const times = recordedTimes();
   const names = Object.keys(times);
   expect(names.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);

@@ -65,7 +65,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     await index.remove();
   });
 
-  it.each([1, 2, 3, 4])(`answers ${SEARCHES} random ones as loops over arrays do (%i of 4)`, async () => {
+  it.each([1, 2, 3, 4])(`equal loops over arrays for ${SEARCHES} random searches (%i of 4)`, async () => {
     let found = 0;
     for (let i = 0; i < SEARCHES; i += AT_ONCE) {
       const searches = Array.from({ length: AT_ONCE }, () => randomSearch(random, documents));
@@ -84,7 +84,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect(found).toBeGreaterThan(SEARCHES / 2);
   });
 
-  it('finds words with wrong letters', async () => {
+  it('find words with wrong letters', async () => {
     const search = (text: string) => reader.search(parseConstraints({ text, order_by: 'height' }), 10_000);
     const page = await search('bitcoin');
     expect(page.total).toBeGreaterThan(100);
@@ -93,7 +93,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect((await search('nosuchword~2')).total).toBe(0);
   });
 
-  it('takes signs and lengths that its language could stumble over', async () => {
+  it('handle signs and lengths that could break the query language', async () => {
     const texts = [
       `it's \\\\ a 'quote' | (& ! <-> :* "x:*" )`,
       `a\\ b* "of the"~100`,
@@ -127,7 +127,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     }
   });
 
-  it('takes lists as long as they may be, and texts of parts within parts', async () => {
+  it('accept lists of the maximum length, and nested texts', async () => {
     const find = async (constraints: object) =>
       (await reader.search(parseConstraints({ order_by: 'height', ...constraints }), 10_000)).total;
     const range = Array.from({ length: 2048 }, (_, n) =>
@@ -164,7 +164,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect(await find({ text: nested })).toBe(both);
   });
 
-  it('finds the hits of all pages at once', async () => {
+  it('find the hits of all pages at once', async () => {
     for (const constraints of [
       { text: 'bitcoin' },
       { order_by: 'height' },
@@ -181,7 +181,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     }
   });
 
-  it('ends a search whose time is up, and continues with others', async () => {
+  it('abort a search at its time limit, and continue with others', async () => {
     const query = parseConstraints({ order_by: 'release_time' });
     await expect(reader.search(query, -1)).rejects.toMatchObject({
       name: 'SearchError',
@@ -192,7 +192,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect((await reader.search(query, 10_000)).total).toBe(1000);
   });
 
-  it('leaves out what listed channels repost, and counts it', async () => {
+  it('exclude and count reposts by listed channels', async () => {
     const repost = documents.find(
       (d) => d.repostedId !== null && d.isSignatureValid && d.channelId !== null,
     )!;

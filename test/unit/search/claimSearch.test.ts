@@ -61,7 +61,7 @@ function emptySearch(index: Partial<ClaimIndexReader> = {}) {
   return { search, status, queries, looks: () => looks };
 }
 
-it('an index that waits for what cannot be read does not answer, one that is only late does', async () => {
+it('an index that waits for an unreadable block does not answer, one that is only late does', async () => {
   const { search, status, looks } = emptySearch();
   status.failure = 'The disk is full';
   await search.search({ name: 'one' });
@@ -150,7 +150,7 @@ it('an index at the tip is read while the mempool is searched, and again after a
   expect(steps).toEqual(['index 1', 'mempool', 'mempool', 'index 2']);
 });
 
-it('answers are remembered until what they were asked for takes too much memory', async () => {
+it('answers are cached up to a memory limit', async () => {
   const { search, looks } = emptySearch();
   const asked = { name: 'one' };
   for (let n = 0; n < 3; n++) await search.search(asked);
@@ -161,7 +161,7 @@ it('answers are remembered until what they were asked for takes too much memory'
   expect(looks()).toBe(22);
 });
 
-it('a channel is the one that the URL names, or that signed what it names', async () => {
+it('a channel is the one that the URL names, or the signer of the claim that it names', async () => {
   const claim = (name: string, id: number) =>
     ({ name: Buffer.from(name), claimId: Buffer.alloc(20, id) }) as unknown as ClaimRecord;
   const urls: Record<string, Pick<ResolvedUrl, 'claim' | 'channel'>> = {
@@ -198,10 +198,10 @@ it('no search is longer than ten lists of ids', async () => {
     await expect(search.search(constraints)).rejects.toMatchObject(tooLong);
 });
 
-describe('pages that follow one another', () => {
+describe('consecutive pages', () => {
   const asked = { order_by: 'trending_score', limit: 2 };
 
-  it('show each claim once, though blocks change which there are and their order', async () => {
+  it('show each claim once, although blocks change the hits and their order', async () => {
     const { search, become } = searchOver([1, 2, 3, 4, 5]);
     const first = await search.walk(asked, '');
     expect(first).toMatchObject({ total: 5, height: 1 });
@@ -216,7 +216,7 @@ describe('pages that follow one another', () => {
     expect(bytesOf((await search.search({ ...asked, offset: 1 })).rows)).toEqual([9]);
   });
 
-  it('begin at an offset, and end where a page is full', async () => {
+  it('begin at an offset, and end when a page is full', async () => {
     const { search, queries } = searchOver([1, 2, 3, 4, 5]);
     const first = await search.walk({ limit: 2, offset: 1 }, '');
     expect(bytesOf(first.rows)).toEqual([2, 3]);
@@ -227,7 +227,7 @@ describe('pages that follow one another', () => {
     expect(queries.map(({ allPages }) => allPages)).toEqual([true, true]);
   });
 
-  it('are of one search, and of one that is kept', async () => {
+  it('belong to one search, also to a stored one', async () => {
     const { search } = searchOver([1, 2, 3]);
     const refusal = (constraints: object, after: string) =>
       search.walk({ ...constraints }, after).then(

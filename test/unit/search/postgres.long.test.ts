@@ -70,7 +70,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lbcnode writer ${target.schema}' AND pid <> pg_backend_pid()`,
     );
 
-  it('refuses what is of another chain, of a later version, or no index, and leaves it alone', async () => {
+  it('refuses tables of another chain or a later version, or other tables, and does not change them', async () => {
     await createIndexTables(admin, 'other');
     expect(await refusal()).toContain('contains the search index of another chain');
     await expect(newWriter().state()).rejects.toThrow('another chain');
@@ -82,7 +82,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await expect(newWriter().state()).rejects.toThrow('holds other tables');
   });
 
-  it('makes the tables of an older version again', async () => {
+  it('rebuilds the tables of an older version', async () => {
     await createIndexTables(admin, 'chain');
     await admin.query(`UPDATE state SET value = '0' WHERE key = 'version'`);
     await admin.query(`INSERT INTO state VALUES ('tip', '{"height":5,"hash":"aa"}')`);
@@ -90,7 +90,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(await newWriter().state()).toEqual({ tip: null, build: null, documents: 0, isShared: true });
   });
 
-  it('tells why a server does not take it, without the password', async () => {
+  it('reports why a server refuses it, without the password', async () => {
     const url = new URL(target.url);
     url.password = 'wrong-password';
     const message = await refusal({ url: url.href });
@@ -119,7 +119,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(await first.state()).toMatchObject({ isKeptByOther: true, tip: other.status.tip });
   });
 
-  it('writes nothing on a new connection before the state was asked again', async () => {
+  it('writes nothing on a new connection before it has read the state again', async () => {
     const writer = newWriter();
     await writer.state();
     await breakWriter();
@@ -130,7 +130,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(await writer.notes()).toEqual([{ height: 1, hash: 'aa', claimIds: [] }]);
   });
 
-  it('is whole after connections that broke at any moment', async () => {
+  it('is complete after connections that broke at any time', async () => {
     const random = new Random(8);
     const index = newIndex(25);
     const follower = follow(index, newWriter());
@@ -174,7 +174,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await fresh.remove();
   });
 
-  it('ends statements when the time is up, and continues with others', async () => {
+  it('ends statements at the time limit, and continues with others', async () => {
     await follow(newIndex(10), newWriter()).sync();
     const reader = newReader();
     await admin.query('BEGIN');
@@ -193,7 +193,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect((await reader.search(EVERYTHING, 10_000)).total).toBeGreaterThan(0);
   });
 
-  it('answers clearly while the server is away or silent, and finds it again', async () => {
+  it('reports a clear error while the server is away or silent, and reconnects', async () => {
     await follow(newIndex(10), newWriter()).sync();
     const url = new URL(target.url);
     let wire = new Wire(url.hostname, Number(url.port));

@@ -52,7 +52,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     return remote;
   }
 
-  it('has what the node has that follows itself, over reorganisations and flushes', async () => {
+  it("equals the node's own follower, over reorganisations and flushes", async () => {
     const remote = await open();
     remote.follower.poke();
     const depths = [20, 4, 1];
@@ -68,7 +68,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
   });
 
   it.each([400, 3])(
-    'has it where the chain changes its branch while values are read, told %i blocks',
+    'equals it if the chain changes its branch during reads, with %i blocks reported',
     async (told) => {
       const remote = await open({ toldBlocks: told });
       for (let n = 0; n < 10; n++) await run.mine(6);
@@ -90,7 +90,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     },
   );
 
-  it('continues with a file that another run left, asks for blocks far below, and makes a damaged file again', async () => {
+  it('continues with the file of another run, requests blocks far below, and rebuilds a corrupt file', async () => {
     const remote = await open();
     for (let n = 0; n < 10; n++) await run.mine(5);
     remote.follower.poke();
@@ -106,7 +106,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await remote.expectAsFresh(newPath());
   });
 
-  it('tells why the file cannot be opened', async () => {
+  it('reports why the file cannot be opened', async () => {
     const remote = await open({ path: join(folder, 'nowhere', 'search.sqlite') });
     remote.follower.poke();
     await expect
@@ -134,7 +134,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await remote.follower.waitForTip(LONG_MS);
   });
 
-  it('continues in another thread where the one that writes ends at any moment', async () => {
+  it('continues in another thread if the writing one ends at any time', async () => {
     const remote = await open();
     const { threads } = remote;
     let values = 0;
@@ -159,7 +159,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await remote.expectAsFresh(newPath());
   });
 
-  it('lets go of the chain and refuses searches where the thread that writes ends again and again', async () => {
+  it('releases the chain and refuses searches if the writing thread ends repeatedly', async () => {
     const remote = await open();
     for (let n = 0; n < 5; n++) await run.mine(5);
     const { follower, threads } = remote;
@@ -177,7 +177,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     expect(threads).toHaveLength(2 + PAUSES_MS.length);
   });
 
-  it('searches by another thread where one that reads ends', async () => {
+  it('searches by another thread if a reading one ends', async () => {
     const remote = await open();
     remote.follower.poke();
     await remote.expectAtTip();
@@ -188,7 +188,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     expect((await search.search({ limit: 3 })).height).toBe(run.height);
   });
 
-  it('names the file of the database that is damaged, and searches are refused', async () => {
+  it('reports the name of the corrupt database file, and searches are refused', async () => {
     const remote = await open();
     for (let n = 0; n < 3; n++) await run.mine(6);
     remote.follower.poke();

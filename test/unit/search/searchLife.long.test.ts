@@ -19,7 +19,7 @@ const REORGANISED_EVERY = 80;
 const REMEMBERED = 150;
 
 describe.each(searchBackends)('search in $name', (backend) => {
-  it(`answers ${SEARCHES} searches as loops over arrays do`, { timeout: 7_200_000 }, async () => {
+  it(`equals loops over arrays for ${SEARCHES} searches`, { timeout: 7_200_000 }, async () => {
     console.log(`LBCNODE_SEARCH_SEED=${seed}`);
     const run = new ClaimSearchRun(seed, backend);
     await run.open();

@@ -35,7 +35,7 @@ function attempts(address: string, count: number): { answered: number; cut: numb
 }
 
 describe('wrong passwords', () => {
-  it('are answered four a second to one caller, however many connections it has', async () => {
+  it('are answered four a second for one caller, however many connections it has', async () => {
     const outcome = attempts('10.0.0.1', 200);
     await vi.advanceTimersByTimeAsync(249);
     expect(outcome).toEqual({ answered: 0, cut: 0 });
@@ -45,14 +45,14 @@ describe('wrong passwords', () => {
     expect(outcome).toEqual({ answered: 40, cut: 0 });
   });
 
-  it('hold no other caller up', async () => {
+  it('delay no other caller', async () => {
     attempts('10.0.0.1', 200);
     const other = attempts('10.0.0.2', 2);
     await vi.advanceTimersByTimeAsync(500);
     expect(other.answered).toBe(2);
   });
 
-  it('count for one caller by both ways of writing its address, and by the network in IPv6', async () => {
+  it('count for one caller in both notations of its address, and for the network in IPv6', async () => {
     const callers = ['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', '2001:db8::ffff:2', '2001:db8:0:1::1'];
     const outcomes = callers.map((address) => attempts(address, 1));
     expect(guard.callers).toBe(3);
@@ -60,7 +60,7 @@ describe('wrong passwords', () => {
     expect(outcomes.map(({ answered }) => answered)).toEqual([1, 0, 1, 0, 1]);
   });
 
-  it('wait in bounded number: who is too many is cut off', async () => {
+  it('wait in a limited number: connections above it are closed', async () => {
     const one = attempts('10.0.0.1', 1000);
     await Promise.resolve();
     expect(one).toEqual({ answered: 0, cut: 1000 - 256 });
@@ -72,14 +72,14 @@ describe('wrong passwords', () => {
     expect(guard.isFull('10.0.0.2')).toBe(true);
   });
 
-  it('leave nothing behind', async () => {
+  it('leave no state behind', async () => {
     attempts('10.0.0.1', 3);
     await vi.advanceTimersByTimeAsync(750);
     expect(guard.callers).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are answered at once at the end', async () => {
+  it('are answered at once during the stop', async () => {
     const outcome = attempts('10.0.0.1', 5);
     guard.close();
     await Promise.resolve();
@@ -185,14 +185,14 @@ class Response {
   }
 }
 
-describe('guesses', () => {
+describe('password checks', () => {
   let door: Door;
   beforeEach(() => {
     door = new Door();
   });
   afterEach(() => door.checks.close());
 
-  it('are checked sixteen a second after the first sixteen, however fast connections open', async () => {
+  it('are limited to sixteen a second after the first sixteen, however fast connections open', async () => {
     for (let second = 0; second < 30; second++) {
       for (let i = 0; i < 700; i++) door.send(`wrong${second}-${i}`);
       await vi.advanceTimersByTimeAsync(1000);
@@ -201,7 +201,7 @@ describe('guesses', () => {
     expect(door.checked).toBeLessThan(16 + 17 * 30);
   });
 
-  it('that are right wait with the wrong ones, and are cut off with them', async () => {
+  it('of right passwords wait with the wrong ones, and are closed with them', async () => {
     for (let i = 0; i < 100; i++) door.send(`wrong${i}`);
     const right = door.send('pass');
     await vi.advanceTimersByTimeAsync(84 * 62);
@@ -220,7 +220,7 @@ describe('guesses', () => {
     );
   });
 
-  it('hold up neither known connections nor other callers, nor the same one for long', async () => {
+  it('delay neither authenticated connections nor other callers, nor the same caller for long', async () => {
     const known = door.connect();
     const before = door.send('pass', known);
     for (let i = 0; i < 1000; i++) door.send(`wrong${i}`);
@@ -235,7 +235,7 @@ describe('guesses', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('over a connection that was known are no faster', async () => {
+  it('over an authenticated connection are no faster', async () => {
     const known = door.connect();
     door.send('pass', known);
     for (let i = 0; i < 200; i++) door.send(`wrong${i}`, known);
@@ -246,7 +246,7 @@ describe('guesses', () => {
     expect(right.fate).toBe('right');
   });
 
-  it('that wait when their connection ends are not checked', async () => {
+  it('that wait when their connection ends are not done', async () => {
     const connections = Array.from({ length: 100 }, () => door.connect());
     for (const connection of connections) door.send('wrong', connection);
     for (const connection of connections) connection.socket.destroy();
@@ -271,7 +271,7 @@ describe('the cookie', () => {
   const sendCookie = (secret = cookie, connection = door.connect()): { readonly fate: Fate } =>
     door.send(secret, connection, '__cookie__');
 
-  it('is accepted at once on any connection while its address guesses, where a right password waits or is cut off', async () => {
+  it('is accepted at once on any connection while wrong passwords come from its address', async () => {
     const guessed = door.connect();
     for (let i = 0; i < 100; i++) door.send(`wrong${i}`, i % 2 === 0 ? guessed : door.connect());
     const password = door.send('pass');
@@ -286,7 +286,7 @@ describe('the cookie', () => {
     expect(password.fate).toBe('right');
   });
 
-  it('that is wrong, in part or altogether, is in the line of guesses', async () => {
+  it('is queued with the wrong passwords if it is wrong, in part or altogether', async () => {
     const last = cookie.at(-1) === '0' ? '1' : '0';
     const near = [
       cookie.slice(0, -1) + last,
@@ -301,7 +301,7 @@ describe('the cookie', () => {
     expect(door.checked).toBe(16 + 16);
   });
 
-  it('frees its connection as a right password does, until a wrong one comes', async () => {
+  it('authenticates its connection as a right password does, until a wrong one arrives', async () => {
     const connection = door.connect();
     sendCookie(cookie, connection);
     expect(connection.isKnown).toBe(true);
@@ -309,7 +309,7 @@ describe('the cookie', () => {
     expect([connection.isKnown, door.checked]).toEqual([false, 1 + 16]);
   });
 
-  it('is none where there is a password', async () => {
+  it('does not exist if there is a password', async () => {
     const other = new Door();
     await other.opened;
     for (let i = 0; i < 100; i++) other.send(`wrong${i}`);

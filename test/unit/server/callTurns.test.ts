@@ -82,8 +82,8 @@ const ended = (responses: FakeResponse[]): Promise<void> =>
     timeout: 10_000,
   });
 
-describe('calls that need no password', () => {
-  it('take half the depth of the queue, and none of the places of those that do', async () => {
+describe('calls without a password', () => {
+  it('use half the depth of the queue, and no places of calls with one', async () => {
     const letGo = hold();
     const open = send(100, 'serveOpen', () => REPLY);
     expect(turns.load()).toMatchObject({ queued: DEPTH / 2, refused: 100 - DEPTH / 2 });
@@ -131,7 +131,7 @@ describe('refusals', () => {
   });
   const WHY = 'because http work queue depth exceeded, it can be increased with the -rpcworkqueue= setting';
 
-  it('are reported at once and then in sums, however many they are', () => {
+  it('are reported at once and then in sums, however many there are', () => {
     hold();
     send(DEPTH / 2 + 1000, 'serveOpen', () => REPLY);
     expect(warnings).toEqual([`request rejected ${WHY}`]);

@@ -52,8 +52,8 @@ async function connect(port: number): Promise<Client> {
   return client;
 }
 
-describe('when there are more connections than allowed', () => {
-  it('the idlest one that has shown no password goes first', async () => {
+describe('above the maximum number of connections', () => {
+  it('the longest idle one without a password is closed first', async () => {
     const port = await bench.start({ maxConnections: 3 });
     const known = await connect(port);
     expect(await known.call('echo')).toBe(200);
@@ -76,7 +76,7 @@ describe('when there are more connections than allowed', () => {
     expect(await known.call('echo')).toBe(200);
   });
 
-  it('one whose call is worked on stays, and a newcomer goes when all are', async () => {
+  it('one with a running call stays, and a new one is closed if all have one', async () => {
     const port = await bench.start({ maxConnections: 2 });
     const letGo = holdSlow();
     held.slow = 0;
@@ -91,7 +91,7 @@ describe('when there are more connections than allowed', () => {
     expect(await next.call('echo')).toBe(200);
   });
 
-  it('a crowd of idle ones keeps no one out, and no more than the cap are open', async () => {
+  it('many idle ones exclude no caller, and the maximum is not exceeded', async () => {
     const port = await bench.start({ maxConnections: 50 });
     const honest = await connect(port);
     expect(await honest.call('echo')).toBe(200);

@@ -67,7 +67,7 @@ describe('RpcHttpServer', () => {
     expect(answer).toBe(413);
   });
 
-  it('takes a body of several megabytes', async () => {
+  it('accepts a body of several megabytes', async () => {
     const port = await bench.start();
     const text = 'ab'.repeat(4_000_000);
     const answer = await ask(port, JSON.stringify({ method: 'echo', params: [text] }));
@@ -81,13 +81,13 @@ describe('RpcHttpServer', () => {
     expect((JSON.parse(answer.text) as { result: string }).result).toBe('00'.repeat(5_000_000));
   });
 
-  it('cuts the connection when an answer breaks off', async () => {
+  it('closes the connection when an answer fails', async () => {
     const port = await bench.start();
     await expect(ask(port, '{"method":"test_broken"}')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
   });
 
-  it('stops working for a client that goes away', async () => {
+  it('aborts work for a client that disconnects', async () => {
     const port = await bench.start();
     given.up = 0;
     await new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ describe('RpcHttpServer', () => {
     expect(given.up).toBe(1);
   });
 
-  it('cuts off a client that does not read, in bounded memory, and serves others meanwhile', async () => {
+  it('closes the connection of a client that does not read, in bounded memory, and serves others meanwhile', async () => {
     const port = await bench.start({ threads: 1, timeoutSec: 3 });
     given.up = given.bytes = 0;
     const socket = net.connect(port, '127.0.0.1');
@@ -125,7 +125,7 @@ describe('RpcHttpServer', () => {
     socket.destroy();
   });
 
-  it('lets others have a turn while an answer without end is read', async () => {
+  it('serves others while an endless answer is read', async () => {
     const port = await bench.start({ threads: 1 });
     const request = http.request({
       host: '127.0.0.1',
@@ -150,7 +150,7 @@ describe('RpcHttpServer', () => {
     while (given.up === 0) await sleep(5);
   });
 
-  it('ends long answers in the order in which they were asked for, and short ones before them', async () => {
+  it('ends long answers in the order of their requests, and short ones before them', async () => {
     const port = await bench.start({ threads: 1 });
     Object.assign(long, { begun: [], ended: [] });
     const CALLS = 8;
@@ -166,7 +166,7 @@ describe('RpcHttpServer', () => {
     expect(long.ended).toEqual(long.begun);
   });
 
-  it('lets fifteen clients that do not read hold up no one', async () => {
+  it('is not delayed by fifteen clients that do not read', async () => {
     // No time passes that could free the turns of slow clients.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const port = await bench.start({ threads: 1 });
@@ -188,7 +188,7 @@ describe('RpcHttpServer', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('runs what a client sends ahead one after the other, in one place of the queue', async () => {
+  it('runs pipelined requests one after the other, in one place of the queue', async () => {
     const port = await bench.start({ threads: 1, workQueueDepth: 1 });
     const letGo = holdSlow();
     held.slow = held.waits = 0;
@@ -224,7 +224,7 @@ describe('RpcHttpServer', () => {
     [30, 30],
     [0, 50],
     [-1, 50],
-  ])('keeps idle connections for the time it is told (%i: %i s)', async (timeoutSec, seconds) => {
+  ])('keeps idle connections for the configured time (%i: %i s)', async (timeoutSec, seconds) => {
     const port = await bench.start({ timeoutSec });
     const agent = new http.Agent({ keepAlive: true });
     const { headers } = await ask(port, '{"method":"echo"}', { agent });
@@ -232,7 +232,7 @@ describe('RpcHttpServer', () => {
     expect(headers['keep-alive']).toBe(`timeout=${seconds}`);
   });
 
-  it('ends the wait of a client that goes away', async () => {
+  it('removes a waiting client that disconnects', async () => {
     const port = await bench.start({ threads: 1 });
     const request = http.request({
       host: '127.0.0.1',
@@ -262,7 +262,7 @@ describe('RpcHttpServer', () => {
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
   });
 
-  it('finishes answers under way when it stops, ends waits and takes no more', async () => {
+  it('finishes running answers when it stops, ends waits and accepts no more', async () => {
     const port = await bench.start();
     const agent = new http.Agent({ keepAlive: true });
     await ask(port, '{"method":"echo"}', { agent });

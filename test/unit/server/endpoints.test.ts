@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseEndpoints } from '../../../src/server/endpoints.js';
 
 describe('endpoints', () => {
-  it('opens to others only when they are allowed', () => {
+  it('listen to other machines only if they are allowed', () => {
     expect(chooseEndpoints(9, ['0.0.0.0'], false)).toEqual([
       { host: '::1', port: 9 },
       { host: '127.0.0.1', port: 9 },

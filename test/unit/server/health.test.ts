@@ -28,7 +28,7 @@ const health = (port: number): Promise<Answer> =>
   ask(port, '', { path: '/health', method: 'GET', auth: null });
 
 describe('/health', () => {
-  it('tells that the node is up, without a password', async () => {
+  it('reports that the node is up, without a password', async () => {
     const answer = await health(await start());
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
@@ -52,7 +52,7 @@ describe('/health', () => {
     });
   });
 
-  it('tells what the node is starting with', async () => {
+  it('reports the step of the start', async () => {
     const port = await start({
       warmupStatus: () => 'Loading block index...',
       chain: () => null,
@@ -70,7 +70,7 @@ describe('/health', () => {
     });
   });
 
-  it('reports a stop, also of one that comes before the node is up', async () => {
+  it('reports a stop, also one before the node is up', async () => {
     const port = await start({ isStopping: () => true, warmupStatus: () => 'Importing blocks...' });
     const answer = await health(port);
     expect(answer.status).toBe(503);
@@ -78,7 +78,7 @@ describe('/health', () => {
     expect(answer.text).not.toContain('message');
   });
 
-  it('tells how indexes, search and hub are, and what is wrong with them', async () => {
+  it('reports the state of indexes, search and hub, and their failures', async () => {
     const search = {
       tip: { height: 6 },
       documents: 5,
@@ -113,7 +113,7 @@ describe('/health', () => {
     });
   });
 
-  it('is there for GET and HEAD alone', async () => {
+  it('exists for GET and HEAD only', async () => {
     const port = await start();
     expect(await ask(port, '', { path: '/health', method: 'HEAD', auth: null })).toMatchObject({
       status: 200,

@@ -22,7 +22,7 @@ describe('HostNames', () => {
     'node.example:9245',
     'NODE.example',
     'bound.example',
-  ])('lets %j in', (header) => {
+  ])('accepts %j', (header) => {
     // Twice: the second time it is remembered.
     expect([names.allows(header), names.allows(header)]).toEqual([true, true]);
   });
@@ -45,11 +45,11 @@ describe('HostNames', () => {
     expect([names.allows(header), names.allows(header)]).toEqual([false, false]);
   });
 
-  it('lets any name in when it is told so', () => {
+  it('accepts any name on request', () => {
     expect(new HostNames(['*']).allows('evil.example')).toBe(true);
   });
 
-  it('remembers few', () => {
+  it('stores a limited number', () => {
     const many = new HostNames([]);
     for (let i = 0; i < 1000; i++) many.allows(`127.0.0.1:${i}`);
     expect((many as unknown as { good: Set<string> }).good.size).toBe(64);
@@ -58,7 +58,7 @@ describe('HostNames', () => {
 });
 
 describe('a request for a foreign host name', () => {
-  it('is refused wherever no password is asked for, with what to do', async () => {
+  it('is refused on every path without a password, with advice', async () => {
     const bench = new ServerBench();
     try {
       const deps = {

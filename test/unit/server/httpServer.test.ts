@@ -35,12 +35,12 @@ describe('RpcHttpServer', () => {
     'nonsense',
     '; ;',
     'application/json; charset=x',
-  ])('takes the content type %j', async (type) => {
+  ])('accepts the content type %j', async (type) => {
     const port = await bench.start();
     expect((await ask(port, '{"method":"echo"}', { headers: { 'content-type': type } })).status).toBe(200);
   });
 
-  it('takes a body without a content type, and an empty one as a parse error', async () => {
+  it('accepts a body without a content type, and treats an empty one as a parse error', async () => {
     const port = await bench.start();
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
     const empty = await ask(port, '');
@@ -57,7 +57,7 @@ describe('RpcHttpServer', () => {
     expect((await ask(port, '[]')).text).toBe('[]\n');
   });
 
-  it('takes a path as it is written, query and encoding included', async () => {
+  it('uses a path as it is written, query and encoding included', async () => {
     const port = await bench.start();
     for (const path of [
       '/?x=1',
@@ -109,7 +109,7 @@ describe('RpcHttpServer', () => {
     expect(missing.headers['www-authenticate']).toBe('Basic realm="jsonrpc"');
   });
 
-  it('makes a wrong password wait, and tells the log', async () => {
+  it('delays the answer to a wrong password, and logs it', async () => {
     const lines: string[] = [];
     const port = await bench.start({}, { ...SILENT_LOGGER, info: (line) => void lines.push(line) });
     for (const auth of ['user:wrong', 'user:pass2', 'other:pass', 'user', ':']) {
@@ -128,7 +128,7 @@ describe('RpcHttpServer', () => {
     ).toBe(7);
   });
 
-  it('answers right passwords at once while a few wrong ones from the same address wait in line', async () => {
+  it('answers right passwords at once while a few wrong ones from the same address wait', async () => {
     const port = await bench.start();
     // No time passes: those with a wrong password get no answer at all.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -149,7 +149,7 @@ describe('RpcHttpServer', () => {
     expect(lines).toEqual(Array<string>(15).fill('401'));
   });
 
-  it('remembers no wrong password, and right ones of several users', async () => {
+  it('stores no wrong password, and right ones of several users', async () => {
     const hash = createHmac('sha256', 'aa').update('secret').digest('hex');
     const rpcAuth = Array.from({ length: 12 }, (_, i) => `rt${i}:aa$${hash}`);
     const port = await bench.start({
@@ -163,7 +163,7 @@ describe('RpcHttpServer', () => {
       expect((await ask(port, '{"method":"echo"}', { auth })).status, auth).toBe(401);
   });
 
-  it('takes a password with a colon and non-ASCII letters', async () => {
+  it('accepts a password with a colon and non-ASCII letters', async () => {
     const port = await bench.start({
       auth: { user: 'u', password: 'a:b:ü', rpcAuth: [], cookieFile: join(bench.folder, '.cookie') },
     });
@@ -174,7 +174,7 @@ describe('RpcHttpServer', () => {
     expect(existsSync(join(bench.folder, '.cookie'))).toBe(false);
   });
 
-  it('says what is wrong with a cookie that cannot be written', async () => {
+  it('reports the reason why a cookie cannot be written', async () => {
     const cookieFile = join(bench.folder, 'absent', 'cookie');
     await expect(bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } })).rejects.toThrow(
       `The RPC authentication cookie ${cookieFile} cannot be written: it is missing (ENOENT). Its folder must exist and be writable: correct -rpccookiefile, or use -rpcuser and -rpcpassword.`,
@@ -188,7 +188,7 @@ describe('RpcHttpServer', () => {
     expect(existsSync(`${folder}.tmp`)).toBe(false);
   });
 
-  it('makes a cookie that only its owner may read, and removes it', async () => {
+  it('creates a cookie that only its owner may read, and removes it', async () => {
     const cookieFile = join(bench.folder, '.cookie');
     writeFileSync(`${cookieFile}.tmp`, 'left behind', { mode: 0o666 });
     const port = await bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } });
@@ -201,7 +201,7 @@ describe('RpcHttpServer', () => {
     expect(existsSync(cookieFile)).toBe(false);
   });
 
-  it('makes a cookie as the umask has it, when it is told so', async () => {
+  it('creates a cookie with the mode of the umask on request', async () => {
     const cookieFile = join(bench.folder, '.cookie');
     const umask = process.umask(0o027);
     try {
@@ -214,7 +214,7 @@ describe('RpcHttpServer', () => {
     expect(statSync(cookieFile).mode & 0o777).toBe(0o640);
   });
 
-  it('leaves the cookie of another node alone', async () => {
+  it('does not remove the cookie of another node', async () => {
     const cookieFile = join(bench.folder, '.cookie');
     await bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } });
     writeFileSync(cookieFile, '__cookie__:other');
@@ -222,7 +222,7 @@ describe('RpcHttpServer', () => {
     expect(readFileSync(cookieFile, 'utf8')).toBe('__cookie__:other');
   });
 
-  it('takes rpcauth users beside the main one', async () => {
+  it('accepts rpcauth users in addition to the main one', async () => {
     const hash = createHmac('sha256', 'f7efda5c189b999524f151318c0c86').update('secret').digest('hex');
     const rpcAuth = ['malformed', `rt:f7efda5c189b999524f151318c0c86$${hash}`];
     const port = await bench.start({
@@ -251,7 +251,7 @@ describe('RpcHttpServer', () => {
     expect(await at('/wallet/x%00y')).toEqual(['documented', 'x']);
   });
 
-  it('refuses callers from networks that are not allowed, before anything else', async () => {
+  it('refuses callers from networks that are not allowed, before any other check', async () => {
     const port = await bench.start({ binds: ['127.0.0.1'], allowIps: ['10.0.0.0/8'] });
     const from = async (remoteAddress: string, url = '/'): Promise<number> =>
       Number(/^HTTP\/1\.1 (\d+)/.exec(await bench.sendAs(remoteAddress, `POST ${url} HTTP/1.1`))?.[1]);
@@ -266,7 +266,7 @@ describe('RpcHttpServer', () => {
     ).toThrow(ServerStartError);
   });
 
-  it('cannot start where nothing can be bound', async () => {
+  it('cannot start if no address can be bound', async () => {
     const blocker = net.createServer();
     await new Promise<void>((resolve) => blocker.listen({ port: 0, host: '127.0.0.1' }, resolve));
     const taken = (blocker.address() as net.AddressInfo).port;
@@ -292,7 +292,7 @@ describe('RpcHttpServer', () => {
     expect(lines).toEqual([expect.stringContaining('-rpcbind was ignored')]);
   });
 
-  it('tells the log who calls what, with addresses when that is wanted', async () => {
+  it('logs who calls what, with addresses on request', async () => {
     const lines: string[] = [];
     const logger: Logger = {
       ...SILENT_LOGGER,

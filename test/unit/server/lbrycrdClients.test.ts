@@ -13,11 +13,11 @@ function watch(): { clients: LbrycrdClients; lines: string[] } {
   return { clients: new LbrycrdClients({ ...SILENT_LOGGER, info: (line) => void lines.push(line) }), lines };
 }
 
-describe('a client of lbrycrd on the default profile', () => {
+describe('a client of lbrycrd in the default profile', () => {
   it.each([
     ['chainquery', GO, goCall('getclaimsforname'), 'a program written in Go'],
     ['lbrycrd-cli', undefined, cliCall('getvalueforname'), 'lbrycrd-cli'],
-  ])('is told once: %s', (_name, agent, body, said) => {
+  ])('is reported once: %s', (_name, agent, body, said) => {
     const { clients, lines } = watch();
     clients.look(agent, body);
     clients.look(agent, body);

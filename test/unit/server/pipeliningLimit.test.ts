@@ -25,7 +25,7 @@ const FREE = 64;
 const SLICE_MS = 5;
 const GROUP = 8;
 
-describe('who sends ahead', () => {
+describe('a connection with pipelined requests', () => {
   let ahead: PipeliningLimit;
   let connections: HttpConnection[];
   /** Time that goes by within a turn of the loop. */
@@ -53,7 +53,7 @@ describe('who sends ahead', () => {
     };
   };
 
-  it('is read on when not much came in a turn of the loop', async () => {
+  it('is read again if little arrived in a turn of the event loop', async () => {
     const { socket, send } = connect();
     for (let turn = 0; turn < 3; turn++) {
       send(FREE);
@@ -62,7 +62,7 @@ describe('who sends ahead', () => {
     }
   });
 
-  it('waits, whatever resumes the socket meanwhile, and is read on after a rest, one after the other', async () => {
+  it('stays paused if other code resumes the socket, and is read after a pause, one at a time', async () => {
     const [first, second, gone, third] = [connect(), connect(), connect(), connect()];
     const all = [first, second, third];
     for (const { send } of [first, second, gone, third]) send(FREE + 1);
@@ -80,7 +80,7 @@ describe('who sends ahead', () => {
     expect([first.socket, second.socket].map((socket) => socket.listenerCount('resume'))).toEqual([0, 0]);
   });
 
-  it('waits with all others that have shown no password once they had their slice of a turn', async () => {
+  it('waits with all others without a password once they have used their slice of a turn', async () => {
     const known = connect();
     const open = Array.from({ length: 3 }, () => connect(false));
     const [first, second] = open;
@@ -103,7 +103,7 @@ describe('who sends ahead', () => {
     expect(open.some(({ socket }) => socket.isPaused)).toBe(false);
   });
 
-  it('is read on the sooner the less it had recently, and of equals who came last', async () => {
+  it('is read sooner the less it sent recently, and the last of equals first', async () => {
     const many = Array.from({ length: 2 * GROUP }, () => connect(false));
     for (const { send } of many) send(1);
     const few = Array.from({ length: GROUP + 1 }, () => connect(false));
@@ -131,14 +131,14 @@ describe('who sends ahead', () => {
   });
 });
 
-describe('a server with callers that send ahead', () => {
+describe('a server with pipelining callers', () => {
   let bench: ServerBench;
   beforeEach(() => {
     bench = new ServerBench();
   });
   afterEach(() => bench.close());
 
-  it('answers a caller with a password while many have none, and them all in the end', async () => {
+  it('answers a caller with a password while many have none, and all in the end', async () => {
     const port = await bench.start();
     const REQUESTS = 60;
     const CALLERS = 100;
@@ -161,7 +161,7 @@ describe('a server with callers that send ahead', () => {
     expect(await Promise.all(ends)).toEqual(Array(CALLERS).fill(REQUESTS));
   });
 
-  it('reads what came while the loop was held before it takes a connection for idle', async () => {
+  it('reads bytes that arrived while the loop was busy before it treats a connection as idle', async () => {
     const port = await bench.start({ timeoutSec: 1 });
     const socket = net.connect({ port, host: '127.0.0.1' });
     await once(socket, 'connect');
@@ -174,7 +174,7 @@ describe('a server with callers that send ahead', () => {
     socket.destroy();
   });
 
-  it('answers others meanwhile, and them all in the end', async () => {
+  it('answers others meanwhile, and all in the end', async () => {
     const port = await bench.start();
     const REQUESTS = 1000;
     let answered = 0;

@@ -44,7 +44,7 @@ const statuses = (text: string): string[] =>
   [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map((match) => match[1]!);
 
 describe('a request', () => {
-  it('may come in pieces, in chunks, and many at once', async () => {
+  it('may arrive in pieces, in chunks, and many at once', async () => {
     const whole = post(ECHO);
     expect(await send(whole.match(/[^]{1,40}/g)!, 1)).toContain(ANSWER);
     const chunks = `7;x=y\r\n${ECHO.slice(0, 7)}\r\n${(ECHO.length - 7).toString(16)}\r\n${ECHO.slice(7)}\r\n0\r\nTrailer: x\r\n\r\n`;
@@ -55,7 +55,7 @@ describe('a request', () => {
     expect([...many.matchAll(/"id":(\d)/g)].map((match) => match[1])).toEqual(['1', '2', '1']);
   });
 
-  it('may be of HTTP/1.0, which ends the connection by default, and need not name a host', async () => {
+  it('may use HTTP/1.0, which ends the connection by default, and need not have a host', async () => {
     expect(await send(post(ECHO, '', '1.0'))).toMatch(/Connection: close\r\n\r\n.*\n$/);
     const kept = await send(post(ECHO, 'Connection: keep-alive\r\n', '1.0') + post(ECHO), 2);
     expect(statuses(kept)).toEqual(['200', '200']);
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(statuses(await send(post(ECHO, 'Connection: close\r\n')))).toEqual(['200']);
   });
 
-  it('may ask whether its body is wanted', async () => {
+  it('may expect a 100 response before its body', async () => {
     const answer = await send(post(ECHO, 'Expect: 100-continue\r\n'), 1);
     expect(statuses(answer)).toEqual(['100', '200']);
   });
@@ -87,11 +87,11 @@ describe('a request', () => {
     expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(page);
   });
 
-  it('with 8,000 bytes of headers is taken', async () => {
+  it('with 8,000 bytes of headers is accepted', async () => {
     expect(await send(post(ECHO, `X: ${'a'.repeat(8000)}\r\n`), 1)).toContain(ANSWER);
   });
 
-  it('has as many header lines as 8,192 bytes hold, with colons and spaces', async () => {
+  it('may have as many header lines as 8,192 bytes contain, with colons and spaces', async () => {
     const line = `X: ${'a'.repeat(17)}\r\n`;
     const plain = post(ECHO);
     const heads = plain.slice(0, plain.indexOf('\r\n\r\n')).split('\r\n');
@@ -104,7 +104,7 @@ describe('a request', () => {
     expect(statuses(await send(post(ECHO, 'X: a\r\n'.repeat(short + 1))))).toEqual(['400']);
   });
 
-  it('without HTTP behind a call that is worked on does not answer in its place', async () => {
+  it('without HTTP after a running call is not answered in its place', async () => {
     const answer = await send([post('{"id":2,"method":"test_wait","params":[5000]}'), 'garbage\r\n\r\n']);
     expect(answer).toBe('');
   });

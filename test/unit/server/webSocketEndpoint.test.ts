@@ -139,7 +139,7 @@ function add(script = OPEN_SCRIPT, paddingBytes = 0): Transaction {
 }
 
 describe('connecting', () => {
-  it('wants credentials, the right path, and no browser', async () => {
+  it('requires credentials, the right path, and no browser', async () => {
     await start();
     expect(await refusal(new Client(port, { auth: 'user:wrong' }))).toBe(401);
     expect(await refusal(new Client(port, { auth: null }))).toBe(401);
@@ -152,7 +152,7 @@ describe('connecting', () => {
     expect((await ask(port, '', { path: '/ws', method: 'GET' })).status).toBe(404);
   });
 
-  it('lets in so many, and another one when one has left', async () => {
+  it('accepts a limited number of clients, and another one when one has left', async () => {
     await start();
     const clients = [];
     for (let i = 0; i < LIMITS.maxClients; i++) clients.push(await new Client(port).opened());
@@ -162,7 +162,7 @@ describe('connecting', () => {
     await new Client(port).opened();
   });
 
-  it('leaves RPC to those that offer another protocol on the way', async () => {
+  it('passes RPC to clients that offer another protocol in the handshake', async () => {
     await start();
     const socket: Socket = connect(port, '127.0.0.1');
     let text = '';
@@ -182,7 +182,7 @@ describe('connecting', () => {
     socket.destroy();
   });
 
-  it('ends with the server, and cuts off who does not answer', async () => {
+  it('ends with the server, and closes connections without a response', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await start({ heartbeatMs: 400 });
     const silent = await new Client(port, { autoPong: false }).opened();
@@ -203,7 +203,7 @@ describe('connecting', () => {
 });
 
 describe('requests', () => {
-  it('are answered with what is wrong with them', async () => {
+  it('are answered with their errors', async () => {
     await start();
     const client = await new Client(port).opened();
     const say = async (text: string): Promise<Message> => {
@@ -234,7 +234,7 @@ describe('requests', () => {
     });
   });
 
-  it('end the connection when they are too large or no text', async () => {
+  it('end the connection if they are too large or not text', async () => {
     await start();
     const large = await new Client(port).opened();
     large.socket.send(`{"id":1,"method":"${'x'.repeat(300_000)}"}`);
@@ -244,7 +244,7 @@ describe('requests', () => {
     expect((await binary.closed)[0]).toBe(1003);
   });
 
-  it('subscribe to so much and no more', async () => {
+  it('have a limited number of subscriptions', async () => {
     await start();
     const client = await new Client(port).opened();
     const id = await client.subscribe({ topic: 'claims', names: ['a', 'b', 'c', 'd'] });
@@ -260,7 +260,7 @@ describe('requests', () => {
 });
 
 describe('transactions', () => {
-  it('come to those who want them, once, with or without their bytes', async () => {
+  it('are sent to subscribers, once, with or without their bytes', async () => {
     await start();
     const [all, some] = [await new Client(port).opened(), await new Client(port).opened()];
     const script = Buffer.of(0x52);
@@ -321,7 +321,7 @@ describe('transactions', () => {
 });
 
 describe('blocks and claims', () => {
-  it('of any length reach who reads them, however little may run ahead', async () => {
+  it('of any length reach a client that reads, with any buffer limit', async () => {
     await start();
     const world = await ToldWorld.open();
     try {
@@ -342,7 +342,7 @@ describe('blocks and claims', () => {
     }
   });
 
-  it('come in the order of the stream, through a reorganisation', async () => {
+  it('are sent in the order of the stream, through a reorganisation', async () => {
     await start();
     const world = await ToldWorld.open();
     try {

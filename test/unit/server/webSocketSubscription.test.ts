@@ -42,7 +42,7 @@ describe('a subscription', () => {
     expect(() => parse(params)).toThrow(message);
   });
 
-  it('counts what it names', () => {
+  it('counts its members', () => {
     expect(sizeOf(parse({ topic: 'blocks' }))).toBe(1);
     expect(sizeOf(parse({ topic: 'claims' }))).toBe(1);
     expect(sizeOf(parse({ topic: 'transactions' }))).toBe(1);
@@ -51,7 +51,7 @@ describe('a subscription', () => {
     expect(sizeOf(parse({ topic: 'transactions', addresses: [ADDRESS], scripts: [toHex(SCRIPT)] }))).toBe(1);
   });
 
-  it('wants the transactions of its scripts', () => {
+  it('matches the transactions of its scripts', () => {
     const transaction = { scripts: new Set([toLatin1(SCRIPT)]) } as unknown as TransactionNotice;
     const wants = (params: object): boolean => {
       const subscription = parse({ topic: 'transactions', ...params });
@@ -63,7 +63,7 @@ describe('a subscription', () => {
     expect(wants({ scripts: ['51'] })).toBe(false);
   });
 
-  it('wants the claims of its names, however they are written, and of its ids', () => {
+  it('matches the claims of its names, in any form, and of its ids', () => {
     const claim = {
       event: { name: Buffer.from('mindblown'), claimId: hashFromHex(ID) },
     } as unknown as ClaimNotice;

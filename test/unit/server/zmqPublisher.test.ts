@@ -146,7 +146,7 @@ describe('the publisher', () => {
     ]);
   });
 
-  it('sends a large block in slices, and what comes meanwhile after it', async () => {
+  it('sends a large block in slices, and later messages after it', async () => {
     const publisher = await publish(notifier('pubhashtx', 'large', 0), notifier('pubrawtx', 'large', 0));
     const socket = await subscribe(publisher, 'large');
     const count = 20_000;
@@ -192,7 +192,7 @@ describe('the publisher', () => {
     expect(bodies.filter((body) => body.equals(id(5)))).toHaveLength(2);
   });
 
-  it('drops what exceeds the mark of a subscriber that does not read, and shows it in the sequence', async () => {
+  it('drops messages above the limit of a subscriber that does not read, and shows it in the sequence', async () => {
     const publisher = await publish(notifier('pubrawtx', 'slow', 10));
     const socket = await subscribe(publisher, 'slow');
     const sent = 2000;
@@ -215,7 +215,7 @@ describe('the publisher', () => {
     expect(next - sequences[0]!).toBe(sent);
   });
 
-  it('refuses addresses that cannot be used, and keeps nothing bound', async () => {
+  it('refuses unusable addresses, and leaves none bound', async () => {
     const taken: Server = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     closers.push(() => taken.close());

@@ -9,7 +9,7 @@ const ENDINGS = (
   'ive ize ion s sses ies ed ing eed y e ll ss'
 ).split(' ');
 
-it('stems words of every ending and letter as the stemmer does, whether it remembers them or not', () => {
+it('stems words of every ending and letter as the stemmer does, cached or not', () => {
   const random = new Random(7);
   const letters = 'aabcdeefghiijklmnoopqrstuuvwxyyz09éя';
   const words = Array.from({ length: 20_000 }, () => {

@@ -14,7 +14,7 @@ const plain = (source: DocumentSource): unknown =>
     }),
   );
 
-it('gives the other thread the claims as they were', async () => {
+it('transfers the claims unchanged to the other thread', async () => {
   const index = new FakeClaimIndex(21);
   for (let n = 0; n < 40; n++) index.mine(20);
   const claims = await index.claimsWithValues(index.records.map(({ claimId }) => claimId));
@@ -44,7 +44,7 @@ it('gives the other thread the claims as they were', async () => {
   expect(read).toMatchObject({ gone: ['gone'] });
 });
 
-it('crosses with no claims at all', () => {
+it('transfers an empty list', () => {
   const { args, transfer } = packArguments([{ sources: [], gone: [] }]);
   expect(unpackArguments(structuredClone(args, { transfer }))).toEqual([{ sources: [], gone: [] }]);
 });

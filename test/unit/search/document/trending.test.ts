@@ -3,7 +3,7 @@ import { trendingAfter } from '../../../../src/search/document/trending.js';
 
 const LBC = 100_000_000n;
 
-it('gives the scores that the reference’s own test asserts', () => {
+it('returns the scores of the reference’s own test', () => {
   // Source: lbryio/hub tests/test_resolve_command.py `test_trending`; the first was computed from the formulas.
   const changes: readonly [height: number, former: bigint, latter: bigint, score: number][] = [
     [207, 0n, 1n, 0.8888923460403997],
@@ -19,12 +19,12 @@ it('gives the scores that the reference’s own test asserts', () => {
   }
 });
 
-it('stays as it is where the amount did', () => {
+it('does not change if the amount does not', () => {
   expect(trendingAfter(1.25, 1_500_000, 7n, 7n)).toBe(1.25);
   expect(trendingAfter(null, 1_500_000, 7n, 7n)).toBe(0);
 });
 
-it('stays finite at heights where the weights themselves overflow', () => {
+it('stays finite at heights at which the weights overflow', () => {
   let score = trendingAfter(null, 1_600_000, 0n, 10_000n * LBC);
   expect(score).toBeGreaterThan(2000);
   score = trendingAfter(score, 1_600_001, 10_000n * LBC, 1n);

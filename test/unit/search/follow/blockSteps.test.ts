@@ -12,7 +12,7 @@ const step = (height: number, claimIds: readonly string[]): BlockStep => ({
 const states = (documents: readonly string[], hidden: readonly string[], gone: readonly string[]) =>
   ({ documents: documents.map((claimId) => ({ claimId })), hidden, gone }) as unknown as ClaimStates;
 
-it('gives each block the claims that it touches, a document to the first that does', () => {
+it('assigns to each block the claims that it touches, and a document to the first one', () => {
   const steps = [step(1, ['a', 'b', 'g']), step(2, ['b', 'h']), step(3, ['c', 'g', 'h'])];
   const parts = [...statesByStep(steps, states(['a', 'b', 'c'], ['h'], ['g']))];
   expect(parts).toEqual([
@@ -22,7 +22,7 @@ it('gives each block the claims that it touches, a document to the first that do
   ]);
 });
 
-it('gives one block alone everything that was read', () => {
+it('assigns everything to a single block', () => {
   const all = states(['a', 'z'], ['h'], ['g']);
   expect([...statesByStep([step(1, ['a'])], all)]).toEqual([[step(1, ['a']), all]]);
 });

@@ -58,7 +58,7 @@ function expectedScores(index: FakeClaimIndex): Map<string, number> {
 }
 
 describe.each(searchBackends)('the follower of the search index in $name', (backend) => {
-  it('has after random blocks and reorganisations what a build from nothing has', async () => {
+  it('equals a build from nothing after random blocks and reorganisations', async () => {
     const random = new Random(7);
     const index = new FakeClaimIndex(11);
     for (let n = 0; n < 40; n++) index.mine(12);
@@ -88,7 +88,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     await writer.close();
   });
 
-  it('reads claims again that it saw on a branch to which it had not come', async () => {
+  it('reads claims again that it read on an abandoned branch', async () => {
     const index = new FakeClaimIndex(3);
     for (let n = 0; n < 30; n++) index.mine(8);
     const kept = await makeIndex(backend);
@@ -120,7 +120,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     [new BlockFileError('blk00001.dat is damaged'), true],
     [new DatabaseCorruptionError('chainstate', '000005.ldb'), true],
     [new Error('The disk is full'), false],
-  ])('tells whether what ends it lasts: %s', async (error, isStuck) => {
+  ])('reports whether its failure is permanent: %s', async (error, isStuck) => {
     const index = new FakeClaimIndex(3);
     for (let n = 0; n < 10; n++) index.mine(8);
     const writer = await (await makeIndex(backend)).openWriter();
@@ -146,7 +146,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
   });
 
   it.each(IS_LONG ? [7, 16, 17, 18, 19, 20, 142] : [7, 142])(
-    'is whole where the chain moves between any two reads, seed %i',
+    'is complete if the chain changes between any two reads, seed %i',
     async (seed) => {
       const random = new Random(seed);
       const index = new FakeClaimIndex(seed + 100);
@@ -191,7 +191,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     },
   );
 
-  it('goes back to a block that it had followed, also when going back was interrupted', async () => {
+  it('returns to an indexed block, also after an interruption', async () => {
     const random = new Random(4);
     const index = new FakeClaimIndex(9);
     for (let n = 0; n < 30; n++) index.mine(8);
@@ -228,7 +228,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
   });
 
   it.each(['before', 'after'])(
-    'builds again where blocks that it read ahead of and did not note were left, %s a new start',
+    'builds again if unrecorded blocks that it had read remain, %s a new start',
     async (when) => {
       const index = new FakeClaimIndex(12);
       for (let n = 0; n < 30; n++) index.mine(12);
@@ -273,7 +273,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     },
   );
 
-  it('continues with a first build that was interrupted', async () => {
+  it('continues an interrupted first build', async () => {
     const index = new FakeClaimIndex(5);
     for (let n = 0; n < 60; n++) index.mine(20);
     const kept = await makeIndex(backend);
@@ -286,7 +286,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
 
-  it('builds again when the claim index no longer knows what blocks changed', async () => {
+  it('builds again if the claim index does not have the changes of blocks any more', async () => {
     const index = new FakeClaimIndex(6);
     for (let n = 0; n < 30; n++) index.mine(10);
     index.knownBlocks = 5;
@@ -302,7 +302,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
 });
 
 describe('the follower of a file of SQLite', () => {
-  it('makes a file again that is damaged, of another chain, or no index at all', async () => {
+  it('rebuilds a file that is corrupt, of another chain, or not an index', async () => {
     const index = new FakeClaimIndex(9);
     for (let n = 0; n < 30; n++) index.mine(10);
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-follower-'));
@@ -341,7 +341,7 @@ describe('the follower of a file of SQLite', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('makes a file again in which a bit flipped while it was open, and answers from none meanwhile', async () => {
+  it('rebuilds a file in which a bit flipped while it was open, and returns no wrong answer meanwhile', async () => {
     const index = new FakeClaimIndex(9);
     for (let n = 0; n < 30; n++) index.mine(10);
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-follower-'));

@@ -74,8 +74,8 @@ class StubChain implements MirroredChain {
 
 const index = { height: 0, isSynced: true };
 
-describe('what is reported about the chain', () => {
-  it.each([1, 2, 3, 4])('is one chain, that of the tip that was told, seed %i', async (seed) => {
+describe('the reported chain', () => {
+  it.each([1, 2, 3, 4])('is one chain, that of the reported tip, seed %i', async (seed) => {
     const random = new Random(seed);
     const chain = new StubChain();
     for (let n = 0; n < 40; n++) chain.connect();
@@ -118,7 +118,7 @@ describe('what is reported about the chain', () => {
   });
 });
 
-describe('what waits for the thread', () => {
+describe('messages for the thread', () => {
   afterEach(() => void vi.useRealTimers());
 
   /** A line, and what the thread is notified of it. */
@@ -158,7 +158,7 @@ describe('what waits for the thread', () => {
     return { line, hear, close };
   }
 
-  it('is bounded, and said when the thread has come to what was before', () => {
+  it('are bounded, and sent when the thread has processed the earlier ones', () => {
     vi.useFakeTimers();
     const chain = new StubChain();
     const { line, hear, close } = lineOf(chain);
@@ -179,7 +179,7 @@ describe('what waits for the thread', () => {
     close();
   });
 
-  it('is told once of blocks that come together, at first and at last, and at once where someone waits', () => {
+  it('are combined for blocks in quick succession, and sent at once if a caller waits', () => {
     vi.useFakeTimers();
     const chain = new StubChain();
     const { line, hear, close } = lineOf(chain);

@@ -30,7 +30,7 @@ describe('the limit of claims of a channel', () => {
     hit('b2', 'b'),
   ];
 
-  it('continues with the count of the pages before', () => {
+  it('continues with the count of the previous pages', () => {
     const limited = { limit: 2, limit_claims_per_channel: 1 };
     expect(pageOf(hits, limited)).toEqual(['a1', 'n1']);
     expect(pageOf(hits, { ...limited, offset: 2 })).toEqual(['b1']);
@@ -38,7 +38,7 @@ describe('the limit of claims of a channel', () => {
     expect(cutPage(hits, parseConstraints(limited)).total).toBe(3);
   });
 
-  it('shows the same claims whatever the length of pages is', () => {
+  it('shows the same claims for any length of pages', () => {
     for (const perChannel of [1, 2, 3]) {
       const whole = pageOf(hits, { limit: 100, limit_claims_per_channel: perChannel });
       for (let limit = 1; limit <= 7; limit++) {
@@ -55,7 +55,7 @@ describe('the limit of claims of a channel', () => {
     expect(pageOf([forged, ...hits], { limit_claims_per_channel: 1 })).toEqual(['f', 'a1', 'n1', 'b1']);
   });
 
-  it('leaves other channels room behind a busy one, and shows no more than any search', () => {
+  it('includes other channels after a busy one, and shows no more than any search', () => {
     const busy = Array.from({ length: 5000 }, (_, n) => hit(`busy${n}`, 'busy'));
     const others = Array.from({ length: 3000 }, (_, n) => hit(`other${n}`, `c${n}`));
     const query = parseConstraints({ limit: 3, limit_claims_per_channel: 2 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { documentLabels } from '../../../../src/search/query/claimRow.js';
 
 describe('labels of a document', () => {
-  it('are each there once, also where tags differ in what an index has no room for', () => {
+  it('are stored once each, also if tags differ in a part that the index truncates', () => {
     expect(documentLabels({ tags: ['a\0', 'a\ufffd', 'en'], languages: ['en'], locations: [] })).toEqual([
       'ta\ufffd',
       'ten',
@@ -10,7 +10,7 @@ describe('labels of a document', () => {
     ]);
   });
 
-  it('name places with those within which they lie', () => {
+  it('contain the locations that include them', () => {
     const locations = ['US:NH', 'US::Boston@1,-2', 'us:nh'];
     expect(documentLabels({ tags: [], languages: [], locations })).toEqual([
       'pus',

@@ -21,7 +21,7 @@ function failure(constraints: Record<string, unknown>): string {
 }
 
 describe('JSON', () => {
-  it('is taken over with whole numbers as they are, the last of a name, and nothing of objects', () => {
+  it('is parsed with whole numbers unchanged, the last value of a repeated name, and nothing from objects', () => {
     const text = `{"height":1,"height":[">5",1e3,12345678901234567890,1e400,-7],"${'k'.repeat(65)}":1,"amount":{"a":{}},"name":null}`;
     expect(givenConstraints(parseJson(text) as JsonObject)).toEqual({
       height: ['>5', 1000, 12345678901234567890n, Infinity, -7],
@@ -32,7 +32,7 @@ describe('JSON', () => {
 });
 
 describe('lists', () => {
-  it('take 2,048 members and no more', () => {
+  it('have at most 2,048 members', () => {
     const most = Array.from({ length: 2048 }, (_, i) => i.toString(16).padStart(40, '0'));
     expect(parse({ channel_ids: most }).conditions).toEqual([
       { kind: 'ids', column: 'channel_id', values: most },
@@ -46,14 +46,14 @@ describe('lists', () => {
     expect(failure({ nobody_knows: [...most, id] })).toBe('nobody_knows cant have more than 2048 items.');
   });
 
-  it('that are empty, and null, are not given', () => {
+  it('that are empty, and null, are ignored', () => {
     expect(
       parse({ any_tags: [], channel_ids: [null, ''], height: null, name: undefined }).conditions,
     ).toEqual([]);
   });
 });
 
-describe('bad values', () => {
+describe('invalid values', () => {
   it.each([
     [{ height: 'abc' }, 'height: "abc" is not a number.'],
     [{ height: '>' }, 'height: "" is not a number.'],
@@ -96,11 +96,11 @@ describe('bad values', () => {
     [{ exclude_shorts_duration_lte: 'long' }, 'exclude_shorts_duration_lte: "long" is not a number.'],
     [{ exclude_shorts: 'some' }, 'exclude_shorts: "some" is neither true nor false.'],
     [{ has_no_source: 2 }, 'has_no_source: 2 is neither true nor false.'],
-  ])('%j is told of', (constraints, message) => {
+  ])('%j is reported', (constraints, message) => {
     expect(failure(constraints)).toBe(message);
   });
 
-  it('that are larger than the numbers of JavaScript are reported, as the hub hands them on', () => {
+  it('that are larger than the numbers of JavaScript are reported, as the hub passes them on', () => {
     const large = 10n ** 20n;
     expect(failure({ has_source: large })).toBe(`has_source: ${large} is neither true nor false.`);
     expect(failure({ limit: large })).toBe(`limit: ${large} is not a whole number from 0 on.`);
@@ -117,15 +117,15 @@ describe('bad values', () => {
   });
 });
 
-describe('meanings', () => {
-  it('a beginning of an id up to 39 digits, an id with 40', () => {
+describe('values', () => {
+  it('select a prefix of an id up to 39 digits, and an id with 40', () => {
     expect(parse({ claim_id: id.slice(0, 39) }).conditions).toEqual([
       { kind: 'idPrefix', column: 'claim_id', digits: id.slice(0, 39) },
     ]);
     expect(parse({ claim_id: id }).conditions).toEqual([{ kind: 'ids', column: 'claim_id', values: [id] }]);
   });
 
-  it('fees in thousandths, exactly', () => {
+  it('convert fees to thousandths, exactly', () => {
     expect(parse({ fee_amount: ['>0.5', '<=12.3456'] }).conditions).toEqual([
       {
         kind: 'range',
@@ -154,7 +154,7 @@ describe('meanings', () => {
     [`0.${'0'.repeat(60)}7`, `0.${'0'.repeat(40)}1`],
     [`1.${'2'.repeat(41)}`, `1.${'2'.repeat(40)}1`],
     ['0'.repeat(900), '0'],
-  ])('the number %s', (given, decimal) => {
+  ])('parse the number %s', (given, decimal) => {
     expect(parse({ trending_score: given }).conditions).toEqual([
       { kind: 'numbers', column: 'trending_score', values: [decimal] },
     ]);
@@ -164,7 +164,7 @@ describe('meanings', () => {
     ]);
   });
 
-  it('types by name and by number', () => {
+  it('accept types by name and by number', () => {
     const numbers = (column: string, ...values: string[]) => [{ kind: 'numbers', column, values }];
     expect(parse({ reposted_claim_type: 1 }).conditions).toEqual(numbers('reposted_claim_type', '1'));
     expect(parse({ reposted_claim_type: ['stream', '2'] }).conditions).toEqual(
@@ -173,14 +173,14 @@ describe('meanings', () => {
     expect(parse({ claim_type: [3, 'repost'] }).conditions).toEqual(numbers('claim_type', '3'));
   });
 
-  it('tags and languages as they were published', () => {
+  it('match tags and languages as published', () => {
     expect(parse({ tags: ["Dad's", 'x'], languages: 'en' }).conditions).toEqual([
       { kind: 'labels', how: 'any', labels: ["tDad's", 'tx'] },
       { kind: 'labels', how: 'any', labels: ['len'] },
     ]);
   });
 
-  it('places as texts and as JSON, whatever their letters', () => {
+  it('accept locations as text and as JSON, in upper or lower case', () => {
     expect(
       parse({ any_locations: ['US:nh', '{"country": "FR", "city": "Paris"}'], all_locations: '1.5:-2' })
         .conditions,
@@ -197,7 +197,7 @@ describe('meanings', () => {
     expect(() => parse({ all_locations: ['91:0'] })).toThrow(/^all_locations: Latitude/);
   });
 
-  it('of many bounds those that decide', () => {
+  it('use the strictest of several bounds', () => {
     const boundsOf = (height: string[]) => parse({ height }).conditions[0];
     expect(boundsOf(['>=1', '<9', '>1', '<=9', '>0.99', '<9.5'])).toMatchObject({
       bounds: [
@@ -212,14 +212,14 @@ describe('meanings', () => {
     expect(boundsOf(['<=-0.5', '<-0.25'])).toMatchObject({ bounds: [{ op: '<=', value: '-0.5' }] });
   });
 
-  it('release times in steps of 360 s, whole numbers too', () => {
+  it('round release times to steps of 360 s, whole numbers too', () => {
     expect(parse({ release_time: '<1600000000' }).conditions).toMatchObject([
       { bounds: [{ op: '<', value: '1600000200' }] },
     ]);
     expect(parse({ release_time: 1600000000 }).conditions).toMatchObject([{ values: ['1600000000'] }]);
   });
 
-  it('old names of trending, and what is not given', () => {
+  it('accept old names of trending, and ignore missing values', () => {
     expect(parse({ order_by: ['trending_group', 'trending_mixed'] }).order).toEqual([
       { column: 'trending_score', ascending: false, nullable: true },
     ]);
@@ -229,7 +229,7 @@ describe('meanings', () => {
 });
 
 describe('content', () => {
-  it('by its size, with or without those that do not say', () => {
+  it('is selected by its size, with or without claims that have none', () => {
     const bounds = [{ op: '<=', value: '0.95' }];
     expect(parse({ content_aspect_ratio: '<=0.95' }).conditions).toEqual([
       { kind: 'range', column: 'content_aspect_ratio', bounds },
@@ -240,7 +240,7 @@ describe('content', () => {
       ]);
   });
 
-  it('without shorts, as the client or the reference has them', () => {
+  it('is selected without shorts, with the limits of the client or the reference', () => {
     const shorts = (aspectRatio: string, durationSec: string) => [
       { kind: 'notShorts', aspectRatio, durationSec },
     ];
@@ -255,14 +255,14 @@ describe('content', () => {
     expect(parse({ exclude_shorts: false, exclude_shorts_duration_lte: 60 }).conditions).toEqual([]);
   });
 
-  it('without a source is the other side of with one', () => {
+  it('without a source is the complement of content with one', () => {
     for (const value of [true, false])
       expect(parse({ has_no_source: value }).conditions).toEqual(parse({ has_source: !value }).conditions);
   });
 });
 
-describe('names that no constraint has', () => {
-  it('are distinguished from those that one has', () => {
+describe('unknown constraints', () => {
+  it('are distinguished from known ones', () => {
     const known = {
       'claim.height': 1,
       claim_id__in: [],

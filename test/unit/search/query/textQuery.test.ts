@@ -10,7 +10,7 @@ const packed = packWords([
   ['satoshi nakamoto', 'bitcoin news'],
 ]).packed;
 
-describe('a text', () => {
+describe('a text query', () => {
   it.each([
     ['conspiracy', false],
     ['conspiracies,', true],
@@ -43,12 +43,12 @@ describe('a text', () => {
     expect(matchesText(parseTextQuery(text), packed)).toBe(finds);
   });
 
-  it('is not deeper than its reader', () => {
+  it('has no more levels than the parser supports', () => {
     expect(parseTextQuery(`${'('.repeat(60_000)}word`)).toEqual({ kind: 'word', word: 'word' });
   });
 });
 
-describe('words with others between', () => {
+describe('words with others between them', () => {
   const value = packWords([['a b a c b'], ['x a', 'b y'], [], [], ['a', 'b']]).packed;
 
   it.each([
@@ -61,11 +61,11 @@ describe('words with others between', () => {
     ['a c b', 0, 1],
     ['x b', 100, 0],
     ['c y', 100, 0],
-  ])('%j with up to %i are there %i times', (words, gap, count) => {
+  ])('%j with up to %i are found %i times', (words, gap, count) => {
     expect(countNear(words.split(' '), gap, value)).toBe(count);
   });
 
-  it('are searched in a time that does not grow with the ways there are', () => {
+  it('are searched in a time that does not grow with the number of combinations', () => {
     // As many ways as there are choices of 200 of 2,000 places: one by one they would take for ever.
     const { packed } = packWords([[`z ${'a '.repeat(2000)}`]]);
     const words = [...Array.from({ length: 200 }, () => 'a'), 'z'];
@@ -75,7 +75,7 @@ describe('words with others between', () => {
   });
 });
 
-it('tells wrong letters', () => {
+it('corrects wrong letters', () => {
   expect(isSimilar('satoshi', 'satohsi', 1)).toBe(true);
   expect(isSimilar('satoshi', 'satosh', 1)).toBe(true);
   expect(isSimilar('satoshi', 'satxsix', 1)).toBe(false);

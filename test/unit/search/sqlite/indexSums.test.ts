@@ -154,7 +154,7 @@ function copying(): Steps {
 }
 
 describe('a node that was killed', () => {
-  it('at any step between note and copy starts with all that it had', () => {
+  it('at any step between record and copy starts with all its data', () => {
     const { before, after, commits } = copying();
     const whole = { contents: commits.at(-1)! };
     expect(startWith(before), 'before the note').toEqual(whole);
@@ -170,7 +170,7 @@ describe('a node that was killed', () => {
     expect(startWith({ ...after, log: Buffer.alloc(0) }), 'behind the end of the log').toEqual(whole);
   });
 
-  it('starts with what it had when the log started over behind the copy', () => {
+  it('starts with all its data if the log started over behind the copy', () => {
     const { after } = copying();
     const writer = opened.at(-1)!;
     addBlock(writer, 207);
@@ -196,7 +196,7 @@ describe('a node that was killed', () => {
     expect(found).toBeGreaterThan(5);
   });
 
-  it('never answers what no block left, wherever a bit flipped', () => {
+  it('never returns data that no block wrote, wherever a bit flipped', () => {
     const { before, after, commits } = copying();
     const states: readonly Files[] = [
       before,
@@ -224,7 +224,7 @@ describe('a node that was killed', () => {
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
   });
 
-  it('names its file where the system refuses it', () => {
+  it('reports the name of a file that the system refuses to read', () => {
     build().close();
     rmSync(`${path}-sums`);
     mkdirSync(`${path}-sums`);
@@ -249,7 +249,7 @@ describe('a running node', () => {
     writeFileSync(path, flipped(bytes, (page - 1) * PAGE_BYTES + 4000), { flag: 'r+' });
   }
 
-  it('finds a flip in any page by a round of scrubbing, in whatever steps', () => {
+  it('finds a flip in any page by a round of checks, with any step size', () => {
     const writer = build();
     const pages = readFileSync(path).length / PAGE_BYTES;
     for (let page = 1; page <= pages; page += 7) {
@@ -285,7 +285,7 @@ describe('a running node', () => {
     expect(() => writer.checkpoint()).toThrow(`its page ${page} does not match its checksum`);
   });
 
-  it('finds a flip in the log before it is copied, or with it', () => {
+  it('finds a flip in the log before or during its copy', () => {
     const writer = build();
     const commits = [contents(path)];
     for (let height = 201; height < 210; height++) {
@@ -300,7 +300,7 @@ describe('a running node', () => {
     if ('contents' in found) expect(commits).toContain(found.contents);
   });
 
-  it('continues where the sums could not be written for a while', () => {
+  it('continues if the checksums could not be written for a while', () => {
     const writer = build();
     addBlock(writer, 201);
     // As a full disk refuses them.

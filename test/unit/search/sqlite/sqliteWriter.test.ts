@@ -60,7 +60,7 @@ function trending(): Map<string, number | null> {
 }
 
 describe('scores', () => {
-  it('stay with their claims when these change places', () => {
+  it('follow their claims when the rows of these are swapped', () => {
     const writer = build();
     const before = trending();
     expect(before.get(first.claimId)).not.toBeNull();
@@ -93,18 +93,18 @@ describe('a file', () => {
   }
   const rebuilt = (corruption: string) => ({ documents: 0, corruption });
 
-  it('that is as it was stays', () => {
+  it('that is valid is kept', () => {
     expect(found(() => undefined)).toEqual({ documents: documents.length, corruption: null });
   });
 
-  it('that is cut off, filled with something else or empty is deleted', () => {
+  it('that is truncated, overwritten or empty is deleted', () => {
     const lost = (page: number) => rebuilt(`its page ${page} does not match its checksum`);
     expect(found(() => truncateSync(path, 10_000))).toEqual(lost(2));
     expect(found(() => writeFileSync(path, Buffer.alloc(50_000, 'garbage')))).toEqual(lost(1));
     expect(found(() => truncateSync(path, 0))).toEqual(lost(1));
   });
 
-  it('without checksums, or with damaged ones, is deleted', () => {
+  it('without checksums, or with corrupt ones, is deleted', () => {
     expect(found(() => rmSync(`${path}-sums`))).toEqual(rebuilt('it has no checksums'));
     expect(found(() => truncateSync(`${path}-sums`, 4100))).toEqual(rebuilt('its checksums are corrupt'));
     expect(found(() => truncateSync(`${path}-sums`, 0))).toEqual(rebuilt('its checksums are corrupt'));
@@ -113,7 +113,7 @@ describe('a file', () => {
     );
   });
 
-  it('that is gone is made', () => {
+  it('that is missing is created', () => {
     expect(found(() => rmSync(path))).toEqual({ documents: 0, corruption: null });
     expect(found(() => removeIndexFile(path))).toEqual({ documents: 0, corruption: null });
   });
@@ -125,7 +125,7 @@ describe('a file', () => {
     writer.close();
   });
 
-  it('is not looked through to its end when it is to be closed', () => {
+  it('is not checked to its end during a close', () => {
     build().close();
     const closing = new Int32Array(new SharedArrayBuffer(4));
     closing[0] = 1;
@@ -135,7 +135,7 @@ describe('a file', () => {
 });
 
 describe('constraints', () => {
-  it('with more values than a statement takes are refused in words', () => {
+  it('with more values than a statement may have are refused with a message', () => {
     build().close();
     const reader = new SqliteReader(provider, path, { blocking: [], filtering: [] });
     const texts = Array.from({ length: 2048 }, (_, n) => String(n));
@@ -152,8 +152,8 @@ describe('constraints', () => {
   });
 });
 
-describe('a beginning of words', () => {
-  it('finds the same whether few words begin so or very many', () => {
+describe('a word prefix', () => {
+  it('finds the same with few matching words and with very many', () => {
     const words = Array.from({ length: 1500 }, (_, n) => `zq${n.toString(36)}`).join(' ');
     const many = { ...first, words: packWords([['n'], [], [words], [], []]) };
     const writer = open();
@@ -172,8 +172,8 @@ describe('a beginning of words', () => {
   });
 });
 
-describe('what is in place of a file', () => {
-  it.each(['', '-wal', '-journal', '-sums'])('is named: claimsearch.sqlite%s', (suffix) => {
+describe('an obstacle in place of a file', () => {
+  it.each(['', '-wal', '-journal', '-sums'])('is reported by name: claimsearch.sqlite%s', (suffix) => {
     build().close();
     rmSync(path + suffix, { force: true });
     mkdirSync(path + suffix);

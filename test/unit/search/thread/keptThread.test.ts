@@ -48,8 +48,8 @@ function keep(options: Partial<KeptThreadOptions> = {}) {
   return { thread, started, warned, ends };
 }
 
-describe('a thread that is kept', () => {
-  it('is started again a bounded number of times, and reported meanwhile', async () => {
+describe('a restarted thread', () => {
+  it('is started a limited number of times, with a report meanwhile', async () => {
     const { thread, started, warned, ends } = keep();
     expect(await thread.call('state', [])).toBe('state');
     for (let n = 0; n < 3; n++) {
@@ -67,7 +67,7 @@ describe('a thread that is kept', () => {
     await expect(thread.call('state', [])).rejects.toThrow('The search index is closed');
   });
 
-  it('forgets what was before where it ran for long', async () => {
+  it('resets this number after a long run', async () => {
     let now = 0;
     const { thread, started } = keep({ nowMs: () => now, pausesMs: [1] });
     for (let n = 0; n < 5; n++) {
@@ -78,7 +78,7 @@ describe('a thread that is kept', () => {
     await thread.close();
   });
 
-  it('counts where starting fails, and is not started once it is closed', async () => {
+  it('counts failed starts, and is not started after a close', async () => {
     let starts = 0;
     const first = new StubThread();
     const failing = keep({
@@ -104,7 +104,7 @@ describe('a thread that is kept', () => {
     }
   });
 
-  it('has another one do what it would', async () => {
+  it('has another thread do its work meanwhile', async () => {
     const [a, b] = [keep({ pausesMs: [] }), keep({ pausesMs: [] })];
     const all = [a.thread, b.thread];
     expect(standIn(a.thread, all)).toBe(a.thread);
@@ -116,7 +116,7 @@ describe('a thread that is kept', () => {
 });
 
 describe('the writer in a thread', () => {
-  it('takes nothing in a thread that was started again before it was asked for the state', async () => {
+  it('accepts nothing in a restarted thread before its state was read', async () => {
     const { thread, started } = keep();
     const released: string[] = [];
     const writer = writerIn(thread, async () => void released.push('released'));

@@ -58,7 +58,7 @@ const outcome = (page: Promise<BackendPage>): Promise<string> =>
   );
 
 describe('searches', () => {
-  it('that are long leave a slot to the others, and have all of their time', async () => {
+  it('that are long leave a slot to others, and have all of their time', async () => {
     const slots = makeSlots(2);
     const [greedy, honest] = [{}, {}];
     const long = ['a', 'b', 'c'].map((name) => outcome(slots.search(query(name), greedy)));
@@ -83,7 +83,7 @@ describe('searches', () => {
     expect(await Promise.all(long)).toEqual(Array.from(long, () => 'query timed out'));
   });
 
-  it('of a client that had little come before those of one that had much', async () => {
+  it('of a client with little use are run before those of one with much', async () => {
     const slots = makeSlots(1);
     const [first, second] = [{}, {}];
     for (const name of ['a', 'b', 'c']) void slots.search(query(name), first);
@@ -97,7 +97,7 @@ describe('searches', () => {
     expect(order).toEqual(['a', 'd', 'e', 'b', 'c']);
   });
 
-  it('beyond the bound are refused to the client that waits with most', async () => {
+  it('beyond the limit are refused to the client with the most waiting ones', async () => {
     const slots = makeSlots(1, 3);
     const [greedy, honest] = [{}, {}];
     const asked = Array.from({ length: 4 }, (_, n) => outcome(slots.search(query(`greedy ${n}`), greedy)));
@@ -113,7 +113,7 @@ describe('searches', () => {
     await expect(slots.search(query('late'), honest)).rejects.toThrow('closed');
   });
 
-  it('that wait end when their time is up', async () => {
+  it('end at their time limit while they wait', async () => {
     const slots = new SearchSlots([0], { timeoutMs: 20 }, () => new Promise<BackendPage>(() => undefined));
     void slots.search(query('stuck'), {});
     await expect(slots.search(query('waits'), {})).rejects.toMatchObject({ kind: 'timeout' });

@@ -15,8 +15,8 @@ const waiting = (rate: number, vsize = 100, key = `${rate}/${vsize}`) => ({
   feeSat: BigInt(Math.round(rate * vsize)),
 });
 
-describe('blocks to come', () => {
-  it('take the best paid first, and report each its rates', () => {
+describe('projected blocks', () => {
+  it('take the highest rates first, and report their rates', () => {
     const positions = new Map<string, Position>();
     const blocks = projectBlocks(
       [1, 5, 3, 2, 4].map((rate) => waiting(rate)),
@@ -32,7 +32,7 @@ describe('blocks to come', () => {
     expect(positions.get('3/100')).toEqual({ block: 1, vsize: 50 });
   });
 
-  it('have all that is left in the last of eight', () => {
+  it('have all remaining transactions in the last of eight', () => {
     const blocks = projectBlocks(
       Array.from({ length: 20 }, (_, n) => waiting(n + 1)),
       new Map(),
@@ -52,7 +52,7 @@ describe('recommended rates', () => {
     expect(recommendedFees(blocks(50), 1.5)).toEqual(lowest);
   });
 
-  it('fall from block to block, and never rise with less haste', () => {
+  it('fall from block to block, and never rise with a later target', () => {
     expect(recommendedFees(blocks(50, 20, 10), 1, 1000)).toEqual({
       fastestFee: 50,
       halfHourFee: 35,
@@ -94,7 +94,7 @@ describe('a projection', () => {
     };
   };
 
-  it('counts a transaction with what its ancestors pay, and is made once for a state', async () => {
+  it('counts a transaction with the fees of its ancestors, and is computed once for a state', async () => {
     const mempool = pool([
       { fee: 1000n, ancestorFees: 1100n },
       { fee: 800n, ancestorFees: 4000n },

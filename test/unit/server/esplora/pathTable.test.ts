@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ESPLORA_PATHS, matchPath } from '../../../../src/server/esplora/pathTable.js';
 
 describe('the table of paths', () => {
-  it('finds each path, with and without what may be left out', () => {
+  it('finds each path, with and without its optional parts', () => {
     for (const declared of ESPLORA_PATHS) {
       for (const path of [declared.path.replace(/[()]/g, ''), declared.path.replace(/\(.*\)/, '')]) {
         const found = matchPath(path.replace(/:(\w+)/g, 'x-$1'));

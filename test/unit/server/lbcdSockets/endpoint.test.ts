@@ -80,7 +80,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('drops a client for which too much waits, with a line in the log, and no other', async () => {
+it('disconnects a client with too many queued messages, with a line in the log, and no other', async () => {
   await start();
   const [slow, good] = [await client(), await client()];
   for (const each of [slow, good]) await each.result('notifyreceived', [ADDRESS]);
@@ -101,7 +101,7 @@ it('drops a client for which too much waits, with a line in the log, and no othe
   expect(await good.take(1)).toHaveLength(1);
 });
 
-it('drops a client that does not say who it is', async () => {
+it('disconnects a client that does not authenticate', async () => {
   await start({ authenticateMs: 30 });
   const silent = await client(null);
   expect((await silent.closed)[0]).toBe(1008);
@@ -111,7 +111,7 @@ it('drops a client that does not say who it is', async () => {
   expect(await known.result('echo', 1)).toEqual([1]);
 });
 
-it('refuses to watch more than there is room for, and drops a client whose watches grow beyond it', async () => {
+it('refuses watches beyond the limit, and disconnects a client whose watches grow beyond it', async () => {
   await start({ maxWatched: 2 });
   const one = await client();
   await one.result('notifyreceived', [ADDRESS]);
@@ -124,7 +124,7 @@ it('refuses to watch more than there is room for, and drops a client whose watch
   expect((await one.closed)[0]).toBe(4000);
 });
 
-it('cuts off a client that gives no sign of life', async () => {
+it('disconnects a client that does not respond', async () => {
   await start({ heartbeatMs: 20 });
   const [dead, alive] = [await client(), await client()];
   dead.socket.pause();
@@ -137,14 +137,14 @@ it('cuts off a client that gives no sign of life', async () => {
   expect(await alive.result('echo', 'here')).toEqual(['here']);
 });
 
-it('works on no more calls of a client at once than it may, and answers all', async () => {
+it('runs at most the allowed number of calls of a client at once, and answers all', async () => {
   await start();
   const one = await client();
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => one.result('echo', i)));
   expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => [i]));
 });
 
-it('sends clients away when the server stops', async () => {
+it('disconnects clients when the server stops', async () => {
   await start();
   const one = await client();
   const closing = server.close();

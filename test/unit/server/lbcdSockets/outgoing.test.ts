@@ -53,7 +53,7 @@ describe('Outgoing', () => {
     expect(events).toEqual(['taken']);
   });
 
-  it('says when more waits than may, what the socket holds included', async () => {
+  it('reports when more is queued than allowed, with the bytes in the socket', async () => {
     const { events, outgoing, socket } = setUp(100_000);
     outgoing.push(LARGE);
     await settled();
@@ -65,7 +65,7 @@ describe('Outgoing', () => {
     outgoing.clear();
   });
 
-  it('sends an answer in pieces as the client takes them, and nothing between them', async () => {
+  it('sends an answer in pieces as the client reads, and nothing between them', async () => {
     const { socket, outgoing } = setUp(1 << 20);
     let made = 0;
     async function* pieces(): AsyncGenerator<string> {
@@ -97,7 +97,7 @@ describe('Outgoing', () => {
     expect(events).toEqual(['Error: midway']);
   });
 
-  it('lets those wait who make more than the client takes', async () => {
+  it('delays senders that produce more than the client reads', async () => {
     const { socket, outgoing } = setUp(400_000);
     await outgoing.room();
     outgoing.push(LARGE);
@@ -114,7 +114,7 @@ describe('Outgoing', () => {
     expect(hasRoom).toBe(true);
   });
 
-  it('lets every waiting sender continue once it is cleared', async () => {
+  it('continues every waiting sender after it is cleared', async () => {
     const { socket, outgoing } = setUp(200_000);
     const sent = [outgoing.send(LARGE), outgoing.send('b'), outgoing.send('c')];
     const room = outgoing.room();

@@ -42,14 +42,14 @@ describe('addressKey', () => {
     expect(payeesOf(scriptForDestination(destination)).hashes).toEqual([key(addressOf(destination))]);
   });
 
-  it('distinguishes kinds with the same hash, and takes public keys in hex', () => {
+  it('distinguishes kinds with the same hash, and accepts public keys in hex', () => {
     expect(new Set(DESTINATIONS.map(addressOf).map(key)).size).toBe(4);
     expect(key(toHex(KEY))).toBe(publicKeyKey(KEY));
     expect(addressKey('05'.repeat(33), prefixes)).toBeNull();
     expect(addressKey('nonsense', prefixes)).toBeNull();
   });
 
-  it('looks behind a claim prefix', () => {
+  it('ignores a claim prefix', () => {
     const script = claimScript(Buffer.from('name'));
     const prefix = script.subarray(0, script.length - 1);
     const target = scriptForDestination(DESTINATIONS[0]!);
@@ -83,7 +83,7 @@ describe('unlocked keys', () => {
 });
 
 describe('Watches', () => {
-  it('finds what pays to an address, also to its key alone or among others', () => {
+  it('finds payments to an address, also to its bare key or in multisig', () => {
     const mine = watches();
     mine.addAddresses([key(addressOf(DESTINATIONS[0]!))]);
     for (const script of [
@@ -100,7 +100,7 @@ describe('Watches', () => {
     expect(mine.look(seen(paying(scriptForPublicKey(KEY))), false).receives).toBe(false);
   });
 
-  it('watches what was received until a block spends it', () => {
+  it('watches received outputs until a block spends them', () => {
     const mine = watches();
     mine.addAddresses([key(addressOf(DESTINATIONS[0]!))]);
     const tx = paying(scriptForDestination(DESTINATIONS[0]!));
@@ -114,7 +114,7 @@ describe('Watches', () => {
     ]);
   });
 
-  it('lets through its filter what pays to an address or a key, and what spends that', () => {
+  it('matches payments to an address or a key, and their spends, in its filter', () => {
     const mine = watches();
     const tx = paying(scriptForPublicKey(KEY));
     expect(mine.filters(seen(tx))).toBe(false);
@@ -129,7 +129,7 @@ describe('Watches', () => {
     expect(mine.filters(seen(make([{ txid: txid(tx), n: 0 }], scriptForPublicKey(OTHER))))).toBe(true);
   });
 
-  it('has one bound for all clients, which those that left do not count in', () => {
+  it('has one limit for all clients, without disconnected ones', () => {
     const count = new WatchCount(3);
     const [one, two] = [new Watches(count), new Watches(count)];
     one.addAddresses(['a', 'b', 'b']);

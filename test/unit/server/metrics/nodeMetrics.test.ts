@@ -115,7 +115,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_coin_cache')).toEqual({});
   });
 
-  it('report the chain as it is when they are asked for', async () => {
+  it('report the chain at the time of the request', async () => {
     const { reader } = fakeChain();
     metrics.follow(reader, fakeMempool().mempool);
     expect(await values('lbcnode_chain_')).toMatchObject({
@@ -153,7 +153,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_chain_reorgs_total')).toEqual({ '': 1 });
   });
 
-  it('time the steps of connecting blocks, and flushes', async () => {
+  it('measure the steps of connecting blocks, and flushes', async () => {
     const { reader, timers } = fakeChain();
     metrics.follow(reader, fakeMempool().mempool);
     timers.add('coins', 2);
@@ -191,7 +191,7 @@ describe('the metrics of a node', () => {
     });
   });
 
-  it('report peers, and keep the bytes of those that have gone', async () => {
+  it('report peers, and keep the bytes of disconnected ones', async () => {
     const peer = (isInbound: boolean, sent: number) => ({
       isInbound,
       connection: { sentByCommand: new Map([['inv', sent]]), receivedByCommand: new Map([['*other*', 5]]) },
@@ -214,7 +214,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_peer_received_bytes_total')).toEqual({ '{message="*other*"}': 15 });
   });
 
-  it('report claims, of free disk and of warnings', async () => {
+  it('report claims, free disk space and warnings', async () => {
     expect(await values('lbcnode_claim')).toEqual({});
     metrics.follow(fakeChain().reader, fakeMempool().mempool);
     expect(await values('lbcnode_claims')).toEqual({ '': 5, _amount_satoshis: 800 });

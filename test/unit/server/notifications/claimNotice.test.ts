@@ -66,7 +66,7 @@ function eventOf(example: Example, amount: string): ClaimEvent {
 }
 
 describe('the message about a claim', () => {
-  it('is as documented, of every kind', () => {
+  it('has the documented form, for every kind', () => {
     const kinds = new Set<string>();
     for (const printed of examples()) {
       const example = JSON.parse(printed) as Example;
@@ -86,7 +86,7 @@ describe('the message about a claim', () => {
     expect([...kinds].sort()).toEqual(all.sort());
   });
 
-  it('tells what new outputs say with -claimmetadata, when it is asked for', () => {
+  it('contains the content of new outputs with -claimmetadata, on request', () => {
     const title = Buffer.from('hello');
     const stream = Buffer.concat([Buffer.from('000a004205', 'hex'), title]);
     const support = Buffer.concat([Buffer.from('000a02', 'hex'), Buffer.from('ok')]);
@@ -135,7 +135,7 @@ describe('the message about a claim', () => {
     expect(claimNotices(block, true).map(({ json }) => json.includes('metadata'))).not.toContain(true);
   });
 
-  it('shows any amount exactly, and a name that lost its owner without one', () => {
+  it('contains any amount exactly, and no owner for a name that lost it', () => {
     const block = { hash: Buffer.alloc(32), height: 1 };
     const amount = 2n ** 63n - 1n;
     const huge: ClaimEvent = { type: 'claim', name: Buffer.from('a'), amount };

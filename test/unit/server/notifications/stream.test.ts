@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('the stream', () => {
-  it('tells chain and mempool in the order of what happened', async () => {
+  it('reports changes of chain and mempool in their order', async () => {
     const { pool } = world;
     const tx = spendCoins([await pool.coinbase(1)], 1000n);
     const rival = spendCoins([await pool.coinbase(1)], 2000n);
@@ -55,7 +55,7 @@ describe('the stream', () => {
     expect(told.splice(0)).toEqual(['disconnected 116', 'connected 116', 'tip 116']);
   });
 
-  it('compares what one listener throws with no other caller', async () => {
+  it('isolates listeners from the errors of one', async () => {
     const errors: string[] = [];
     const stream = new NotificationStream(false, {
       ...SILENT_LOGGER,
@@ -89,7 +89,7 @@ describe('claims of a block', () => {
   const claimsOf = (block: BlockNotice): Record<string, unknown>[] =>
     block.claims.map(({ json }) => JSON.parse(json) as Record<string, unknown>);
 
-  it('are told with all they are about, and the other way round when it is taken back', async () => {
+  it('are reported with all their data, and in reverse when the block is disconnected', async () => {
     const { pool } = world;
     // Names are normalized from 250 on.
     await pool.chain.mine(135);
@@ -166,7 +166,7 @@ describe('claims of a block', () => {
     expect(undone).toEqual([reversed(third!), reversed(second!), reversed(first!)]);
   });
 
-  it('are told when they take effect and when they expire', async () => {
+  it('are reported when they become active and when they expire', async () => {
     const { pool } = world;
     const owner = make([await world.coin()], claimScript(name));
     await pool.mineBlock([owner]);

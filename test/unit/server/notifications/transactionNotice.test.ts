@@ -44,7 +44,7 @@ const noticeOf = (tx: Transaction): TransactionNotice =>
 const concerns = (tx: Transaction, script: Bytes): boolean => noticeOf(tx).scripts.has(toLatin1(script));
 
 describe('the scripts that a transaction concerns', () => {
-  it('are those of its outputs, behind claims and keys too', () => {
+  it('are those of its outputs, also with claims and bare keys', () => {
     const keyHash = pay({ type: 'pubkeyhash', hash: hash160(KEY) });
     const claim = Buffer.concat([claimScript(Buffer.from('name')).subarray(0, -1), keyHash]);
     const tx = transaction([{}], [claim, scriptForPublicKey(KEY), SCRIPT]);
@@ -70,7 +70,7 @@ describe('the scripts that a transaction concerns', () => {
       { witness: [Buffer.alloc(0), SCRIPT] },
       { type: 'witness_v0_scripthash', hash: sha256(SCRIPT) },
     ],
-  ] as const)('are that of an input which unlocks %s', (_what, input, destination) => {
+  ] as const)('include that of an input that unlocks %s', (_what, input, destination) => {
     const inputs = [{}, input as { scriptSig?: Bytes; witness?: Bytes[] }];
     expect(concerns(transaction(inputs), pay(destination))).toBe(true);
     expect(concerns(transaction([{}]), pay(destination))).toBe(false);
@@ -84,7 +84,7 @@ describe('the message about a transaction', () => {
   });
   afterAll(() => world.close());
 
-  it('reports about the mempool, with the bytes for those who ask', () => {
+  it('reports the mempool, with the bytes on request', () => {
     const tx = transaction([{ witness: [KEY] }]);
     const notice = noticeOf(tx);
     const message = {

@@ -61,7 +61,7 @@ afterEach(() => opened.close());
 
 const of = (event: string): Told[] => told.filter((one) => one.event === event);
 
-describe('a wallet that pays someone', () => {
+describe('a wallet that sends a payment', () => {
   const send = (): Promise<unknown> =>
     sendTransaction(
       opened.wallet,
@@ -69,14 +69,14 @@ describe('a wallet that pays someone', () => {
       coinControl(opened.wallet),
     );
 
-  it('reports the transaction once, and of no balance but the one that it has then', async () => {
+  it('reports the transaction once, with the balance of that time only', async () => {
     const id = hashToHex((await send()) as Buffer);
     await turns();
     expect(of('transaction')).toMatchObject([{ txid: id, new: true }]);
     expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
   });
 
-  it('reports no other balance when something else happens before the mempool has answered', async () => {
+  it('reports no other balance if something else happens before the mempool has answered', async () => {
     const { submit } = node.port.mempool;
     node.port.mempool.submit = async (tx, maxFeeSat) => {
       watch.tipChanged();
@@ -88,7 +88,7 @@ describe('a wallet that pays someone', () => {
     expect(of('balance').map(({ balance }) => Math.round(balance!))).toEqual([4]);
   });
 
-  it('tells what changed meanwhile also where nothing was sent in the end', async () => {
+  it('reports changes meanwhile also if nothing was sent in the end', async () => {
     const { wallet } = opened;
     node.mine([{ value: COIN, script: await opened.script() }], []);
     node.mineEmpty(98);
@@ -108,7 +108,7 @@ describe('a wallet that pays someone', () => {
     expect(told).toMatchObject([{ event: 'balance', balance: 6 }]);
   });
 
-  it('reports it once where the mempool refuses it', async () => {
+  it('reports it once if the mempool refuses it', async () => {
     node.refuse = () => 'refused';
     await send();
     await turns();
@@ -117,7 +117,7 @@ describe('a wallet that pays someone', () => {
   });
 });
 
-describe('a transaction that waits', () => {
+describe('an unconfirmed transaction', () => {
   interface Sent {
     readonly id: string;
     readonly coin: { readonly hash: Buffer; readonly index: number };
@@ -135,7 +135,7 @@ describe('a transaction that waits', () => {
   const confirmationsTold = (): [string, number][] =>
     of('transaction').map(({ txid: id, confirmations }) => [id!, confirmations!]);
 
-  it('is told when a block speaks against it, with what spends of it, and when that is taken back', async () => {
+  it('is reported when a block conflicts with it, with its descendants, and when that block is disconnected', async () => {
     const [first, second] = [await send(), await send()];
     await turns();
     told.length = 0;
@@ -158,7 +158,7 @@ describe('a transaction that waits', () => {
     ]);
   });
 
-  it('has no balance told while blocks are exchanged for others', async () => {
+  it('changes no reported balance during a reorganisation', async () => {
     const { id } = await send();
     await turns();
     told.length = 0;
@@ -176,7 +176,7 @@ describe('a transaction that waits', () => {
     expect(of('balance')).toEqual([]);
   });
 
-  it('leaves the mempool, which only the balance tells', async () => {
+  it('leaves the mempool, and only the balance reports it', async () => {
     const { id } = await send();
     await turns();
     told.length = 0;
@@ -191,7 +191,7 @@ describe('a transaction that waits', () => {
     expect(told).toMatchObject([{ event: 'balance', balance: 0 }]);
   });
 
-  it('is told when it is abandoned, with what spends of it', async () => {
+  it('is reported when it is abandoned, with its descendants', async () => {
     const [first, second] = [await send(), await send()];
     await turns();
     const { wallet } = opened;
@@ -209,7 +209,7 @@ describe('a transaction that waits', () => {
 });
 
 describe('a block with claims', () => {
-  it('is told with those whose output is of the wallet', async () => {
+  it('is reported with those whose output belongs to the wallet', async () => {
     const [entry] = [...opened.wallet.ledger.all()];
     const own = Buffer.from(entry!.key, 'latin1');
     expect(entry!.outputs[0]!.mine & MINE.spendable).not.toBe(0);

@@ -129,7 +129,7 @@ describe('a call', () => {
     ['is in chunks', { headers: `${RIGHT}Transfer-Encoding: chunked\r\n` }],
     ['has two lengths', { headers: `${RIGHT}Content-Length: 3\r\n` }],
     ['has a folded header', { headers: `${RIGHT}X: a\r\n b\r\nConnection: close\r\n` }],
-  ])('that %s ends as with the HTTP parser', async (_what, parts) => {
+  ])('with %s ends as with the HTTP parser', async (_what, parts) => {
     const plain = await send([post(parts)], () => false);
     expect(plain).toBe(await send(byParser(post(parts)), () => false));
   });

@@ -21,11 +21,11 @@ describe('splitFormat', () => {
     ['abc.JSON', 'abc.JSON', null],
     ['abc.json?x=1', 'abc.json?x=1', null],
     ['abc?x.json', 'abc?x', 'json'],
-  ])('takes %j apart', (path, param, format) => {
+  ])('splits %j', (path, param, format) => {
     expect(splitFormat(path)).toEqual({ param, format });
   });
 
-  it('names the formats that there are', () => {
+  it('lists the existing formats', () => {
     expect(noSuchFormat()).toMatchObject({
       status: 404,
       message: 'output format not found (available: .bin, .hex, .json)',
@@ -44,7 +44,7 @@ describe('numbers and hashes in paths', () => {
     ['', 0],
     ['1e3', 1],
     ['0x10', 0],
-  ])('reads the integer that %j begins with', (text, number) => {
+  ])('reads the integer at the beginning of %j', (text, number) => {
     expect(leadingInteger(text)).toBe(number);
   });
 
@@ -60,11 +60,11 @@ describe('numbers and hashes in paths', () => {
     ['1x', null],
     ['0x1', null],
     ['--1', null],
-  ])('reads %j as a whole', (text, number) => {
+  ])('reads %j completely', (text, number) => {
     expect(parseInt32(text)).toBe(number);
   });
 
-  it('takes 64 digits for a hash, in wire order, and nothing else', () => {
+  it('accepts 64 digits as a hash, in wire order, and nothing else', () => {
     const text = `${'00'.repeat(31)}aB`;
     expect(parseHash(text)).toEqual(Buffer.concat([Buffer.of(0xab), Buffer.alloc(31)]));
     for (const wrong of ['', text.slice(1), `${text}0`, `${text.slice(1)}g`])

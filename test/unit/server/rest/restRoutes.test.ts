@@ -71,7 +71,7 @@ describe('REST', () => {
     ]);
   });
 
-  it('goes by the beginning of the path as it is written', async () => {
+  it('uses the beginning of the path as it is written', async () => {
     const port = await start();
     for (const path of [
       '/rest/mempool/contentsxyz.json',
@@ -96,7 +96,7 @@ describe('REST', () => {
     expect((await get(port, '/rest/mempool/contents.json', 'DELETE')).status).toBe(405);
   });
 
-  it('gives back what it does not understand', async () => {
+  it('returns the text that it does not understand', async () => {
     expect(await get(await start(), '/rest/tx/%zz.json')).toMatchObject({
       status: 400,
       text: 'Invalid hash: %zz\r\n',
@@ -104,7 +104,7 @@ describe('REST', () => {
     });
   });
 
-  it('says so while the node is starting, of resources that there are', async () => {
+  it('reports the start of the node for existing resources', async () => {
     const port = await start({ warmupStatus: () => 'Loading block index...' });
     expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({
       status: 503,
@@ -113,7 +113,7 @@ describe('REST', () => {
     expect((await get(port, '/rest/nosuch')).status).toBe(404);
   });
 
-  it('reports a bug, and answers on', async () => {
+  it('reports a bug, and continues to answer', async () => {
     const told: unknown[] = [];
     const port = await start({ onException: (error, what) => told.push(String(error), what) });
     expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({
@@ -124,7 +124,7 @@ describe('REST', () => {
     expect((await get(port, '/rest/mempool/contents.json')).status).toBe(200);
   });
 
-  it('sends large answers whole, with their length', async () => {
+  it('sends large answers completely, with their length', async () => {
     const port = await start();
     const hex = await get(port, '/rest/block/tip.hex');
     expect(hex.headers['content-length']).toBe(String(BIG.length * 2 + 1));
@@ -138,7 +138,7 @@ describe('REST', () => {
     expect(await get(port, '/rest/block/tip.bin', 'HEAD')).toMatchObject({ status: 200, text: '' });
   });
 
-  it('tells blocks that were pruned from those that never came', async () => {
+  it('distinguishes pruned blocks from unknown ones', async () => {
     const without = (pruner: unknown, txCount: number): RestDeps['services'] =>
       ({
         ...services,
@@ -157,7 +157,7 @@ describe('REST', () => {
     expect([absent.status, absent.text]).toEqual([404, 'tip not found\r\n']);
   });
 
-  it('takes its turn in the work queue', async () => {
+  it('uses a place of the work queue', async () => {
     let finish: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = {
@@ -186,7 +186,7 @@ describe('REST', () => {
     agent.destroy();
   });
 
-  it('keeps no RPC call out, however many clients send requests ahead', async () => {
+  it('delays no RPC call, however many clients pipeline requests', async () => {
     let finish: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = {

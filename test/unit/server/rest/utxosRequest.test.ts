@@ -14,26 +14,26 @@ describe('parseUtxoRequest', () => {
     });
   });
 
-  it('reads a list alone, by which the mempool counts, whatever follows', () => {
+  it('reads a list alone, which includes the mempool, with any trailing bytes', () => {
     const wanted = { checkMempool: true, outPoints: [outPoint(7)] };
     expect(parseUtxoRequest(list(outPoint(7)))).toEqual(wanted);
     expect(parseUtxoRequest(Buffer.concat([list(outPoint(7)), Buffer.from('more')]))).toEqual(wanted);
   });
 
   // As the reference reads it: the length 40 is the switch, 1 the number of outputs.
-  it('does not take for BIP64 what continues behind it', () => {
+  it('does not treat BIP64 with trailing bytes as BIP64', () => {
     const body = Buffer.concat([Buffer.of(1), list(outPoint(7)), Buffer.of(9, 9)]);
     expect(parseUtxoRequest(body)).toEqual({ checkMempool: true, outPoints: [body.subarray(1, 37)] });
   });
 
-  it('refuses what ends too early, and numbers that are no numbers', () => {
+  it('refuses truncated requests, and invalid numbers', () => {
     expect(parseUtxoRequest(list(outPoint(7)).subarray(0, 36))).toBeNull();
     expect(parseUtxoRequest(Buffer.of(1))).toBeNull();
     expect(parseUtxoRequest(Buffer.from('fd0100', 'hex'))).toBeNull();
     expect(parseUtxoRequest(Buffer.from('feffffff7f', 'hex'))).toBeNull();
   });
 
-  it('counts outputs without reading them where there are more than one request may name', () => {
+  it('counts outputs without reading them if there are more than one request may have', () => {
     const outPoints = Buffer.alloc(16 * 36);
     const many = Buffer.concat([Buffer.of(16), outPoints]);
     expect(() => parseUtxoRequest(Buffer.concat([Buffer.of(0), many]))).toThrow(new TooManyOutPoints(16));

@@ -24,7 +24,7 @@ describe('selfSignedCertificate', () => {
     expect(certificate.ca).toBe(true);
   });
 
-  it('holds for each of its names and for no other', () => {
+  it('is valid for each of its names and for no other', () => {
     for (const host of ['node.example', 'localhost']) expect(certificate.checkHost(host)).toBe(host);
     for (const address of ['127.0.0.1', '::1', 'fe80::a:1', '10.8.0.2'])
       expect(certificate.checkIP(address)).toBe(address);
@@ -33,7 +33,7 @@ describe('selfSignedCertificate', () => {
     expect(certificate.subject).toBe('O=an organization\nCN=node.example');
   });
 
-  it('holds from the day before for ten years', () => {
+  it('is valid from the day before for ten years', () => {
     expect(new Date(certificate.validFrom)).toEqual(new Date('2026-11-26T12:00:00Z'));
     expect(new Date(certificate.validTo)).toEqual(new Date('2036-11-24T12:00:00Z'));
     const late = selfSignedCertificate(key, { organization: 'o', hosts }, new Date('2045-01-01T00:00:00Z'));
@@ -62,7 +62,7 @@ describe('openCertificate', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const open = (now = NOW) => openCertificate(paths, SILENT_LOGGER, now);
 
-  it('makes both files once, the key for its owner alone', async () => {
+  it('creates both files once, the key only for its owner', async () => {
     const first = await open();
     expect(statSync(paths.keyFile).mode & 0o777).toBe(0o600);
     expect(statSync(paths.certFile).mode & 0o044).toBe(0o044);
@@ -72,7 +72,7 @@ describe('openCertificate', () => {
     expect(new X509Certificate(first.cert).checkIP('127.0.0.1')).toBe('127.0.0.1');
   });
 
-  it('makes a certificate for a key that has none, as a crash between the two leaves it', async () => {
+  it('creates a certificate for a key without one, as after a crash between the two', async () => {
     const { key } = await open();
     rmSync(paths.certFile);
     expect((await open()).key).toBe(key);
@@ -86,7 +86,7 @@ describe('openCertificate', () => {
     );
   });
 
-  it('refuses a pair that does not belong together, and what is not PEM', async () => {
+  it('refuses a pair that does not match, and files that are not PEM', async () => {
     await open();
     writeFileSync(paths.keyFile, newPrivateKey());
     await expect(open()).rejects.toThrow('is not the key of the certificate');
@@ -96,7 +96,7 @@ describe('openCertificate', () => {
     await expect(open()).rejects.toThrow(`${paths.certFile} (-rpccert) contains no usable certificate`);
   });
 
-  it('makes no certificate for a key of another kind', async () => {
+  it('creates no certificate for a key of another kind', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(paths.keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
     await expect(open()).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('openCertificate', () => {
     );
   });
 
-  it('names the file that cannot be written or read', async () => {
+  it('reports the name of the file that cannot be written or read', async () => {
     if (process.getuid?.() !== 0) {
       chmodSync(folder, 0o500);
       await expect(open()).rejects.toThrow(`${paths.keyFile} cannot be written: access is denied (EACCES)`);
@@ -114,7 +114,7 @@ describe('openCertificate', () => {
     await expect(open()).rejects.toThrow(`${folder} (-rpccert) cannot be read`);
   });
 
-  it('warns of a certificate whose time is over', async () => {
+  it('warns of an expired certificate', async () => {
     await open(new Date('2010-01-01T00:00:00Z'));
     const warnings: string[] = [];
     await openCertificate(paths, { ...SILENT_LOGGER, warn: (text) => void warnings.push(text) }, NOW);

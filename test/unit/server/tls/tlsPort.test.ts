@@ -56,7 +56,7 @@ describe('a server with a certificate', () => {
     agent.destroy();
   });
 
-  it('reads a request that comes byte by byte', async () => {
+  it('reads a request that arrives byte by byte', async () => {
     const port = await bench.start({ certificate });
     const socket = net.connect(port, '127.0.0.1').setNoDelay();
     const answer = readAll(socket);
