@@ -1,13 +1,16 @@
 /** Cache of the transactions of blocks as JSON text, for repeated RPC requests. */
 import type { BlockHeader } from '../primitives/header.js';
 
+/** What a text shows of each transaction. */
+export type BlockPart = 'transactions' | 'ids';
+
 /** The part of an RPC result about a block that does not depend on other blocks. */
 export interface BlockText {
   readonly header: BlockHeader;
   readonly strippedSizeBytes: number;
   readonly sizeBytes: number;
   readonly weight: number;
-  /** JSON array of the transactions, as text. */
+  /** JSON array of the transactions, or of their ids, as text. */
   readonly transactions: string;
 }
 
@@ -18,6 +21,6 @@ export interface BlockTextCache {
   /** Maximum number of characters of a text that is stored. */
   readonly maxChars: number;
   /** Returns the cached text; undefined if there is none. `block` is the id of the block's header. */
-  find(block: number): BlockText | undefined;
-  keep(block: number, text: BlockText): void;
+  find(block: number, part: BlockPart): BlockText | undefined;
+  keep(block: number, part: BlockPart, text: BlockText): void;
 }

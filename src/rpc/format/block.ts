@@ -8,7 +8,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { difficultyAnswer, type View } from './difficulty.js';
-import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
+import type { BlockPart, BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 import type { ScriptContext } from './script.js';
 import {
   rawTransactionAtAnswer,
@@ -178,7 +178,11 @@ export interface BlockAnswerOptions {
 
 /** Returns the cache of the block's serialized transactions; null if the cache is disabled or the text may change later. */
 function textsFor({ context, withTransactions, texts }: BlockAnswerOptions): BlockTextCache | null {
-  return withTransactions && context.profile !== 'lbcd' && !context.metadata ? texts : null;
+  return !withTransactions || (context.profile !== 'lbcd' && !context.metadata) ? texts : null;
+}
+
+function partOf({ withTransactions }: BlockAnswerOptions): BlockPart {
+  return withTransactions ? 'transactions' : 'ids';
 }
 
 /** Returns the result for a block if the cache has the text of its transactions; null for other blocks. */
@@ -187,7 +191,7 @@ export function keptBlockAnswer(
   id: number,
   options: BlockAnswerOptions,
 ): JsonOut | null {
-  const kept = textsFor(options)?.find(id);
+  const kept = textsFor(options)?.find(id, partOf(options));
   return kept === undefined ? null : answerOf(reader, id, kept, rawJson(kept.transactions), options);
 }
 
@@ -200,8 +204,10 @@ export function blockAnswer(
 ): JsonOut {
   const { header, parsed } = block;
   const place = options.context.profile === 'lbcd' ? placeInBlock(reader, id, header) : {};
-  const tx = options.withTransactions ? transactionsOf(id, block, options, place) : txidsOf(block);
-  return answerOf(reader, id, { header, ...sizesOf(parsed) }, jsonArray(tx), options);
+  const shown = { header, ...sizesOf(parsed) };
+  if (!options.withTransactions) return answerOf(reader, id, shown, idsOf(id, block, options), options);
+  const tx = jsonArray(transactionsOf(id, block, options, place));
+  return answerOf(reader, id, shown, tx, options);
 }
 
 type ShownBlock = Omit<BlockText, 'transactions'>;
@@ -233,8 +239,13 @@ function answerOf(
   };
 }
 
-function* txidsOf({ parsed }: LoadedBlock): Generator<JsonOut> {
-  for (let n = 0; n < parsed.txCount; n++) yield hashToHex(txidAt(parsed, n));
+/** The ids of the transactions. Their text is cached. */
+function idsOf(id: number, { parsed, header }: LoadedBlock, options: BlockAnswerOptions): JsonOut {
+  const ids: string[] = [];
+  for (let n = 0; n < parsed.txCount; n++) ids.push(hashToHex(txidAt(parsed, n)));
+  const transactions = `["${ids.join('","')}"]`;
+  textsFor(options)?.keep(id, partOf(options), { header, ...sizesOf(parsed), transactions });
+  return rawJson(transactions);
 }
 
 /** Returns the fields about the block that lbcd adds to each transaction of a block. */
@@ -270,5 +281,6 @@ function* transactionsOf(
     else written?.push(text);
     yield text === null ? answer : rawJson(text);
   }
-  if (written !== null) texts?.keep(id, { header, ...sizesOf(parsed), transactions: `[${written.join()}]` });
+  if (written !== null)
+    texts?.keep(id, partOf(options), { header, ...sizesOf(parsed), transactions: `[${written.join()}]` });
 }

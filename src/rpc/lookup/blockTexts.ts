@@ -1,16 +1,21 @@
 /**
- * Cache of the JSON text of a block's transactions (`getblock` with verbosity 2, REST). The text is constant as long as the
+ * Cache of the JSON text of a block's transactions or of their ids (`getblock` with verbosity 2 and 1, REST). The text is constant as long as the
  * block exists, and creating it takes most of the time of such a call. The size is limited; the least recently used blocks
  * are evicted first.
  */
-import type { BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
+import type { BlockPart, BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
 /** Minimum number of blocks for which the cache must have room. A larger text is not cached. */
 const MIN_KEPT = 2;
 
+/** A number for the header id and the part of a block. */
+function keyOf(block: number, part: BlockPart): number {
+  return 2 * block + (part === 'ids' ? 1 : 0);
+}
+
 export class BlockTexts implements BlockTextCache {
   readonly maxBytes: number;
-  /** Texts by header id. The most recently used text is last. */
+  /** Texts by `keyOf`. The most recently used text is last. */
   private readonly texts = new Map<number, BlockText>();
   private bytes = 0;
 
@@ -28,18 +33,20 @@ export class BlockTexts implements BlockTextCache {
     return Math.floor(this.maxBytes / MIN_KEPT);
   }
 
-  find(block: number): BlockText | undefined {
-    const found = this.texts.get(block);
+  find(block: number, part: BlockPart): BlockText | undefined {
+    const key = keyOf(block, part);
+    const found = this.texts.get(key);
     if (found === undefined) return undefined;
-    this.texts.delete(block);
-    this.texts.set(block, found);
+    this.texts.delete(key);
+    this.texts.set(key, found);
     return found;
   }
 
-  keep(block: number, text: BlockText): void {
+  keep(block: number, part: BlockPart, text: BlockText): void {
     const { length } = text.transactions;
-    if (length > this.maxChars || this.texts.has(block)) return;
-    this.texts.set(block, text);
+    const key = keyOf(block, part);
+    if (length > this.maxChars || this.texts.has(key)) return;
+    this.texts.set(key, text);
     this.bytes += length;
     for (const [oldest, { transactions }] of this.texts) {
       if (this.bytes <= this.maxBytes) break;

@@ -45,7 +45,7 @@ export const getBlock = defineMethod({
       params,
       texts: services.blockTexts,
     };
-    const kept = chain.hasData(id) ? keptBlockAnswer(chain, id, shown) : null;
+    const kept = verbosity > 0 && chain.hasData(id) ? keptBlockAnswer(chain, id, shown) : null;
     if (kept !== null) return kept;
     const block = await readBlockChecked(services, id);
     if (verbosity <= 0) {

@@ -12,21 +12,21 @@ const textOf = (chars: number): BlockText => ({ transactions: 'x'.repeat(chars) 
 describe('BlockTexts', () => {
   it('lets go what was not asked for the longest', () => {
     const texts = new BlockTexts(100);
-    for (const block of [1, 2]) texts.keep(block, textOf(40));
-    expect(texts.find(1)).toBeDefined();
-    texts.keep(3, textOf(40));
-    expect(texts.find(2)).toBeUndefined();
-    expect(texts.find(1)).toBeDefined();
-    expect(texts.find(3)).toBeDefined();
+    for (const block of [1, 2]) texts.keep(block, 'transactions', textOf(40));
+    expect(texts.find(1, 'transactions')).toBeDefined();
+    texts.keep(3, 'transactions', textOf(40));
+    expect(texts.find(2, 'transactions')).toBeUndefined();
+    expect(texts.find(1, 'transactions')).toBeDefined();
+    expect(texts.find(3, 'transactions')).toBeDefined();
     expect(texts.sizeBytes).toBe(80);
   });
 
   it('keeps nothing that leaves no room for another, and nothing twice', () => {
     const texts = new BlockTexts(100);
-    texts.keep(1, textOf(51));
-    expect(texts.find(1)).toBeUndefined();
-    texts.keep(2, textOf(50));
-    texts.keep(2, textOf(50));
+    texts.keep(1, 'transactions', textOf(51));
+    expect(texts.find(1, 'transactions')).toBeUndefined();
+    texts.keep(2, 'transactions', textOf(50));
+    texts.keep(2, 'transactions', textOf(50));
     expect(texts.sizeBytes).toBe(50);
   });
 });
@@ -43,17 +43,22 @@ describe('getblock of a block that was shown before', () => {
   });
   afterAll(() => chain.close());
 
-  const ask = async (height: number, kept: BlockTexts | null, profile: Profile = 'documented') => {
+  const ask = async (
+    height: number,
+    kept: BlockTexts | null,
+    profile: Profile = 'documented',
+    verbosity = 2,
+  ) => {
     Object.assign(chain.services, { blockTexts: kept });
     const hash = hashToHex((await chain.blockAt(height)).hash);
-    const { result } = await chain.call(getBlock, [hash, 2], { ...chain.context(), profile });
+    const { result } = await chain.call(getBlock, [hash, verbosity], { ...chain.context(), profile });
     return result as Record<string, unknown>;
   };
 
   it('answers as if it had not been, with the confirmations of the moment', async () => {
     const plain = await ask(102, null);
     expect(await ask(102, texts)).toEqual(plain);
-    const kept = texts.find(chain.opened.chain.index.active.at(102));
+    const kept = texts.find(chain.opened.chain.index.active.at(102), 'transactions');
     expect(JSON.parse(kept!.transactions)).toEqual(plain['tx']);
     expect(await ask(102, texts)).toEqual(plain);
     await chain.mine(1);
@@ -61,6 +66,19 @@ describe('getblock of a block that was shown before', () => {
     expect(later).toEqual(await ask(102, null));
     expect(later['confirmations']).toBe(2);
     expect(later['nextblockhash']).toBeDefined();
+  });
+
+  it('keeps the ids of the transactions in every profile', async () => {
+    for (const profile of ['documented', 'lbcd'] as const) {
+      const mine = new BlockTexts(1 << 20);
+      const plain = await ask(102, null, profile, 1);
+      expect(await ask(102, mine, profile, 1)).toEqual(plain);
+      const kept = mine.find(chain.opened.chain.index.active.at(102), 'ids');
+      expect(JSON.parse(kept!.transactions)).toEqual(plain['tx']);
+      expect(await ask(102, mine, profile, 1)).toEqual(plain);
+      expect((await ask(102, mine, profile))['tx']).not.toEqual(plain['tx']);
+      expect(await ask(102, mine, profile, 0)).toEqual(await ask(102, null, profile, 0));
+    }
   });
 
   it('is not used where transactions report the blocks above', async () => {
