@@ -2,7 +2,7 @@
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
 import type { PresentOutput, Standing } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { stringifyJson, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
@@ -10,6 +10,7 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { atBlock } from './atBlock.js';
+import { KeptTxClaims, TxClaims } from './keptTxClaims.js';
 import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
 
 const WHEN_CLAIM = 'for a claim';
@@ -123,9 +124,32 @@ async function supportedOutputs(
   return outputs;
 }
 
-async function documentedAnswer(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
+/** Minimum number of claims of a transaction whose answer is cached. Arbitrary: fewer are described in microseconds. */
+const MANY_CLAIMS = 16;
+
+/** Cached answers of each node, by its list of headers, an object that exists as long as the node. */
+const answersOfNode = new WeakMap<object, KeptTxClaims>();
+
+function keptOf({ chain }: RpcServices): KeptTxClaims {
+  let kept = answersOfNode.get(chain.headers);
+  if (kept === undefined) answersOfNode.set(chain.headers, (kept = new KeptTxClaims(chain.chain.events)));
+  return kept;
+}
+
+function documentedAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
+  const known = keptOf(services).find(txid);
+  if (known === undefined) return describe(services, txid, height);
+  return whenResolved(services.claims.outputStates(known.query), (states) =>
+    states === known.states ? known.at(height - known.query.madeAt) : describe(services, txid, height),
+  );
+}
+
+type Claimed = ClaimScript & { readonly n: number };
+
+async function describe(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
+  const { mark } = keptOf(services);
   const unspent = await unspentOutputs(services, txid);
-  const outputs: (ClaimScript & { n: number })[] = [];
+  const outputs: Claimed[] = [];
   for (const { n, script } of unspent) {
     const claim = decodeClaimScript(script);
     if (claim !== null) outputs.push({ ...claim, n });
@@ -139,7 +163,7 @@ async function documentedAnswer(services: RpcServices, txid: Bytes, height: numb
     supports.map(({ claimId }) => claimId!),
   );
   const metadata = ClaimMetadata.of(services);
-  return outputs.map(({ n, kind, name, claimId, value }, i) => {
+  const answers = outputs.map(({ n, kind, name, claimId, value }, i) => {
     const isSupport = kind === 'support';
     const state = stateOf(isSupport, standings[i]!, height);
     const target = isSupport ? supported.get(toLatin1(claimId!)) : undefined;
@@ -162,6 +186,29 @@ async function documentedAnswer(services: RpcServices, txid: Bytes, height: numb
       'blocks to valid': state.blocksToValid,
     };
   });
+  // The answer about a support changes with the supported claim, and that about a pending claim with each block.
+  const isLasting = supports.length === 0 && answers.every((one) => one['blocks to valid'] === undefined);
+  if (!isLasting || outputs.length < MANY_CLAIMS) return answers;
+  const query = { txid, madeAt, outputs: outputs.map(({ name, n }) => ({ name, n })) };
+  const answer = new TxClaims(query, await services.claims.outputStates(query), piecesOf(answers));
+  keptOf(services).keep(txid, answer, mark);
+  return answer.at(height - madeAt);
+}
+
+/** JSON text of a list of objects, split at the values of their fields `depth`. */
+function piecesOf(answers: readonly ({ readonly depth: number } & Record<string, JsonOut | undefined>)[]) {
+  let piece = '[';
+  const pieces: string[] = [];
+  for (const answer of answers) {
+    const fields = Object.entries(answer);
+    const at = fields.findIndex(([name]) => name === 'depth');
+    const [before, after] = [fields.slice(0, at), fields.slice(at + 1)].map((some) =>
+      stringifyJson(Object.fromEntries(some)),
+    ) as [string, string];
+    pieces.push(`${piece}${before.slice(0, -1)},"depth":`);
+    piece = `,${after.slice(1)},`;
+  }
+  return [...pieces, `${piece.slice(0, -1)}]`];
 }
 
 export const getClaimsForTx = defineMethod({

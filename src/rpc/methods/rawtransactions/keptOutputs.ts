@@ -1,19 +1,15 @@
 /**
- * The outputs of transactions as `gettxinfo` shows them, cached until a block spends one of them or changes the name of their
- * claims. The cache is limited in size.
+ * The outputs of transactions as `gettxinfo` shows them, cached until a block spends one of them or changes the state of one of
+ * their claims. The cache is limited in size.
  */
-import type { ChainEvents, ConnectedBlock } from '../../../chain/chainEvents.js';
-import { INPUT_PREVOUT, INPUT_STRIDE } from '../../../primitives/blockLayout.js';
+import type { ChainEvents } from '../../../chain/chainEvents.js';
 import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
-import { BoundedMap } from '../../../util/boundedMap.js';
-import { toLatin1, type Bytes } from '../../../util/bytes.js';
+import type { Bytes } from '../../../util/bytes.js';
 import { encodedJson, RawJson } from '../../../util/json/jsonWrite.js';
+import { TransactionCache, type ChainMark } from '../../lookup/transactionCache.js';
 
 /** Limit of the cached texts in characters. */
 const MOST_CHARS = 4 << 20;
-/** If no cached text was requested for this number of blocks, all are removed. Arbitrary. */
-const MOST_UNUSED_BLOCKS = 16;
-const TXID_BYTES = 32;
 
 type States = readonly (OutputState | null)[];
 
@@ -37,24 +33,15 @@ interface Entry {
   chars: number;
 }
 
-/** State of the chain at the start of a read, see `KeptOutputs.keep`. */
-export type ChainMark = number;
-
 export class KeptOutputs {
-  private readonly entries = new BoundedMap<string, Entry>(MOST_CHARS);
-  private changes = 0;
-  private unusedBlocks = 0;
+  private readonly entries: TransactionCache<Entry>;
 
   constructor(events: Pick<ChainEvents, 'on'>) {
-    events.on('blockConnected', (block) => this.connected(block));
-    events.on('blockDisconnected', () => {
-      this.changes++;
-      this.entries.clear();
-    });
+    this.entries = new TransactionCache(events, MOST_CHARS);
   }
 
   get mark(): ChainMark {
-    return this.changes;
+    return this.entries.mark;
   }
 
   /**
@@ -62,10 +49,7 @@ export class KeptOutputs {
    * `name` identifies the page.
    */
   find(txid: Bytes, name: string): OutputPage | null {
-    const known = this.entries.get(toLatin1(txid))?.pages.get(name);
-    if (known === undefined) return null;
-    this.unusedBlocks = 0;
-    return known.page;
+    return this.entries.get(txid)?.pages.get(name)?.page ?? null;
   }
 
   /**
@@ -73,24 +57,11 @@ export class KeptOutputs {
    */
   keep(txid: Bytes, name: string, text: string, facts: Omit<OutputPage, 'json'>, mark: ChainMark): RawJson {
     const page = { json: new RawJson(encodedJson(text)), ...facts };
-    if (mark !== this.changes) return page.json;
-    const key = toLatin1(txid);
-    const entry = this.entries.get(key) ?? { pages: new Map(), chars: 0 };
+    if (mark !== this.mark) return page.json;
+    const entry = this.entries.get(txid) ?? { pages: new Map(), chars: 0 };
     entry.chars += text.length - (entry.pages.get(name)?.chars ?? 0);
     entry.pages.set(name, { page, chars: text.length });
-    this.entries.set(key, entry, entry.chars);
-    this.unusedBlocks = 0;
+    this.entries.set(txid, entry, entry.chars, mark);
     return page.json;
-  }
-
-  private connected({ raw, parsed }: ConnectedBlock): void {
-    this.changes++;
-    if (this.entries.size === 0) return;
-    if (++this.unusedBlocks > MOST_UNUSED_BLOCKS) return this.entries.clear();
-    const { inputs } = parsed;
-    for (let at = INPUT_PREVOUT; at < inputs.length; at += INPUT_STRIDE) {
-      const spent = inputs[at]!;
-      this.entries.delete(raw.toString('latin1', spent, spent + TXID_BYTES));
-    }
   }
 }

@@ -299,6 +299,59 @@ describe('getclaimsfortx', () => {
     expect(await world.call('documented', 'getclaimsfortx', first.id)).toEqual([]);
   });
 
+  it('follows each block with many claims of a transaction', async () => {
+    const world = new World();
+    await world.mine();
+    const names = Array.from({ length: 20 }, (_, n) => claimOutput('many', `0${n % 10}`, BigInt(n + 1)));
+    const [tx] = await world.mine([[], [plainOutput(1n), ...names]]);
+    interface Shown extends Record<string, unknown> {
+      nOut: number;
+      depth: number;
+    }
+    const answer = async (): Promise<Shown[]> =>
+      (await world.call('documented', 'getclaimsfortx', tx!.id)) as Shown[];
+    const first = await answer();
+    expect(first.map(({ nOut }) => nOut)).toEqual(names.map((_, n) => n + 1));
+    expect(first.filter((one) => one['is controlling']).map(({ nOut }) => nOut)).toEqual([20]);
+    expect(await answer()).toEqual(first);
+    await world.mineEmpty(3);
+    const deeper = await answer();
+    expect(deeper).toEqual(first.map((one) => ({ ...one, depth: 3 })));
+    // A claim of the name that changes nothing, and one that takes over.
+    await world.mine([[], [claimOutput('many', 'ff', 1n)]]);
+    expect(await answer()).toEqual(first.map((one) => ({ ...one, depth: 4 })));
+    await world.mine([[], [claimOutput('many', 'ff', 100n)]]);
+    expect((await answer()).filter((one) => one['is controlling'])).toHaveLength(0);
+    await world.mineEmpty(10);
+    const later = await answer();
+    expect(later).toEqual(first.map((one) => ({ ...one, depth: 15, 'is controlling': false })));
+    await world.mine([[tx!.out(3)], [plainOutput(1n)]]);
+    expect((await answer()).map(({ nOut }) => nOut)).toEqual(
+      names.map((_, n) => n + 1).filter((n) => n !== 3),
+    );
+  });
+
+  it('describes pending claims again after each block', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('many', 'aa', 1n)]]);
+    await world.mineEmpty(64);
+    const names = Array.from({ length: 20 }, () => claimOutput('many', 'bb', 5n));
+    const [tx] = await world.mine([[], names]);
+    const left = async (): Promise<unknown[]> => [
+      ...new Set(
+        ((await world.call('documented', 'getclaimsfortx', tx!.id)) as Record<string, unknown>[]).map(
+          (one) => one['blocks to valid'],
+        ),
+      ),
+    ];
+    expect(await left()).toEqual([2]);
+    await world.mineEmpty(1);
+    expect(await left()).toEqual([1]);
+    await world.mineEmpty(1);
+    expect(await left()).toEqual([undefined]);
+  });
+
   it('knows nothing of unknown transactions and refuses what is not an id', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', '1'.repeat(64))).toEqual([]);

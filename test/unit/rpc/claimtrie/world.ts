@@ -26,6 +26,7 @@ import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import type { Profile } from '../../../../src/rpc/declare/method.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';
+import { ChainEvents, type ConnectedBlock } from '../../../../src/chain/chainEvents.js';
 import type { RpcServices } from '../../../../src/interfaces/services.js';
 import { MethodTable } from '../../../../src/rpc/declare/table.js';
 import {
@@ -105,6 +106,8 @@ export class World {
   /** Undo data of each block. */
   private readonly undos: Buffer[] = [];
   private readonly rules: ClaimRules;
+  private readonly events = new ChainEvents();
+  private shared: RpcServices | null = null;
   private nonce = 0;
 
   constructor(rules: ClaimRules = { ...REGTEST_RULES, normalizationForkHeight: 0, allClaimsForkHeight: 0 }) {
@@ -155,6 +158,7 @@ export class World {
     const claimTxs = transactions.slice(1).map((tx, i) => this.apply(tx, height, block, i + 1));
     await this.store.connect(rows, { height, transactions: claimTxs });
     rows.commit();
+    this.events.emit('blockConnected', { raw: block.raw, parsed: block.parsed } as unknown as ConnectedBlock);
     return transactions.slice(1).map((tx) => mined(txid(tx), height));
   }
 
@@ -196,21 +200,37 @@ export class World {
     return { txid: id, txOffset: block.parsed.txs[number * TX_STRIDE + TX_START]!, spends, outputs };
   }
 
+  /** The services of a node with this chain. Caches of methods persist between calls. */
   services(): RpcServices {
+    this.shared ??= this.makeServices();
+    return {
+      ...this.shared,
+      options: { claimMetadata: this.claimMetadata, serializeWitness: true },
+    } as unknown as RpcServices;
+  }
+
+  private makeServices(): RpcServices {
     const at = (height: number): number => (height >= 0 && height <= this.height ? height : NO_HEADER);
-    const { height } = this;
+    const height = (): number => this.height;
     const active = {
       at,
       contains: (id: number) => at(id) !== NO_HEADER,
-      height,
-      tip: height,
+      get height() {
+        return height();
+      },
+      get tip() {
+        return height();
+      },
       disconnects: 0,
     };
     const chain = {
       chain: {
-        height,
+        get height() {
+          return height();
+        },
         index: { active },
         reorganisation: new Reorganisation(),
+        events: this.events,
         deps: { store: this.rows },
       },
       headers: {
@@ -244,7 +264,6 @@ export class World {
       chain,
       claims: claimReader(this.rows, { rules: this.rules, proofWindow: 'all' }, active),
       pruner: null,
-      options: { claimMetadata: this.claimMetadata, serializeWitness: true },
     } as unknown as RpcServices;
   }
 
