@@ -64,7 +64,7 @@ _lbcnet_words() {
     'file pin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
     'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --reflector= --server= --port=' ;;
     'file save') words='--file_name= --download_directory= --sd_hash= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
-    'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid=' ;;
+    'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
     'file unpin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
     'get') words='--file_name= --download_directory= --timeout= --save_file= --wallet_id=' ;;
     'peer list') words='--blob_hash= --page= --page_size=' ;;

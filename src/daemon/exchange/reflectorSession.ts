@@ -2,6 +2,7 @@
  * Client connection to a reflector. Offers blobs one after the other and sends the blobs that the reflector needs. Source:
  * lbry-sdk lbry/stream/reflector/client.py `StreamReflectorClient`; reflector.go reflector/server.go.
  */
+import { boundedErrorText } from '../../util/text/errorText.js';
 import { sleep, type Clock } from '../base/clock.js';
 import { isBlobHash } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
@@ -29,6 +30,11 @@ const PIECE_BYTES = 64 * 1024;
 /** Error: the connection to the reflector is not usable. The text is for logs and responses. */
 export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
+}
+
+/** Error: the reflector refuses the stream or blob, for example because its quota is used up. */
+export class ReflectorRefusal extends ReflectorError {
+  override readonly name = 'ReflectorRefusal';
 }
 
 export interface SessionDeps {
@@ -200,12 +206,12 @@ export class ReflectorSession {
   async offerStream(sdHash: string, bytes: Uint8Array): Promise<OfferedStream> {
     const answer = await this.#ask({ sd_blob_hash: sdHash, sd_blob_size: bytes.length });
     const wanted = answer['send_sd_blob'];
-    if (typeof wanted !== 'boolean') throw this.#misled('whether it wants the descriptor');
+    if (typeof wanted !== 'boolean') throw this.#unanswered('whether it wants the descriptor', answer);
     const listed = answer['needed_blobs'];
     const needed = Array.isArray(listed) ? listed.filter(isBlobHash) : null;
     if (!wanted) return { isSent: false, needed: needed ?? [] };
-    const { received_sd_blob: isReceived } = await this.#send(bytes);
-    if (isReceived !== true) throw this.#misled('that it took the descriptor');
+    const receipt = await this.#send(bytes);
+    if (receipt['received_sd_blob'] !== true) throw this.#unanswered('that it took the descriptor', receipt);
     return { isSent: true, needed: needed !== null && needed.length > 0 ? needed : null };
   }
 
@@ -218,8 +224,9 @@ export class ReflectorSession {
     lengthBytes: number,
     read: () => Promise<Uint8Array | null>,
   ): Promise<BlobOutcome> {
-    const { send_blob: wanted } = await this.#ask({ blob_hash: hash, blob_size: lengthBytes });
-    if (typeof wanted !== 'boolean') throw this.#misled('whether it wants the blob');
+    const answer = await this.#ask({ blob_hash: hash, blob_size: lengthBytes });
+    const wanted = answer['send_blob'];
+    if (typeof wanted !== 'boolean') throw this.#unanswered('whether it wants the blob', answer);
     if (!wanted) return 'unwanted';
     const bytes = await read();
     if (bytes?.length !== lengthBytes) {
@@ -230,8 +237,11 @@ export class ReflectorSession {
     return isReceived === true ? 'sent' : 'refused';
   }
 
-  #misled(what: string): ReflectorError {
-    this.#end('the reflector does not follow the protocol');
-    return new ReflectorError(`the reflector did not answer ${what}`);
+  /** Error for an answer without the expected member. The reflector role of lbcnet gives its reason in `error`. */
+  #unanswered(what: string, { error }: JsonMembers): ReflectorError {
+    this.#end('it does not follow the protocol');
+    if (typeof error === 'string' && error !== '')
+      return new ReflectorRefusal(boundedErrorText(`the reflector refuses: ${error}`));
+    return new ReflectorError(`the reflector does not tell ${what}`);
   }
 }

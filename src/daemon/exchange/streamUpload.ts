@@ -7,7 +7,7 @@ import { sleep } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';
 import { placeText, type Place } from './links.js';
 import type { BlobReader, UploadProgress } from './ports.js';
-import { ReflectorError, ReflectorSession, type SessionDeps } from './reflectorSession.js';
+import { ReflectorError, ReflectorRefusal, ReflectorSession, type SessionDeps } from './reflectorSession.js';
 
 /** Maximum number of connections for the upload of one stream. Arbitrary. */
 const SESSIONS = 4;
@@ -101,6 +101,9 @@ export class StreamUpload {
         failures = 0;
       } catch (error) {
         ({ message: reason } = error as Error);
+        // The next round tries again: a quota or a block list does not change within seconds.
+        if (error instanceof ReflectorRefusal)
+          return { sent: [...this.#acknowledged], isComplete: false, reason };
         debug(() => `${placeText(this.#place)}: ${reason}`);
         const hasProgress = this.#acknowledged.size > before || this.#missing < missingBefore;
         failures = hasProgress ? 1 : failures + 1;

@@ -245,7 +245,9 @@ export const fileSetStatus = declareMethod({
   ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
-    '[--stream_hash=<stream_hash>] [--rowid=<rowid>]',
+    '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
+    '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
+    '[--channel_name=<channel_name>]',
   ],
   params: [
     { name: 'status', type: 'str', description: 'start or stop', required: true },

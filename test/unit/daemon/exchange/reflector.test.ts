@@ -510,7 +510,11 @@ describe('ReflectorServer', () => {
     expect(await reflecting.reflectStream(one.sdHash)).toMatchObject({ isComplete: true });
     expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: true });
     const three = addStream([10]);
-    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: false, sent: [] });
+    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({
+      isComplete: false,
+      sent: [],
+      reason: 'the reflector refuses: the quota of the reflector is used up',
+    });
     quotaMb = 0;
     expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: true });
   });
@@ -521,7 +525,11 @@ describe('ReflectorServer', () => {
     await store.setBlocked(new Set([one.sdHash, two.sdHash]));
     expect(store.finished.has(one.sdHash) || store.finished.has(one.hashes[0]!)).toBe(false);
     expect(await store.read(one.sdHash)).toBeNull();
-    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: false, sent: [] });
+    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({
+      isComplete: false,
+      sent: [],
+      reason: 'the reflector refuses: the stream is blocked',
+    });
     await store.setBlocked(new Set());
     expect(store.finished.has(one.hashes[0]!)).toBe(true);
   });
