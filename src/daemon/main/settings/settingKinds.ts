@@ -103,7 +103,7 @@ function cleanChoice(row: SettingRow, value: JsonValue): string {
   if (!row.choices!.includes(text))
     throw new DaemonError(
       'ValueError',
-      `Setting '${row.name}' value must be one of: ${row.choices!.join(', ')}`,
+      `Setting '${row.name}' value must be one of: ${row.choices!.map((choice) => choice || '"" (empty)').join(', ')}`,
     );
   return text;
 }

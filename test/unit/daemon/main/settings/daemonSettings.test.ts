@@ -242,6 +242,12 @@ describe('values', () => {
     });
   });
 
+  it('names an empty value among the choices of a setting', async () => {
+    await expect(open().set('exchange_rate_source', 'bittrex')).rejects.toThrow(
+      `Setting 'exchange_rate_source' value must be one of: "" (empty), mexc`,
+    );
+  });
+
   it('of exchange rates are checked one by one', async () => {
     const settings = open();
     await settings.set('exchange_rates', '["USD=38.5"]');
