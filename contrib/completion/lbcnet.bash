@@ -62,9 +62,9 @@ _lbcnet_words() {
     'file delete') words='--delete_from_download_dir --delete_all --sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
     'file list') words='--sd_hash= --file_name= --stream_hash= --rowid= --added_on= --claim_id= --outpoint= --txid= --nout= --channel_claim_id= --channel_name= --claim_name= --blobs_in_stream= --download_path= --blobs_remaining= --uploading_to_reflector= --is_fully_reflected= --status= --completed= --is_pinned= --sort= --comparison= --full_status= --reverse --page= --page_size= --wallet_id=' ;;
     'file pin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
-    'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --reflector= --server= --port=' ;;
+    'file reflect') words='--sd_hash= --file_name= --stream_hash= --rowid= --reflector= --server= --port=' ;;
     'file save') words='--file_name= --download_directory= --sd_hash= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
-    'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name=' ;;
+    'file set_status') words='--status= --sd_hash= --file_name= --stream_hash= --rowid=' ;;
     'file unpin') words='--sd_hash= --file_name= --stream_hash= --rowid= --claim_id= --txid= --nout= --claim_name= --channel_claim_id= --channel_name= --channel_id=' ;;
     'get') words='--file_name= --download_directory= --timeout= --save_file= --wallet_id=' ;;
     'peer list') words='--blob_hash= --page= --page_size=' ;;

@@ -267,9 +267,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const page = await browser.newPage();
     closers.push(() => page.close());
     await page.goto(base);
-    expect(await page.locator('main').innerText()).toMatch(
-      /node dist\/bin\/lbcnode-cli\.js -regtest \S.* generate 1/,
-    );
+    // The page loads itself again while the node starts.
+    await page.getByText(/node dist\/bin\/lbcnode-cli\.js -regtest \S.* generate 1/).waitFor();
     await isLive(page);
     await node.kill();
     await page.getByText('not live').waitFor();

@@ -40,6 +40,17 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly unknown[] }[];
 }
 
+/** Script that returns how far the page is wider than the window, with the first elements that reach beyond the window. */
+const WIDER_THAN_WINDOW = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth === clientWidth) return [];
+  const beyond = [...document.querySelectorAll('main *')]
+    .filter((element) => element.getBoundingClientRect().right > clientWidth)
+    .slice(0, 5)
+    .map((element) => element.tagName + '.' + element.getAttribute('class'));
+  return [scrollWidth - clientWidth + ' pixels too wide: ' + beyond.join(', ')];
+})()`;
+
 /**
  * What axe-core finds against WCAG 2.2 AA on the open page, and whether it is wider than the window. The context must bypass the
  * policy of the pages, which forbids foreign scripts, axe among them.
@@ -49,11 +60,9 @@ export async function findingsOf(page: Page): Promise<string[]> {
   const violations = await page.evaluate<Violation[]>(
     `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((found) => found.violations)`,
   );
-  const overflow = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
+  const overflow = await page.evaluate<string[]>(WIDER_THAN_WINDOW);
   return [
     ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-    ...(overflow === 0 ? [] : [`${overflow} pixels too wide`]),
+    ...overflow,
   ];
 }

@@ -187,9 +187,7 @@ export const fileReflect = declareMethod({
   ],
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
-    '[--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>]',
-    '[--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
-    '[--channel_name=<channel_name>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
+    '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
   ],
   params: [
     // The usage text of lbry-sdk names four of these filters, but its method accepts all.
@@ -245,9 +243,7 @@ export const fileSetStatus = declareMethod({
   ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
-    '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
-    '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
-    '[--channel_name=<channel_name>]',
+    '[--stream_hash=<stream_hash>] [--rowid=<rowid>]',
   ],
   params: [
     { name: 'status', type: 'str', description: 'start or stop', required: true },
