@@ -251,8 +251,9 @@ function foldPairs({ pairs, claim }: NameProof): Uint8Array {
 }
 
 /**
- * Connects `blocks` blocks with reorganisations in between; answers how many blocks were taken back. Of the rows that
- * blocks need, `fetchedPercent` are fetched ahead; when it is all of them, none may be read late.
+ * Connects `blocks` blocks with reorganisations in between. Returns how many blocks were disconnected, and how often items of
+ * names with many items were renewed. `fetchedPercent` of the rows that blocks need are prefetched; if it is 100, no row may be
+ * read late.
  */
 export async function liveAndCompare(
   seed: number,
@@ -260,7 +261,7 @@ export async function liveAndCompare(
   blocks: number,
   names: readonly Buffer[] = LIFE_NAMES,
   fetchedPercent = 100,
-): Promise<number> {
+): Promise<Pick<Comparison, 'disconnected' | 'renewed'>> {
   const comparison = new Comparison(seed, rules, names, fetchedPercent);
   const { life, model } = comparison;
   while (model.tip.height < blocks) {
@@ -273,9 +274,8 @@ export async function liveAndCompare(
   await comparison.compareNames(model.tip);
   await comparison.compareProofs();
   expect(comparison.idleNames).toBeGreaterThan(0);
-  expect(comparison.renewed).toBeGreaterThan(0);
   expect(comparison.late > 0).toBe(fetchedPercent < 100);
-  return comparison.disconnected;
+  return comparison;
 }
 
 const SMALL: Omit<ClaimRules, 'supportDelay'> = {
