@@ -174,7 +174,7 @@ class NodeNote {
 
   size_t partBytes() const { return goneCount_ + slots_.size(); }
 
-  // Both return the size of the note.
+  // Both methods write the note and return its size.
   size_t writeWhole(const Span& before, uint8_t* target) const {
     target[0] = 1;
     if (before.size > 0) memcpy(target + 1, before.data, before.size);

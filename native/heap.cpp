@@ -19,7 +19,7 @@ napi_value jsReturnFreedMemory(napi_env env, napi_callback_info) {
 #ifdef __GLIBC__
   constexpr int kArenas = 2;
   constexpr int kLargeBytes = 128 << 10;
-  // Free memory at the end of the heap up to this size is kept: blocks that are connected need it again and again, and the
+  // Free memory at the end of the heap up to this size is kept: each block that is connected needs such memory, and the
   // kernel clears each page that is returned and taken back.
   constexpr int kKeptBytes = 8 << 20;
   return makeBool(env, mallopt(M_ARENA_MAX, kArenas) == 1 && mallopt(M_MMAP_THRESHOLD, kLargeBytes) == 1 &&

@@ -18,7 +18,7 @@ import type { StepTimers } from './connect/stepTimers.js';
 /** Milliseconds after which a cache that is not full is flushed, so that a crash loses little work. */
 const FLUSH_INTERVAL_MS = 10 * 60_000;
 /**
- * Milliseconds of the process's time on processors after which the caches are flushed, full or not. A start after a kill
+ * Milliseconds of the process's time on processors after which caches are flushed even if not full. A start after a kill
  * connects the blocks since the last flush again, which takes about as long. More flushes take more time themselves.
  * Measured: `docs/benchmarks.md`.
  */

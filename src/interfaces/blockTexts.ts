@@ -1,7 +1,7 @@
 /** Cache of the transactions of blocks as JSON text, for repeated RPC requests. */
 import type { BlockHeader } from '../primitives/header.js';
 
-/** What a text shows of each transaction. */
+/** The data of each transaction that a text contains. */
 export type BlockPart = 'transactions' | 'ids';
 
 /** The part of an RPC result about a block that does not depend on other blocks. */

@@ -11,7 +11,7 @@ export const TERMS: ReadonlyMap<string, string> = new Map([
   ['Claim', 'An entry on the chain that publishes something under a name and bids LBC for the name'],
   ['LBC', 'LBRY credits, the coin of the network'],
   ['Own', 'LBC in the claim itself. Its owner gets them back by abandoning the claim'],
-  ['Supports', 'LBC that people lock for a claim to strengthen its bid. They stay theirs'],
+  ['Supports', 'LBC locked to strengthen the bid of a claim. Their owners can take them back'],
   [
     'Effective',
     'LBC of a claim and of its supports. The active claim with the highest amount holds the name',
@@ -52,7 +52,7 @@ export const TERMS: ReadonlyMap<string, string> = new Map([
   ['Bits', 'The difficulty as the header stores it'],
   ['Nonce', 'Number that miners vary until the hash of the header is small enough'],
   ['Chain work', 'Expected number of hashes for all blocks up to this one'],
-  ['Median time', 'Middle of the times of the last eleven blocks, by which rules measure time'],
+  ['Median time', 'Median of the times of the last eleven blocks, which time locks are compared with'],
   ['Peers', 'Other nodes with which this node is connected'],
   ['Best header', 'Height of the longest chain of headers that the node knows'],
   ['Pruned', 'Whether the node has deleted the transactions of old blocks'],

@@ -1,6 +1,6 @@
 /**
  * The library of a daemon whose databases are lost, of own and of downloaded files, while some of the blobs are damaged too: what
- * the blobs and a hub tell is there again, and what is damaged is downloaded again.
+ * the blobs and a hub contain is restored, and corrupt blobs are downloaded again.
  */
 import { randomBytes } from 'node:crypto';
 import {

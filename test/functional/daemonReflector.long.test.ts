@@ -268,7 +268,7 @@ describe('a reflector with an object store', () => {
           async () => (await roleOf(offsite)).blob_store?.state === 'degraded',
         );
         expect((await roleOf(offsite)).blob_store!.waiting_blobs).toBeGreaterThan(0);
-        // It serves what lies on its disk, and keeps the queue over a kill.
+        // It serves the blobs on its disk, and keeps the upload queue over a kill.
         expect(await statuses(hashes, offsite)).toEqual(all(hashes, 200));
         await offsite.kill();
         offsite = await start();

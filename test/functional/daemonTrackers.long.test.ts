@@ -1,4 +1,4 @@
-/** Daemons whose trackers lie, each in one way, beside one that does not: they find each other, and stay small and quick. */
+/** Daemons with misbehaving trackers and an honest one: they find each other with little memory and in a short time. */
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -145,7 +145,7 @@ afterAll(async () => {
   await world?.stop();
 }, HANG_MS);
 
-describe('a daemon whose trackers lie', () => {
+describe('a daemon with misbehaving trackers', () => {
   it('announces its file to the honest one', async () => {
     const [{ sd_hash }] = (await filesOf(creator)) as readonly [ListedFile];
     const hash = Buffer.from(sd_hash, 'hex').subarray(0, 20);

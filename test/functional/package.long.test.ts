@@ -245,14 +245,14 @@ describe('where no addon of the package fits', () => {
     await run('sh', ['-c', command]);
     const after = await mineWith(installed, own);
     expect(after).toMatch(/native addon: libsecp256k1 (bundled|system)/);
-    expect(after).not.toContain('It is built now');
+    expect(after).not.toContain('It is being built');
   });
 
   it('the node builds one at its first start where there is a compiler', async () => {
     // Linked again from what was compiled a moment ago.
     for (const name of ['lbcnode.node', 'lbcnode.stamp']) rmSync(join(installed, 'build', name));
     const output = await mineWith(installed, own);
-    expect(output).toContain('It is built now');
+    expect(output).toContain('It is being built');
     expect(output).toContain('native addon built with');
     expect(output).toMatch(/native addon: libsecp256k1 (bundled|system)/);
   });

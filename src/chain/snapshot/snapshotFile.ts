@@ -263,7 +263,7 @@ export class SnapshotReader {
     return (memory ?? Buffer.allocUnsafeSlow(Math.max(length, USUAL_MEMORY_BYTES))).subarray(0, length);
   }
 
-  /** Gives the memory of a payload back, so that the next pieces can use it. The payload must not be used afterwards. */
+  /** Releases the buffer of a payload, so that the next pieces can use it. The payload must not be used afterwards. */
   release(payload: Buffer): void {
     if (this.spare.length < MOST_SPARE) this.spare.push(Buffer.from(payload.buffer));
   }

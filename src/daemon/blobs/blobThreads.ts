@@ -114,7 +114,7 @@ export class BlobThreads {
   }
 
   /**
-   * Runs `BlobWork.receive` in a thread. The memory of the bytes must belong to them alone; it moves to the thread and comes
+   * Runs `BlobWork.receive` in a thread. The buffer must contain only these bytes; it is transferred to the thread and comes
    * back in the result. Null while no thread runs: the call then starts one for later blobs, since the caller would wait
    * longer for the thread than for the work.
    */

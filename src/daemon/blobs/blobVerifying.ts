@@ -4,7 +4,7 @@ import type { BlobFiles } from './blobFiles.js';
 import type { BlobThreads } from './blobThreads.js';
 import type { TemporaryBlob } from './blobWork.js';
 
-/** Size of received blobs from which a thread verifies and writes them. Arbitrary: a smaller blob takes less time than a message. */
+/** Minimum size of received blobs that a thread verifies and writes. Arbitrary: a smaller blob takes less time than a message. */
 const THREADED_BYTES = 64 * 1024;
 
 export class BlobVerifying {
@@ -38,7 +38,7 @@ export class BlobVerifying {
 
   async #storeInThread(hash: string, blob: ReceivedBlob): Promise<TemporaryBlob | null | 'no thread'> {
     const { bytes } = blob;
-    // Memory that also holds other data cannot move to a thread.
+    // A buffer that contains other data cannot be transferred to a thread.
     if (bytes.length !== bytes.buffer.byteLength) return 'no thread';
     const stored = await this.#threads.receive(this.#folder, hash, bytes);
     if (stored === null) return 'no thread';

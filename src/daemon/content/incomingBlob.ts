@@ -16,7 +16,7 @@ export interface ReceivedBlob {
   bytes: Buffer;
 }
 
-/** Bytes of a blob. The memory of a `ReceivedBlob` may move to another thread. */
+/** Bytes of a blob. The buffer of a `ReceivedBlob` may be transferred to another thread. */
 export type BlobBytes = Uint8Array | ReceivedBlob;
 
 export const bytesOf = (blob: BlobBytes): Uint8Array => (blob instanceof Uint8Array ? blob : blob.bytes);

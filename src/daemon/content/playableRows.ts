@@ -1,11 +1,11 @@
-/** What a player needs of a stream, in one call. */
+/** Reads the data of a stream that a player needs, in one call. */
 import type { Statements } from '../../sqlite/statements.js';
 import { checkValues, streamHashOf, type DescriptorBlob, type StreamDescriptor } from './descriptor.js';
 import { textOf } from './fileSearch.js';
 
 /** A stream whose rows are complete. */
 export interface PlayableRows {
-  /** The descriptor as its rows give it. The rows have the hash of the stream. */
+  /** The descriptor, made from its rows. Its hash is the hash of the stream. */
   readonly descriptor: StreamDescriptor;
   /** Size in bytes of the blob that contains the descriptor. */
   readonly sdLengthBytes: number;

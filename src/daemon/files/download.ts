@@ -283,7 +283,7 @@ export class Downloads {
     return sdHash;
   }
 
-  /** What the claim of a stream states that was looked up recently; null for other streams. */
+  /** What the claim of a recently requested stream states; null for other streams. */
   described(sdHash: string): DescribedStream | null {
     return this.#described.get(sdHash) ?? null;
   }

@@ -18,7 +18,7 @@ import { proof, proofHex } from './proof.js';
 import { tx } from './tx.js';
 import { upcoming } from './upcoming.js';
 
-/** Pages whose paths have one more segment, which says what is shown. */
+/** Pages whose paths have one more segment, which identifies the shown object. */
 const OF_ONE = ['address', 'block', 'claim', 'charts', 'tx'];
 /** Pages that parse all segments of their paths themselves. */
 const OF_MANY = ['lbry', 'name', 'name-hex', 'proof', 'proof-hex'];

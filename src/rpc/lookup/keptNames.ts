@@ -122,7 +122,7 @@ interface FoundStates {
 }
 
 /**
- * Whether states are still right when a block has changed other items of the name. `best` is the outpoint of the claim that
+ * Whether states are still valid when a block has changed other items of the name. `best` is the outpoint of the claim that
  * now controls the name.
  */
 export function areStatesValid(states: StatesOfName, best: string | undefined): boolean {
@@ -278,7 +278,7 @@ export class KeptNames {
     this.histories.set(name, found, found.events);
   }
 
-  /** Returns cached states. If they are aged, the caller must check them with `areStatesValid`, and keep them again. */
+  /** Returns cached states. If `isAged`, the caller must check them with `areStatesValid`, and cache them again. */
   findStates(name: string, outputs: string, marks: TipMarks): KeptStates | undefined {
     return this.isOf(marks) ? this.states.get(name)?.byOutputs.get(outputs) : undefined;
   }

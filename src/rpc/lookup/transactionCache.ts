@@ -1,6 +1,6 @@
 /**
  * Cache of data about confirmed transactions that stays valid until a block spends one of their outputs. A disconnected block
- * clears it, and so do blocks during which nothing of it was requested. The cache is limited in size.
+ * clears it, and so do many blocks without a request for its data. The cache is limited in size.
  */
 import type { ChainEvents, ConnectedBlock } from '../../chain/chainEvents.js';
 import { INPUT_PREVOUT, INPUT_STRIDE } from '../../primitives/blockLayout.js';

@@ -3,7 +3,7 @@
  * length, undo data, SHA-256d over the block's parent hash and the data). Manages file numbers, positions and open
  * descriptors. Does not parse blocks. Records may wait in memory until several are written with one `write(2)`. After
  * `writeOut` they survive a crash of the process, after `sync` also a crash of the machine. `sync` is called before the
- * database refers to the data. Reads see waiting records.
+ * database refers to the data. Reads include waiting records.
  */
 import {
   closeSync,

@@ -108,7 +108,7 @@ export function rawJson(source: string | Buffer): RawJson {
 
 /**
  * Minimum length of a text in characters from which `encodedJson` uses bytes. Below, a socket writes a string as fast as
- * bytes; 200 kB as a string take five times as long.
+ * bytes; much longer strings take several times as long.
  */
 const ENCODED_CHARS = 32_768;
 

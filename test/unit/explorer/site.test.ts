@@ -72,7 +72,7 @@ async function opened(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-test('an idle connection stays open for longer than its client is told', async () => {
+test('an idle connection stays open for longer than Keep-Alive states', async () => {
   const socket = await opened();
   const announced = /^keep-alive: timeout=(\d+)\r$/im.exec(await ask(socket, '/robots.txt'))?.[1];
   // A client that sends at the end of the announced time has this margin for delays of both programs and of the network.

@@ -108,7 +108,7 @@ export class TrackerClient {
   readonly #untilMs = new Lru<string, number>(MAX_TIMES);
   readonly #peers = new Lru<string, readonly TrackerPeer[]>(MAX_ANSWERS);
   /**
-   * Times until which trackers that did not answer get no further announcements. Without it, the announcements of a large
+   * Times until which trackers that did not answer get no further announcements. Otherwise the announcements of a large
    * library would wait for each of its files.
    */
   readonly #silent = new Lru<string, number>(MAX_TRACKERS);

@@ -1,7 +1,7 @@
 /**
  * Syncs the headers with hubs, one step at a time, and tracks whether the hub in use is at the tip of the best chain. While
  * the hub is not at that tip, no histories are fetched. If the wait takes too long and other hubs are available, another hub
- * is used. Before a hub is declared a liar, the stored headers are checked.
+ * is used. Before a hub is blamed for invalid data, the stored headers are checked.
  */
 import type { Logger } from '../../../util/logging.js';
 import { SerialQueue } from '../../../scheduler/serialQueue.js';
@@ -127,7 +127,7 @@ export class HubFollowing {
   }
 
   /**
-   * Called before a hub is declared a liar. Checks once whether the stored headers are corrupt, and repairs them. Resolves
+   * Called before a hub is blamed for invalid data. Checks once whether the stored headers are corrupt, and repairs them. Resolves
    * to true if headers were corrupt; the request to the hub must then be repeated.
    */
   mend(session: HubSession): Promise<boolean> {

@@ -43,7 +43,7 @@ export interface FilesPartDeps {
   readonly findFfmpeg: () => Promise<string | null>;
 }
 
-/** A stream that is only described has no bytes here. */
+/** The empty body for a stream that is only described. */
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 /** Milliseconds from the start of the component to the preparation for players, so that it does not delay the start. Arbitrary. */

@@ -482,7 +482,7 @@ describe('events and changes of a block', () => {
     }
   });
 
-  it('report every step of a claim that lives for one block only', async () => {
+  it('report every step of a claim that exists for one block only', async () => {
     const chain = new HandChain(PAST_FORKS, 10);
     const old = chain.claim('old', 5);
     await chain.mine();

@@ -14,7 +14,7 @@ describe('claim store and naive model, at length', () => {
         await setImmediate();
       }
       expect(disconnected).toBeGreaterThan(150);
-      // Only names with many items are renewed, which not every life has.
+      // Only names with many items are renewed. Some histories have no such names.
       expect(renewed).toBeGreaterThan(0);
     });
   }

@@ -54,7 +54,7 @@ describe('a block with a difference to lbcd', () => {
     expect(await before()).toEqual([]);
   });
 
-  it('is recorded for a support with metadata, for the life of the support', async () => {
+  it('is recorded for a support with metadata until the support ends', async () => {
     await connect(make(1, 'name'));
     await connect(make(2, 'name', { of: 1, hasMetadata: true }));
     await connectTo(5);
