@@ -78,8 +78,8 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(await refusal({ chain: 'other' })).toContain('of a later version of lbcnode');
     expect(await admin.query('SELECT key FROM state')).toHaveLength(2);
     await admin.query('DROP TABLE state');
-    expect(await refusal()).toContain('holds other tables');
-    await expect(newWriter().state()).rejects.toThrow('holds other tables');
+    expect(await refusal()).toContain('contains tables that do not belong to a search index');
+    await expect(newWriter().state()).rejects.toThrow('contains tables that do not belong to a search index');
   });
 
   it('rebuilds the tables of an older version', async () => {
@@ -207,7 +207,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     await wire.cut();
     await expect(reader.search(EVERYTHING, 10_000)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: expect.stringContaining('The search index cannot be asked') as string,
+      message: expect.stringContaining('The search index cannot be queried') as string,
     });
     expect((await open({ url: through.href })).away).toContain('cannot be reached');
     wire = new Wire(url.hostname, Number(url.port));
