@@ -41,6 +41,7 @@ interface Question {
   reject(error: Error): void;
 }
 
+/** Client end of the RPC calls between the explorer's thread and the node's thread. The other end runs the methods. */
 export class ExplorerRpcStub {
   private readonly send: NodeCalls['rpc'];
   private readonly running = new Set<Question>();

@@ -46,9 +46,11 @@ const wanted = option('rows', '').split(',').filter(Boolean);
 const FILE = option('file', join(here, '../../../shared/bench/bench-40x1000.dat.gz'));
 const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 const TICK_MS = 10;
-/** Turns of the row "long", answers of one kind in each, of which p95 leaves five out, and answers before them. */
+/** Number of turns of the row "long". */
 const TURNS = 5;
+/** Number of measured answers of one kind in a turn. The 95th percentile leaves out the five slowest. */
 const ASKED = 100;
+/** Number of answers before the measured ones, which are not measured. */
 const WARM = 20;
 const METRICS = ['difficulty', 'hashrate', 'interval', 'transactions', 'names', 'claims', 'amount'];
 const TAKEOVERS = 10;

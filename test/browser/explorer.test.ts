@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     };
     await node.rpc('invalidateblock', [block]);
     await shown({
-      block: 'This block is no longer in the chain',
+      block: 'This block has left the active chain',
       tx: 'It waits in the mempool for a block.',
       name: 'Taken back: claimed',
       claim: 'waits in the mempool',

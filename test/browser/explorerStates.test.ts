@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     const known = answers('harmless');
     instead = { getblockheader: { ...(known['getblockheader'] as object), confirmations: -1 } };
     const { text } = await look(`/block/${HASH}`);
-    expect(text).toContain('This block is no longer in the chain.');
+    expect(text).toContain('This block has left the active chain.');
     await page.getByRole('link', { name: 'Show the block in its place' }).waitFor();
     state.tip = { ...TIP, height: 9, hash: '99'.repeat(32) };
     expect((await look(`/block/${HASH}`)).text).toContain('The chain has no block at its height now.');

@@ -255,7 +255,7 @@ export const block: Page = async (context) => {
         <h1>Block {integerText(header.height)}</h1>
         {!isActive && (
           <Notice tone="warning">
-            This block is no longer in the chain.{' '}
+            This block has left the active chain.{' '}
             {typeof place === 'string' ? (
               <>
                 A branch with more work replaced it.{' '}
