@@ -169,10 +169,27 @@ class Upload {
   }
 
   /** Responds to an offer and receives the blob. Returns false if the connection must be closed. */
-  async #take({ hash, sizeBytes, isDescriptor }: Offer): Promise<boolean> {
+  async #take(offer: Offer): Promise<boolean> {
     const { store } = this.#deps;
-    const wanted = isDescriptor ? await this.#answerStream(hash) : await this.#answerBlob(hash);
-    if (wanted !== 'wanted') return wanted === 'known';
+    const answer = offer.isDescriptor
+      ? await this.#answerStream(offer.hash)
+      : await this.#answerBlob(offer.hash);
+    if (answer !== 'wanted') return answer === 'known';
+    const reservation = store.reserve(offer.hash, offer.sizeBytes);
+    if (reservation === null) {
+      await this.#refuse('full');
+      return false;
+    }
+    try {
+      return await this.#receive(offer);
+    } finally {
+      store.unreserve(reservation);
+    }
+  }
+
+  async #receive({ hash, sizeBytes, isDescriptor }: Offer): Promise<boolean> {
+    const { store } = this.#deps;
+    await this.#answer(isDescriptor ? { send_sd_blob: true } : { send_blob: true });
     const blob = await this.#bytes(sizeBytes);
     let isTaken = false;
     try {
@@ -184,11 +201,11 @@ class Upload {
     return isTaken;
   }
 
+  /** Responds to the offer of a descriptor, except if the reflector wants it. */
   async #answerStream(sdHash: string): Promise<'wanted' | 'known' | 'refused'> {
     const offer = await this.#deps.store.offerStream(sdHash);
     switch (offer.kind) {
       case 'wanted':
-        await this.#answer({ send_sd_blob: true });
         return 'wanted';
       case 'known':
         // Without the member `send_sd_blob` an older client sends nothing more; reflector.go behaves in the same way.
@@ -202,10 +219,11 @@ class Upload {
     }
   }
 
+  /** Responds to the offer of a data blob, except if the reflector wants it. */
   async #answerBlob(hash: string): Promise<'wanted' | 'known' | 'refused'> {
     const offer = await this.#deps.store.offerBlob(hash);
     if (offer !== 'wanted' && offer !== 'known') return this.#refuse(offer);
-    await this.#answer({ send_blob: offer === 'wanted' });
+    if (offer === 'known') await this.#answer({ send_blob: false });
     return offer;
   }
 

@@ -49,6 +49,13 @@ export type StreamOffer =
   | { readonly kind: 'known'; readonly missing: readonly string[] }
   | { readonly kind: Refusal };
 
+/** Disk space for a blob that a client sends. */
+export interface Reservation {
+  readonly hash: string;
+  /** 0 after the blob counts towards `usedBytes`. */
+  sizeBytes: number;
+}
+
 /** Reason for refusing a blob. `busy`: the object store does not respond and the disk is full. */
 export type Refusal = 'blocked' | 'full' | 'busy';
 
@@ -60,6 +67,7 @@ export class ReflectorStore implements BlobReader {
   /** Blobs whose bytes have arrived and are being stored. */
   readonly #writing = new Map<string, Promise<unknown>>();
   #usedBytes = 0;
+  readonly #reservations = new Set<Reservation>();
   readonly finished: BlobReader['finished'];
 
   constructor(deps: ReflectorStoreDeps) {
@@ -135,6 +143,24 @@ export class ReflectorStore implements BlobReader {
     return quotaMb > 0 && this.#usedBytes >= quotaMb * MEGABYTE;
   }
 
+  /**
+   * Reserves space within the quota for a blob that a client may send now; null if the quota has no space for it. Call
+   * `unreserve` when the blob is stored or its transfer has failed.
+   */
+  reserve(hash: string, sizeBytes: number): Reservation | null {
+    const quotaMb = this.#deps.quotaMb();
+    let bytes = this.#usedBytes + sizeBytes;
+    for (const reservation of this.#reservations) bytes += reservation.sizeBytes;
+    if (quotaMb > 0 && bytes > quotaMb * MEGABYTE) return null;
+    const reservation = { hash, sizeBytes };
+    this.#reservations.add(reservation);
+    return reservation;
+  }
+
+  unreserve(reservation: Reservation): void {
+    this.#reservations.delete(reservation);
+  }
+
   async offerStream(sdHash: string): Promise<StreamOffer> {
     await this.#writing.get(sdHash);
     const { blobs, database } = this.#deps;
@@ -195,6 +221,7 @@ export class ReflectorStore implements BlobReader {
       return false;
     }
     if (isNew) this.#usedBytes += bytesOf(blob).length;
+    for (const reservation of this.#reservations) if (reservation.hash === hash) reservation.sizeBytes = 0;
     if (descriptor !== null)
       await database.addStream({
         descriptor,

@@ -508,15 +508,38 @@ describe('ReflectorServer', () => {
     const [one, two] = [addStream([600_000]), addStream([600_000])];
     quotaMb = 1;
     expect(await reflecting.reflectStream(one.sdHash)).toMatchObject({ isComplete: true });
-    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: true });
-    const three = addStream([10]);
-    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({
+    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({
       isComplete: false,
-      sent: [],
+      sent: [two.sdHash],
       reason: 'the reflector refuses: the quota of the reflector is used up',
     });
+    expect(store.usedBytes).toBeLessThanOrEqual(1_000_000);
+    expect(await reflecting.reflectStream(addStream([300_000]).sdHash)).toMatchObject({ isComplete: true });
     quotaMb = 0;
-    expect(await reflecting.reflectStream(three.sdHash)).toMatchObject({ isComplete: true });
+    expect(await reflecting.reflectStream(two.sdHash)).toMatchObject({ isComplete: true });
+  });
+
+  it('counts blobs that arrive at the same time towards its quota', async () => {
+    quotaMb = 1;
+    const offer = async (bytes: Uint8Array) => {
+      const peer = new RawPeer(place.port);
+      peer.send('{"version": 1}');
+      await peer.takeJson();
+      peer.send(JSON.stringify({ blob_hash: blobHashOf(bytes), blob_size: bytes.length }));
+      return { peer, answer: await peer.takeJson() };
+    };
+    const [one, two] = [randomBytes(600_000), randomBytes(600_000)];
+    const first = await offer(one);
+    expect(first.answer).toEqual({ send_blob: true });
+    expect((await offer(two)).answer).toEqual({ error: 'the quota of the reflector is used up' });
+    first.peer.send(one.subarray(0, 1000));
+    first.peer.socket.end();
+    await first.peer.untilClosed();
+    const again = await offer(two);
+    expect(again.answer).toEqual({ send_blob: true });
+    again.peer.send(two);
+    expect(await again.peer.takeJson()).toEqual({ received_blob: true });
+    expect((await offer(one)).answer).toEqual({ error: 'the quota of the reflector is used up' });
   });
 
   it('neither accepts nor serves blocked streams', async () => {
