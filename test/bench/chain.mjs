@@ -178,17 +178,22 @@ function diskOf(of) {
 
 const total = (kinds) => Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
 
-function report(of, what, blocks, seconds, cpuSeconds, peakMb) {
+/** Notes the bytes without logs and locks, and returns them by kind as text. */
+function noteDisk(of) {
   const disk = diskOf(of);
-  of.cpuSeconds += cpuSeconds;
   of.disk = total(disk) - (disk.log ?? 0) - (disk.lock ?? 0);
-  of.rates.push(blocks / seconds);
   const kinds = Object.entries(disk)
     .sort((a, b) => b[1] - a[1])
     .map(([kind, bytes]) => `${kind} ${(bytes / MB).toFixed(1)}`);
+  return `disk ${(total(disk) / MB).toFixed(1)} MB: ${kinds.join(', ')}`;
+}
+
+function report(of, what, blocks, seconds, cpuSeconds, peakMb) {
+  of.cpuSeconds += cpuSeconds;
+  of.rates.push(blocks / seconds);
   console.log(
     `${what} ${of.name.padEnd(8)} ${(blocks / seconds).toFixed(0).padStart(6)} blocks/s ${cpuSeconds.toFixed(2).padStart(8)} ` +
-      `processor s ${peakMb.toFixed(0).padStart(5)} MB; disk ${(total(disk) / MB).toFixed(1)} MB: ${kinds.join(', ')}`,
+      `processor s ${peakMb.toFixed(0).padStart(5)} MB; ${noteDisk(of)}`,
   );
 }
 
@@ -321,6 +326,8 @@ async function restarts(of) {
   await timeCalls(of, node);
   await node.rpc('stop');
   await node.ended;
+  // Before the kill a part of the caches was not on the disk.
+  console.log(`${of.name} after the last clean stop: ${noteDisk(of)}`);
 }
 
 /** Processor time of a start and a stop without any block to import, as each tenth but the last has one. */
