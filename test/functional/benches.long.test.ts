@@ -109,14 +109,14 @@ describe('the bench', () => {
     expect(shown).toMatch(/^all twelve, median ms +[\d.]+ +[\d.]+/m);
   });
 
-  it('of lbcnet, which says where a limit is missed', async () => {
+  it('of lbcnet, which reports missed limits', async () => {
     const { stdout, stderr, code } = await runToEnd('lbcnet', '--counts', '20', '--seconds', '0.2');
     for (const row of ['version, a second', 'first sync, s', 'a page of txo_list, ms', 'memory at rest, MB'])
       expect(stdout + stderr).toMatch(new RegExp(`^${row} +[\\d.,]+ +[\\d.,]+( !)?$`, 'm'));
     expect(code, stdout + stderr).toBe(/ !$/m.test(stdout) ? 1 : 0);
   });
 
-  it('of the content half, which says where a limit is missed', async () => {
+  it('of publishing and downloading, which reports missed limits', async () => {
     const sizes = ['--mib', '6', '--files', '20'];
     const { stdout, stderr, code } = await runToEnd('content', ...sizes);
     for (const row of [

@@ -146,7 +146,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     );
   };
 
-  it('is small, and names what others look for', () => {
+  it('is small, and contains the file names that other programs expect', () => {
     expect(archive.length).toBeLessThanOrEqual(MAX_ARCHIVE_BYTES);
     const modes = Object.fromEntries(archiveEntries(archive).map(({ name, mode }) => [name, mode & 0o777]));
     for (const name of ['lbrynet', ...SMALL_PROGRAMS]) expect(modes[`${name}${own!.suffix}`]).toBe(0o755);
@@ -160,7 +160,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     );
   });
 
-  it('runs node and client where there is no Node', async () => {
+  it('runs node and client on a machine without Node.js', async () => {
     const dataDir = join(folder, 'node data');
     mkdirSync(dataDir);
     const common = ['-regtest', `-datadir=${dataDir}`, `-rpcport=${await freePort()}`];
@@ -219,15 +219,18 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     expect(await daemon.ended).toBe(0);
   });
 
-  it.skipIf(own?.suffix === '.exe')('is the started process itself: a signal ends it', async () => {
-    const dataDir = join(folder, 'killed data');
-    mkdirSync(dataDir);
-    const args = ['-regtest', `-datadir=${dataDir}`, '-server=0', '-listen=0', '-printtoconsole'];
-    const node = await startUntil(program('lbcnode'), args, env, 'Done loading');
-    node.child.kill('SIGTERM');
-    expect(await node.ended).toBe(0);
-    expect(node.output()).toContain('Shutdown');
-  });
+  it.skipIf(own?.suffix === '.exe')(
+    'replaces itself by the started program, so that a signal ends it',
+    async () => {
+      const dataDir = join(folder, 'killed data');
+      mkdirSync(dataDir);
+      const args = ['-regtest', `-datadir=${dataDir}`, '-server=0', '-listen=0', '-printtoconsole'];
+      const node = await startUntil(program('lbcnode'), args, env, 'Done loading');
+      node.child.kill('SIGTERM');
+      expect(await node.ended).toBe(0);
+      expect(node.output()).toContain('Shutdown');
+    },
+  );
 
   it('repairs corrupt or deleted unpacked files', async () => {
     const version = async (): Promise<string> =>
@@ -265,7 +268,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
   });
 
   it(
-    'has equal bytes when it is made in another folder from nothing',
+    'has equal bytes when it is built again in another folder',
     async () => {
       const again = await makeBundle(copyProject(), own!.name, join(folder, 'second'));
       expect(again.length).toBe(archive.length);
@@ -321,7 +324,7 @@ describe.skipIf(process.env['LBCNODE_FULL'] !== '1')(
   'the archive for another machine',
   () => {
     it.each(PLATFORMS.filter((platform) => platform !== own))(
-      '$name holds programs for it',
+      '$name contains programs for its platform',
       async (platform) => {
         const archive = await makeBundle(ROOT, platform.name, join(folder, 'others'));
         expect(archive.length).toBeLessThanOrEqual(MAX_ARCHIVE_BYTES);

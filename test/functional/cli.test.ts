@@ -231,7 +231,7 @@ describe('a wallet that is not loaded', () => {
 });
 
 describe('arguments', () => {
-  it('are converted by the methods’ declarations', async () => {
+  it('are converted by the declarations of the methods', async () => {
     expect(convertPositional('echo', ['1', 'true', '{}'])).toEqual(['1', 'true', '{}']);
     expect(stringifyJson(convertPositional('echojson', ['1.10', 'true', '{"a":1}', '"x"', 'null']))).toBe(
       '[1.10,true,{"a":1},"x",null]',
@@ -242,7 +242,7 @@ describe('arguments', () => {
     expect(await ask('echojson', 'x')).toEqual({ status: 1, out: '', err: 'error: Error parsing JSON:x\n' });
   });
 
-  it('come by name with -named', async () => {
+  it('are passed by name with -named', async () => {
     expect(stringifyJson(convertNamed('echojson', ['arg1=[1]', 'arg0="a=b"']))).toBe(
       '{"arg1":[1],"arg0":"a=b"}',
     );
@@ -253,7 +253,7 @@ describe('arguments', () => {
     );
   });
 
-  it('come from standard input', async () => {
+  it('are read from standard input', async () => {
     const base = ['-regtest', `-datadir=${data}`, `-rpcport=${port}`];
     expect((await run([...base, '-stdin', 'echo', 'a'], 'b\nc d\n\n')).out).toBe(
       '[\n  "a",\n  "b",\n  "c d",\n  ""\n]\n',

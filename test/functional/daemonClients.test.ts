@@ -196,7 +196,7 @@ describe('the extension of ReviveL', () => {
     expect(await daemon.call('wallet_remove', { wallet_id: 'second' })).toMatchObject({ id: 'second' });
   });
 
-  it('gets the error of lbrynet for the missing method wallet_seed', async () => {
+  it("gets lbrynet's error for the missing method wallet_seed", async () => {
     expect(await daemon.ask({ jsonrpc: '2.0', id: 1, method: 'wallet_seed', params: {} })).toMatchObject({
       error: { code: -32601, message: expect.stringContaining('wallet_seed') },
     });

@@ -117,7 +117,7 @@ const mine = (count: number): Promise<string[]> => node.rpc('generatetoaddress',
 const COIN = 100_000_000n;
 
 describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
-  it('processes payments, sends its own, and follows them into blocks and out of them', async () => {
+  it('processes received and sent payments, also when their blocks are connected and disconnected', async () => {
     const account = accountOf('alice');
     const opened = await openLedger(account, [hub]);
     const { ledger } = opened;

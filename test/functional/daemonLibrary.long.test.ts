@@ -110,7 +110,7 @@ afterAll(async () => {
 }, HANG_MS);
 
 describe('a daemon that lost its databases, and blobs', () => {
-  it('has its files, claims, channels and places again', { timeout: HANG_MS }, async () => {
+  it('restores its files, claims, channels and paths', { timeout: HANG_MS }, async () => {
     const [damaged, truncated, ownDamaged] = [
       await hashesOf('damaged'),
       await hashesOf('truncated'),
@@ -149,7 +149,7 @@ describe('a daemon that lost its databases, and blobs', () => {
     expect(owner.log).toContain(`${2 * BLOBS} blobs belong to no stream; they are kept`);
   });
 
-  it('plays and serves no damaged byte, and downloads what is damaged again', async () => {
+  it('plays and serves no corrupt byte, and downloads corrupt blobs again', async () => {
     for (const name of ['saved', 'played', 'damaged', 'truncated', 'own'])
       expect((await played(fileOf(await filesOf(owner), name))).equals(films.get(name)!), name).toBe(true);
     // The last blob of an own file exists nowhere else, so no response can be complete.
@@ -176,7 +176,7 @@ describe('a daemon that lost its databases, and blobs', () => {
     expect(existsSync(fileOf(before, 'headless').download_path!)).toBe(true);
   });
 
-  it('finds nothing more afterwards, also after a restart', async () => {
+  it('restores nothing twice, also after a restart', async () => {
     const files = await filesOf(owner);
     expect(await owner.call('file_rebuild')).toMatchObject({ streams: 0, files: 0, claims: 0 });
     await owner.stop();

@@ -82,7 +82,7 @@ const fileOf = async (name: string): Promise<ListedFile | undefined> =>
   (await filesOf(viewer, { claim_name: name }))[0];
 
 describe('curl', () => {
-  it('finds by HEAD what a name of 255 bytes is, without a download', async () => {
+  it('gets size and type of a name of 255 bytes by HEAD, without a download', async () => {
     expect(Buffer.byteLength(LONG_NAME)).toBe(255);
     const head = await headOf(`/get/${encodeURIComponent(LONG_NAME)}`, '--location');
     expect(head).toContain('http/1.1 302 found');
@@ -111,7 +111,7 @@ describe('curl', () => {
     }
   });
 
-  it('gets one range, several, a suffix, and none', async () => {
+  it('gets one range, several ranges and a suffix, and 416 for a range after the end', async () => {
     const { sd_hash: sdHash } = (await fileOf('film'))!;
     const path = `/stream/${sdHash}`;
     const part = (from: number, to: number): Buffer => film.subarray(from, to);

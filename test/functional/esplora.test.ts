@@ -259,7 +259,7 @@ describe('-esplora', () => {
     ]);
   });
 
-  it('returns the address of a claim output, the script type after the claim operation, and the operation', async () => {
+  it('returns for a claim output its address, its claim operation, and the type of the script after the operation', async () => {
     const tx = await json<Tx>(`/api/tx/${claimTx}`);
     const raw = await node.rpc<{ vout: { value: number; scriptPubKey: { hex: string } }[]; size: number }>(
       'getrawtransaction',

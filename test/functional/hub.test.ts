@@ -445,7 +445,7 @@ describe('the status port', () => {
     }).finally(() => socket.close());
   }
 
-  it('tells height, tip and country', async () => {
+  it('reports height, tip and country', async () => {
     const ping = Buffer.alloc(69);
     ping.writeInt32BE(1_446_058_291);
     ping.writeUInt8(1, 4);

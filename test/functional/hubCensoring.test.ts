@@ -115,7 +115,7 @@ const LABELS = ['one', 'two', 'alone', 'copy', 'makes'];
 const untilFound = (answer: object): Promise<void> =>
   expect.poll(() => found(...LABELS), { timeout: HANG_MS }).toMatchObject(answer);
 
-it('follows the chain', async () => {
+it('blocking and filtering by channels follow the chain', async () => {
   const lists = () => [
     `-hubblockingchannels=${actor.idOf('blocks')}`,
     `-hubfilteringchannels=${actor.idOf('filters')}`,

@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 describe('authentication', () => {
-  it('is by the header of the connection', async () => {
+  it('works by the header of the connection', async () => {
     const one = await client();
     expect(await one.ask('getblockcount')).toEqual({ jsonrpc: '1.0', result: HEIGHT, error: null, id: 1 });
     const { sessionid } = await one.result<{ sessionid: number }>('session');
@@ -52,7 +52,7 @@ describe('authentication', () => {
     expect((await (await client()).result<{ sessionid: number }>('session')).sessionid).not.toBe(sessionid);
   });
 
-  it('or by the first request', async () => {
+  it('works by the first request', async () => {
     const one = await client(null);
     const [user, password] = auth.split(':');
     expect(await one.ask('authenticate', user, password)).toEqual({

@@ -149,7 +149,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     expect(await wallet.rpc('getinfo')).toMatchObject({ blocks: HEIGHT + 103, balance: 3, errors: '' });
   });
 
-  it('sends, and sees its transaction confirmed', async () => {
+  it('sends a transaction and is notified of its confirmation', async () => {
     const txid = await wallet.rpc<string>('sendtoaddress', ADDRESS, 1.5);
     expect(await node.rpc('getrawmempool')).toEqual([txid]);
     await mine();
@@ -161,7 +161,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     expect(await balance()).toBeCloseTo(1.5, 2);
   });
 
-  it('receives from outside, at once and confirmed', async () => {
+  it('receives a payment, unconfirmed and confirmed', async () => {
     const address = await wallet.rpc<string>('getnewaddress', 'default', 'bech32');
     const before = await wallet.rpc<number>('getbalance', '*', 0);
     const own = await node.rpc<string>('getnewaddress');

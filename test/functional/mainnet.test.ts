@@ -25,8 +25,8 @@ interface NameAnswer {
   claims: { claimId: string; txid: string }[];
 }
 
-describe.runIf(source)('the real chain', () => {
-  it('imports its first 435 blocks and answers for the first claims', async () => {
+describe.runIf(source)('blocks of the main network', () => {
+  it('are imported up to height 435, and the first claims have the expected answers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mainnet-'));
     const file = join(folder, 'blocks.dat');
     const records = gunzipSync(readFileSync(source!))

@@ -140,7 +140,7 @@ describe('a miner with only templates', () => {
     expect(await node.rpc('verifychain', [4, 0])).toBe(true);
   });
 
-  it('gets templates without changing the node', async () => {
+  it("gets templates without a change of the node's state", async () => {
     const before = await node.rpc('gettxoutsetinfo');
     const names = await node.rpc('gettotalclaimednames');
     const one = await template();

@@ -416,7 +416,7 @@ describe('the wallet of dcrdex', () => {
     expect(await get('listlockunspent')).toEqual([]);
   });
 
-  it('signs and sends, and looks after its transactions', async () => {
+  it('signs, sends and watches its transactions', async () => {
     const to = await get<string>('getnewaddress', 'default', 'legacy');
     const coins = await get<{ txid: string; vout: number; amount: number; confirmations: number }[]>(
       'listunspent',

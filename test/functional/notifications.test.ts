@@ -149,7 +149,7 @@ const claimsOf = (hash: string, isDone: boolean, ...events: string[]): string[] 
   events.map((event) => `claim ${event} hello ${isDone ? 'done' : 'undone'} ${hash}`);
 
 describe('ZeroMQ', () => {
-  it('tells which notifications are published', async () => {
+  it('lists the published notifications', async () => {
     expect(await node.rpc('getzmqnotifications')).toEqual([
       { type: 'pubhashblock', address: addresses[0] },
       { type: 'pubhashblock', address: addresses[1] },
@@ -160,7 +160,7 @@ describe('ZeroMQ', () => {
     ]);
   });
 
-  it('brings a subscriber every message in order: blocks, mempool, claims, a reorganisation', async () => {
+  it('sends a subscriber every message in order: blocks, mempool, claims, a reorganisation', async () => {
     await join();
     const expected: string[] = [];
     const tips: string[] = [];
@@ -242,7 +242,7 @@ describe('ZeroMQ', () => {
     ]);
   });
 
-  it('keeps the node from starting where an address cannot be used', async () => {
+  it('prevents the start if an address cannot be used', async () => {
     const folder = mkdtempSync(joinPath(tmpdir(), 'zmq-start-'));
     try {
       const [port, rpcPort] = [await freePort(), await freePort()];

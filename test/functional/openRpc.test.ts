@@ -108,7 +108,7 @@ afterAll(async () => {
 });
 
 describe.each(IS_LONG ? PROFILES : PROFILES.slice(0, 1))('the document of the %s profile', (profile) => {
-  it('is one by the schema of OpenRPC, of the version of the program', async () => {
+  it('matches the schema of OpenRPC, and has the version of the program', async () => {
     const document = documents[profile];
     const ajv = new Ajv({ strict: false, allErrors: true });
     ajv.addFormat('regex', (text: string) => new RegExp(text, 'u') instanceof RegExp);

@@ -40,7 +40,7 @@ async function occupied(host: string): Promise<{ port: number; server: Server }>
 }
 
 describe('the node', () => {
-  it('makes its data folder with its parents, named in a word of its own', () => {
+  it('creates its data folder with its parents, for an option with a separate value', () => {
     const dataDir = join(folder, 'a', 'b');
     const { status, stderr } = start('--datadir', dataDir);
     expect([status, stderr]).toEqual([0, '']);
@@ -147,7 +147,7 @@ describe('the node', () => {
     );
   });
 
-  it('says which port is taken, and by which option to choose another', async () => {
+  it('names the port in use, and the option for another port', async () => {
     const { port, server } = await occupied('127.0.0.1');
     const rpc = run(['-regtest', '-listen=0', '-printtoconsole=0', '-rpcbind=127.0.0.1', '-rpcallowip=[::1]/128', `-rpcport=${port}`]); // prettier-ignore
     expect(rpc.status).toBe(1);

@@ -14,7 +14,7 @@ const PORT = 29246;
 /** NETWORK, BLOOM and WITNESS. */
 const SERVICES = 13n;
 
-describe('a node among strangers', () => {
+describe('a node with unknown peers', () => {
   const nodes: RegtestNode[] = [];
   let socks: SocksServer | null = null;
   let folder = '';

@@ -174,7 +174,7 @@ describe('the package', () => {
     expect(stdout).toContain('Redistributions in binary form must reproduce');
   });
 
-  it('leaves the project as it was', () => {
+  it('does not change the project folder', () => {
     const project = join(folder, 'project');
     for (const name of ['prebuilds', 'vendor', 'THIRD-PARTY-NOTICES.md', 'package.json.kept'])
       expect(readdirSync(project)).not.toContain(name);

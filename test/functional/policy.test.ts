@@ -25,7 +25,7 @@ interface MempoolInfo {
   mempoolminfee: number;
 }
 
-describe('the bounds of the mempool', () => {
+describe('the limits of the mempool', () => {
   let folder: string;
   let node: RegtestNode;
   /** Ids of coinbases that may be spent. */

@@ -49,7 +49,7 @@ interface Signed {
   complete: boolean;
 }
 
-describe('raw transactions', () => {
+describe('signing of raw transactions', () => {
   let node: RegtestNode;
   /** Height of the next coinbase to spend. */
   let next = 1;
@@ -126,7 +126,7 @@ describe('raw transactions', () => {
     expect(await node.rpc('getclaimsforname', ['kinds'])).toMatchObject({ claims: { length: 0 } });
   });
 
-  it('carries a claim through its life, built offline', async () => {
+  it('creates, updates and abandons a claim by transactions that are built offline', async () => {
     const common = { network, address, amountSat: AMOUNT, name: 'life' } as const;
     const claims = async (): Promise<{ claimId: string; value: string; effectiveAmount: number }[]> =>
       (await node.rpc<{ claims: never[] }>('getclaimsforname', ['life'])).claims;
@@ -207,7 +207,7 @@ describe('raw transactions', () => {
     expect(await node.rpc('getrawtransaction', [spent, true])).toMatchObject({ confirmations: 1 });
   });
 
-  it('signs messages that it verifies', async () => {
+  it('verifies its own signed messages', async () => {
     const signature = await node.rpc('signmessagewithprivkey', [WIFS[0], 'a message']);
     expect(await node.rpc('verifymessage', [address, signature, 'a message'])).toBe(true);
   });

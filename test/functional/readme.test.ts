@@ -54,7 +54,7 @@ describe('README.md', () => {
     expect(steps.filter(({ prints }) => prints !== null).length).toBeGreaterThanOrEqual(4);
   };
 
-  it('works from a wallet over a claim, a support, a takeover and an update to an abandon', async () => {
+  it('its walk works: wallet, claim, support, takeover, update, abandon', async () => {
     const [install, ...others] = blocksOf('Run it');
     expect(install).toBe('npm ci && npm start -- --regtest\n');
     // Blocks that begin with the short name which the first of them makes.
@@ -66,7 +66,7 @@ describe('README.md', () => {
     expect(node.output).toContain('Shutdown: done');
   });
 
-  longIt('mines alone by the walk of docs/mining.md', async () => {
+  longIt('the walk of docs/mining.md works', async () => {
     const [program, ...others] = blocksOf('Mine alone', 'docs/mining.md');
     const node = await start(program!.trim(), 'Stop it: ');
     const port = /rpcport=(\d+)/.exec(readFileSync(join(home, '.lbcnode', 'lbcnode.conf'), 'utf8'))![1]!;
@@ -79,7 +79,7 @@ describe('README.md', () => {
     expect(await node.exited).toBe(0);
   });
 
-  it('works from a channel over a film, a support and a search to a second daemon that pays for it', async () => {
+  it('its walk of lbcnet works: channel, film, support, search, and a second daemon that pays', async () => {
     const [programs, ...others] = blocksOf('Publish and watch: lbcnet');
     const isStart = (block: string): boolean => block.includes('lbcnet.js start ');
     const second = others.find(isStart)!;

@@ -66,6 +66,6 @@ it.each([
   );
 });
 
-it('says when the password is wrong', async () => {
+it('reports a wrong password', async () => {
   expect(await run('me:other')).toContain('status 401');
 });

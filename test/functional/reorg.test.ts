@@ -23,7 +23,7 @@ describe('branches', () => {
     on.rpc<string[]>('generatetoaddress', [count, address]);
   const raw = (on: RegtestNode, hash: string): Promise<string> => on.rpc<string>('getblock', [hash, 0]);
 
-  it('follows the branch with more work and keeps the first of equals', async () => {
+  it('follows the branch with more work, and of equal branches the first', async () => {
     const common = await mine(node, 5);
     for (const hash of common) expect(await rival.rpc('submitblock', [await raw(node, hash)])).toBeNull();
     const ours = await mine(node, 3);
@@ -47,7 +47,7 @@ describe('branches', () => {
     expect(await node.rpc('submitblock', [await raw(rival, fourth!)])).toBe('duplicate');
   });
 
-  it('invalidates and reconsiders, over a restart too', async () => {
+  it('invalidates and reconsiders blocks, also over a restart', async () => {
     const best = await node.rpc<string>('getbestblockhash');
     const height = await node.rpc<number>('getblockcount');
     const pivot = await node.rpc<string>('getblockhash', [height - 1]);
@@ -62,7 +62,7 @@ describe('branches', () => {
     expect(await node.rpc('getbestblockhash')).toBe(best);
   });
 
-  longIt('undoes 300 blocks and connects 301 others', async () => {
+  longIt('disconnects 300 blocks and connects 301 others', async () => {
     const deep = await startRegtest();
     const wide = await startRegtest();
     try {

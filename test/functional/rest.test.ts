@@ -56,7 +56,7 @@ describe('REST', () => {
     return { bytes: bin!.bytes, json: JSON.parse(json!.text) };
   }
 
-  it('answers blocks by hash, by height and by the tip', async () => {
+  it('returns blocks by hash, by height and by the tip', async () => {
     const hash = await hashAt(5);
     const { bytes, json } = await inAllFormats(`/rest/block/${hash}`);
     expect(bytes.toString('hex')).toBe(await node.rpc('getblock', [hash, 0]));
@@ -69,7 +69,7 @@ describe('REST', () => {
     expect((await inAllFormats('/rest/block/tip')).json).toMatchObject({ height: HEIGHT });
   });
 
-  it('answers headers upwards from a block', async () => {
+  it('returns the headers from a block upwards', async () => {
     const { bytes, json } = await inAllFormats(`/rest/headers/2000/${await hashAt(HEIGHT - 2)}`);
     const hashes = await Promise.all([HEIGHT - 2, HEIGHT - 1, HEIGHT].map(hashAt));
     expect(json).toEqual(await Promise.all(hashes.map((hash) => node.rpc('getblockheader', [hash]))));
@@ -80,7 +80,7 @@ describe('REST', () => {
     expect((await ask(node, `/rest/headers/1/${'ab'.repeat(32)}.json`)).text).toBe('[]\n');
   });
 
-  it('answers transactions, confirmed and not', async () => {
+  it('returns confirmed and unconfirmed transactions', async () => {
     const unconfirmed = await inAllFormats(`/rest/tx/${sent}`);
     expect(unconfirmed.bytes.toString('hex')).toBe(sentHex);
     expect(unconfirmed.json).toMatchObject({ txid: sent, hex: sentHex });
@@ -92,7 +92,7 @@ describe('REST', () => {
     });
   });
 
-  it('answers the state of chain and mempool', async () => {
+  it('returns the state of chain and mempool', async () => {
     const json = async (path: string): Promise<unknown> => JSON.parse((await ask(node, path)).text);
     expect(await json('/rest/chaininfo.json')).toMatchObject({
       blocks: HEIGHT,
@@ -129,7 +129,7 @@ describe('REST', () => {
       return bytes;
     };
 
-    it('answers by names in the path, with the mempool and without', async () => {
+    it('returns the outputs in the path, with and without the mempool', async () => {
       const [spent, other] = [await coinbaseAt(1), await coinbaseAt(2)];
       const names = `${spent}-0/${other}-0/${other}-1/${sent}-0`;
       const plain = await inAllFormats(`/rest/getutxos/${names}`);
@@ -151,7 +151,7 @@ describe('REST', () => {
       expect(parse(withMempool.bytes)).toMatchObject({ bitmap: [0b1010], heights: [2, 0x7fffffff] });
     });
 
-    it('answers by a posted request', async () => {
+    it('returns the outputs of a POST request', async () => {
       const asked = [outPoint(await coinbaseAt(1), 0), outPoint(sent, 0)];
       for (const [checksMempool, bitmap, heights] of [
         [0, 0b01, [1]],
@@ -167,7 +167,7 @@ describe('REST', () => {
       expect(parse(bare.bytes)).toMatchObject({ bitmap: [1], heights: [0x7fffffff] });
     });
 
-    it('refuses too many and what it cannot read', async () => {
+    it('refuses too many outputs and malformed requests', async () => {
       const name = `${sent}-0`;
       const refusal = async (path: string, body?: Buffer): Promise<unknown[]> => {
         const { status, text } = await ask(node, path, body);
@@ -210,7 +210,7 @@ describe('REST', () => {
     expect(await ask(node, path)).toMatchObject({ status, type: 'text/plain', text: `${message}\r\n` });
   });
 
-  it('tells that it is healthy, and measures nothing unless it is asked to', async () => {
+  it('reports its health, and serves no metrics without the option', async () => {
     const health = await ask(node, '/health');
     expect(health.status).toBe(200);
     expect(JSON.parse(health.text)).toEqual({

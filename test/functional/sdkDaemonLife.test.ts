@@ -216,7 +216,7 @@ class Comparison {
   }
 }
 
-describe.skipIf(!canRun)('the recorded life of a daemon', { timeout: HANG_MS }, () => {
+describe.skipIf(!canRun)('the recorded session of a daemon', { timeout: HANG_MS }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
   let hubProcess: ChildProcess;
   let hub: HubControl;
@@ -308,7 +308,7 @@ describe.skipIf(!canRun)('the recorded life of a daemon', { timeout: HANG_MS }, 
     }
   }
 
-  it('is followed', async () => {
+  it('gives the recorded answers', async () => {
     const lines = gunzipSync(readFileSync(recording!))
       .toString()
       .trimEnd()

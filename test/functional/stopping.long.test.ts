@@ -91,7 +91,7 @@ describe('an import of bootstrap.dat', () => {
 });
 
 describe('a node', () => {
-  it('whose last flush fails ends with exit code 1 and says why', async () => {
+  it('whose last flush fails ends with exit code 1 and reports the reason', async () => {
     const node = start(`-rpcport=${await freePort()}`);
     await node.printed('Done loading');
     renameSync(networkDir, join(dataDir, 'away'));
@@ -113,7 +113,7 @@ describe('a node', () => {
     expect(second.output()).toMatch(/^Error: .*blk00000\.dat/m);
   });
 
-  it('continues at signals without a meaning for it', async () => {
+  it('continues after signals that it does not handle', async () => {
     const port = await freePort();
     const node = start(`-rpcport=${port}`, '-rpcuser=u', '-rpcpassword=p');
     await node.printed('Done loading');

@@ -118,13 +118,13 @@ describe.skipIf(!isThere)('on a terminal', () => {
     expect(lines.slice(-3)).toEqual(['Shutdown: In progress...', 'Shutdown: done', '']);
   });
 
-  it('without colours in the settings there are no colours', async () => {
+  it('with colours turned off it prints none', async () => {
     const shown = await firstStart(80, { NO_COLOR: '1' });
     expectFitting(shown, 80);
     expect(shown.isColored).toBe(false);
   });
 
-  it('that is dumb there are plain lines', async () => {
+  it('with TERM=dumb it prints plain lines', async () => {
     const shown = await firstStart(80, { TERM: 'dumb' });
     expect(shown).toMatchObject({ isColored: false, renewed: [], odd: [] });
   });

@@ -201,7 +201,7 @@ describe('claims of a wallet', () => {
     expect((await error('abandonclaim', updated, own)).message).toContain('is already spent');
   });
 
-  it('are never spent without being named', async () => {
+  it('are spent only by calls that name them', async () => {
     await demo('claimname', ['kept', '00', 0.4]);
     await mine();
     const kept = (await listed(true, true)).find(({ name }) => name === 'kept')!;
@@ -235,7 +235,7 @@ describe('claims of a wallet', () => {
     expect(await stakes()).toHaveLength(before.length - 1);
   });
 
-  it('claims an empty name when it must, and as the reference does in its profile', async () => {
+  it('claims an empty name only on request, and in the lbrycrd profile as the reference does', async () => {
     await call('wallet/other', 'claimname', ['', '0a', 0.01, true]);
     await call('lbrycrd/wallet/other', 'claimname', ['', '0b', 0.02]);
     // The reference takes a fourth argument and passes it over.

@@ -82,7 +82,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
         for (const depth of [0, 1, 3]) await same('listnameclaims', supports, active, depth);
   };
 
-  it('answers alike through the life of a claim', async () => {
+  it('gives the same answers from the creation of a claim to its end', async () => {
     await ours('generate', [130]);
     await reference.call('generate', [130]);
     await same('listnameclaims');
@@ -127,7 +127,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     }
   });
 
-  it('refuses alike', async () => {
+  it('refuses the same calls', async () => {
     const cases: [string, ...unknown[]][] = [
       ['claimname'],
       ['claimname', 'a', '00'],

@@ -224,7 +224,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     await done('unloadwallet', 'another');
   });
 
-  it('stays as it was where it cannot be encrypted', async () => {
+  it('is unchanged if it cannot be encrypted', async () => {
     const before = await standing();
     const address = keyOf('key 5').legacy;
     const there = readdirSync(walletDir).sort();

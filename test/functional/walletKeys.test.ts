@@ -53,7 +53,7 @@ describe('keys of wallets', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are described by address, and each has its own', async () => {
+  it('are described by address, each with its own path', async () => {
     const legacy = await rpc<string>('getnewaddress', 'mine', 'legacy');
     const nested = await rpc<string>('getnewaddress', 'mine', 'p2sh-segwit');
     const info = await rpc<AddressInfo>('getaddressinfo', legacy);
@@ -246,7 +246,7 @@ describe('keys of wallets', () => {
     });
   });
 
-  it('go to a text file and come back from it', async () => {
+  it('are exported to a text file and imported from it', async () => {
     const path = join(folder, 'dump');
     expect(await at('in', 'dumpwallet', path)).toEqual({ filename: path });
     expect(statSync(path).mode & 0o077).toBe(0);
@@ -269,7 +269,7 @@ describe('keys of wallets', () => {
     expect(await at('again', 'importwallet', path)).toBe(null);
   });
 
-  it('have a new seed from then on', async () => {
+  it('come from the new seed after sethdseed', async () => {
     const { wif } = keyOf('new seed');
     await rpc('createwallet', 'seeded');
     const before = await at<string>('seeded', 'getnewaddress', '', 'legacy');

@@ -97,7 +97,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     expect(await stand(ourCall), String(after)).toEqual(await stand(theirs.call));
   }
 
-  it('derives, describes and reveals the same keys, and signs alike', async () => {
+  it('derives, describes and exports the same keys, and gives the same signatures', async () => {
     await both('sethdseed', true, 'nonsense');
     await both('sethdseed', true, SEED);
     const addresses: string[] = [ADDRESS];

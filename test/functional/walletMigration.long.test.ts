@@ -86,7 +86,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
   /** An empty pool is as old as the call. */
   const ageless = ({ keypoololdest: _oldest, ...info }: Info): Info => same(info);
 
-  it('killed during a write: the log contains records that the file does not, as the reference finds', async () => {
+  it('that were killed during a write are converted with the records of their log, like in the reference', async () => {
     const own = join(folder, 'killed');
     mkdirSync(own);
     reference = await startWalletReference(binary!, own, ['-keypool=5', '-flushwallet=0']);
@@ -132,7 +132,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     await reference.end('SIGKILL');
   });
 
-  it('are converted with their log, without changing the old folder', async () => {
+  it('are converted with their log, and the old folder is not changed', async () => {
     const own = join(folder, 'killed');
     const left = walletsOf(own);
     const before = stateOf(left);
@@ -159,7 +159,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     }
   });
 
-  it('encrypted ones open under their passphrase, at -wallet= too', async () => {
+  it('that are encrypted open with their passphrase, also at -wallet=', async () => {
     const own = join(folder, 'killed');
     // What restarts the reference may be the encryption itself.
     await reference.rpc('encryptwallet', 'open sesame');
@@ -190,7 +190,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     expect(readFileSync(dat)).toEqual(bytes);
   });
 
-  it('in use by the reference: refused', async () => {
+  it('that the reference is using are refused', async () => {
     const own = join(folder, 'killed');
     reference = await startWalletReference(binary!, own, ['-keypool=1']);
     const answer = await call<Info>(

@@ -135,7 +135,7 @@ describe('spending', () => {
     expect(await rpc<Unspent[]>('listunspent', 1, 99, [], true, { minimumSumAmount: 0.1 })).toHaveLength(1);
   });
 
-  it('leaves locked outputs alone', async () => {
+  it('does not spend locked outputs', async () => {
     const [first, ...rest] = await rpc<Unspent[]>('listunspent');
     const output = { txid: first!.txid, vout: first!.vout };
     expect(await rpc('lockunspent', false, [output])).toBe(true);
@@ -175,7 +175,7 @@ describe('spending', () => {
     expect(outputs).toEqual([{}, { redeem_script: expect.objectContaining({ type: 'witness_v0_keyhash' }) }]);
   });
 
-  it('funds, signs and sends by hand', async () => {
+  it('funds, signs and sends raw transactions', async () => {
     const raw = await rpc<string>('createrawtransaction', [], [{ [ADDRESS]: 2.3 }]);
     const funded = await rpc<{ hex: string; fee: number; changepos: number }>('fundrawtransaction', raw, {
       changePosition: 0,
@@ -243,7 +243,7 @@ describe('spending', () => {
     await rpc('generate', 1);
   });
 
-  it('refuses in the words of the reference', async () => {
+  it('refuses with the messages of the reference', async () => {
     const told: [string, unknown[], string][] = [
       ['sendtoaddress', [ADDRESS, 'x'], '-3 Invalid amount'],
       ['sendtoaddress', [ADDRESS, 0], '-3 Invalid amount for send'],
@@ -321,7 +321,7 @@ describe('several wallets', () => {
     await to('vault', 'walletlock');
   });
 
-  it('one that only watches funds what others sign', async () => {
+  it('a watch-only wallet funds transactions that others sign', async () => {
     await rpc('createwallet', 'watch', true);
     const address = await rpc<string>('getnewaddress');
     await rpc('sendtoaddress', address, 2);
@@ -347,7 +347,7 @@ describe('several wallets', () => {
     expect(await rpc('signrawtransactionwithwallet', hex)).toMatchObject({ complete: true });
   });
 
-  it('two of three sign one PSBT', async () => {
+  it('two of three signers sign one PSBT', async () => {
     const names = ['one', 'two', 'three'];
     const keys: string[] = [];
     for (const name of names) {

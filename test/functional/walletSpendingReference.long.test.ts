@@ -103,7 +103,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
     return ours;
   }
 
-  it('refuses the same in the same words', async () => {
+  it('refuses the same calls with the same messages', async () => {
     const calls: [string, ...unknown[]][] = [
       ['sendtoaddress', 'x', 1],
       ['sendtoaddress', OTHER, 0],
@@ -234,7 +234,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       await same(JSON.stringify([outputs, options]), (side) => funded(side, outputs, options)());
   });
 
-  it('sends, bumps and abandons alike', async () => {
+  it('sends, bumps and abandons in the same way', async () => {
     await same('a payment', async (side) => {
       const txid = await side.rpc<string>('sendtoaddress', OTHER, 1.5, 'what', 'whom', false, true);
       const { vsize, ...shape } = (await side.shape(await side.rpc<string>('getrawtransaction', txid))) as {

@@ -134,7 +134,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     ]);
   }
 
-  it('signs in parts, and says what it lacks', async () => {
+  it('signs in parts, and reports missing signatures', async () => {
     const [first, second] = coins as [Coin, Coin];
     const raw = await both('createrawtransaction', [pointOf(first), pointOf(second)], { [ADDRESS]: 1.9 });
     for (const type of ['ALL', 'NONE', 'SINGLE', 'ALL|ANYONECANPAY', 'NONE|ANYONECANPAY', 'all', '', 7])
@@ -269,7 +269,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     await both('abandontransaction', two);
   });
 
-  it('bumps fees, and lists what came since', async () => {
+  it('bumps fees, and lists the transactions since a block', async () => {
     const [first, second, third] = coins as [Coin, Coin, Coin];
     const change = await both<string>('getrawchangeaddress');
     const waits = await send(first, { [ADDRESS]: 0.5, [change]: 0.4999 });
@@ -316,7 +316,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
       ]);
   });
 
-  it('watches addresses, and imports their keys later', async () => {
+  it('watches addresses before and after the import of their keys', async () => {
     const watched = keyOf('watched');
     await both('importaddress', watched.legacy, 'watched', false);
     await both('importpubkey', keyOf('watched by key').pubkey, '', false);

@@ -66,7 +66,7 @@ describe('pages', () => {
     }
   });
 
-  it('show the chain, its blocks and their events', async () => {
+  it('show the chain, blocks and their events', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     const home = await get('/');
     expect(home.status).toBe(200);
@@ -83,14 +83,14 @@ describe('pages', () => {
     expect((await get('/block/tip')).status).toBe(200);
   });
 
-  it('show a transaction with what it claims', async () => {
+  it('show a transaction with its claim operations', async () => {
     const { status, text } = await get(`/tx/${claimTx}`);
     expect(status).toBe(200);
     expect(text).toContain(`href="/claim/${claimId}"`);
     expect(text).toContain('href="/name/mindblown"');
   });
 
-  it('are escaped, whatever the chain holds', async () => {
+  it('escape all texts of the chain', async () => {
     const { status, text } = await get(`/name/${encodeURIComponent('<script>alert(1)</script>')}`);
     expect(status).toBe(200);
     expect(text).toContain('&lt;script>alert(1)&lt;/script>');
@@ -99,7 +99,7 @@ describe('pages', () => {
     expect(found.text).not.toContain('<img src=x');
   });
 
-  it('answer what is malformed, missing, too long or not allowed', async () => {
+  it('answer requests that are malformed, unknown, too long or not allowed', async () => {
     for (const [path, status] of [
       ['/nothing', 404],
       ['/block/zz', 404],
@@ -126,13 +126,13 @@ describe('pages', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('are sent again only when they changed', async () => {
+  it('are sent again only after a change', async () => {
     const first = await get('/blocks');
     const again = await get('/blocks', { 'If-None-Match': first.headers.get('etag')! });
     expect([again.status, again.text]).toEqual([304, '']);
   });
 
-  it('find the meant object by a search', async () => {
+  it('find an object by a search', async () => {
     const tip = await node.rpc<string>('getbestblockhash');
     for (const [query, place] of [
       ['mindblown', '/name/mindblown'],
@@ -287,7 +287,7 @@ describe('pages', () => {
     expect(seen.size).toBeGreaterThan(50);
   });
 
-  it('show names, claims and what comes', async () => {
+  it('show names, claims and upcoming events', async () => {
     expect((await get('/names?prefix=mind')).text).toContain('href="/name/mindblown"');
     const claim = await get(`/claim/${claimId}`);
     expect([claim.status, claim.text.includes('mindblown')]).toEqual([200, true]);

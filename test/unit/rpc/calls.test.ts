@@ -6,7 +6,7 @@ import { MethodTable } from '../../../src/rpc/declare/table.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { send, testServices } from './support.js';
 
-it('reports calls of declared methods alone, under their own names', async () => {
+it('counts only calls of declared methods, under the names of the methods', async () => {
   const calls: [string, boolean][] = [];
   const dispatcher = new RpcDispatcher(
     { deprecated: new Set() },

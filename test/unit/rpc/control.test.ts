@@ -32,7 +32,7 @@ describe('help', () => {
     expect(text.endsWith('\n')).toBe(false);
   });
 
-  it('explains one method, hidden ones too', async () => {
+  it('describes one method, also a hidden one', async () => {
     expect(JSON.parse(await run(help, '["uptime"]'))).toMatch(
       /^uptime\n\nReturns the total uptime of the server\.\n\nResult:\n/,
     );
@@ -57,7 +57,7 @@ describe('help', () => {
 });
 
 describe('logging', () => {
-  it('shows and switches categories, excluding last', async () => {
+  it('shows and sets categories, and applies exclusions last', async () => {
     const ctx = testContext();
     const all = (active: number): Record<string, number> =>
       Object.fromEntries(LOG_CATEGORIES.map((name) => [name, active]));
@@ -72,7 +72,7 @@ describe('logging', () => {
     expect(await call('["net",7]')).toEqual(all(0));
   });
 
-  it('answers with booleans in the lbrycrd profile', async () => {
+  it('returns booleans in the lbrycrd profile', async () => {
     expect(JSON.parse(await run(logging, '[["net"]]', testContext({ profile: 'lbrycrd' })))).toMatchObject({
       net: true,
       tor: false,
@@ -88,15 +88,15 @@ describe('logging', () => {
   });
 });
 
-describe('the rest', () => {
-  it('stop asks for a stop and says so', async () => {
+describe('the other methods of control', () => {
+  it('stop requests the stop and returns a message', async () => {
     const services = testServices();
     expect(await run(stop, '[true]', testContext({ services }))).toBe('"LBRYcrd server stopping"');
     expect(await run(stop, '[]', testContext({ services, profile: 'lbcd' }))).toBe('"lbcd stopping."');
     expect(services.stops.length).toBe(2);
   });
 
-  it('uptime counts seconds', async () => {
+  it('uptime returns seconds', async () => {
     expect(Number(await run(uptime))).toBeGreaterThanOrEqual(5);
     expect(Number(await run(uptime, '["ignored"]'))).toBeLessThan(3600);
     await expect(run(uptime, '["ignored"]', testContext({ profile: 'lbcd' }))).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('the rest', () => {
     expect(await run(uptime, '[]', testContext({ services: mocked }))).toBe('1000');
   });
 
-  it('getmemoryinfo gives figures or XML', async () => {
+  it('getmemoryinfo returns numbers or XML', async () => {
     const stats = JSON.parse(await run(getMemoryInfo)) as { locked: object; process: { rss: number } };
     expect(Object.keys(stats.locked)).toEqual([
       'used',
@@ -134,7 +134,7 @@ describe('the rest', () => {
     await expect(run(getMemoryInfo, '["x"]')).rejects.toEqual(new RpcError(-8, 'unknown mode x'));
   });
 
-  it('echo gives back what came, exactly', async () => {
+  it('echo returns its arguments unchanged', async () => {
     const params = '[1.10,12345678901234567890,{"b":1,"a":null,"b":2},null,"é",1,2,3,4,5,6,7]';
     expect(await run(echo, params)).toBe(params);
     expect(await run(echoJson, '[]')).toBe('[]');

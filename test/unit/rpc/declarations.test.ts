@@ -20,24 +20,27 @@ import { hexOf, jsonArray, stringifyJson } from '../../../src/util/json/jsonWrit
 
 describe('every declared method', () => {
   const declared = [...METHODS, ...LBCWALLET_METHODS];
-  it.each(declared.map((method) => [method.name, method] as const))('%s is well declared', (name, method) => {
-    expect(name).toMatch(/^[a-z][a-z0-9_.]*$/);
-    expect(method.summary).toMatch(/[.!?"]$/);
-    const names = method.params.flatMap(paramNames);
-    expect(new Set(names).size).toBe(names.length);
-    const firstOptional = method.params.findIndex((param) => param.required !== true);
-    const lastRequired = method.params.findLastIndex((param) => param.required === true);
-    if (firstOptional >= 0) expect(lastRequired).toBeLessThan(firstOptional);
-    for (const param of method.params) {
-      expect(PARAM_TYPES).toHaveProperty(param.type);
-      expect(param.description).not.toBe('');
-      if (param.required === true) expect(param.default).toBeUndefined();
-    }
-    for (const example of method.examples ?? []) {
-      for (const word of example) expect(() => parseJson(word), `${name} ${word}`).not.toThrow();
-    }
-    expect(methodHelp(method).startsWith(`${methodUsage(method)}\n`)).toBe(true);
-  });
+  it.each(declared.map((method) => [method.name, method] as const))(
+    '%s has a valid declaration',
+    (name, method) => {
+      expect(name).toMatch(/^[a-z][a-z0-9_.]*$/);
+      expect(method.summary).toMatch(/[.!?"]$/);
+      const names = method.params.flatMap(paramNames);
+      expect(new Set(names).size).toBe(names.length);
+      const firstOptional = method.params.findIndex((param) => param.required !== true);
+      const lastRequired = method.params.findLastIndex((param) => param.required === true);
+      if (firstOptional >= 0) expect(lastRequired).toBeLessThan(firstOptional);
+      for (const param of method.params) {
+        expect(PARAM_TYPES).toHaveProperty(param.type);
+        expect(param.description).not.toBe('');
+        if (param.required === true) expect(param.default).toBeUndefined();
+      }
+      for (const example of method.examples ?? []) {
+        for (const word of example) expect(() => parseJson(word), `${name} ${word}`).not.toThrow();
+      }
+      expect(methodHelp(method).startsWith(`${methodUsage(method)}\n`)).toBe(true);
+    },
+  );
 });
 
 describe('generated files', () => {
@@ -51,7 +54,7 @@ describe('generated files', () => {
 });
 
 describe('the method reference', () => {
-  it('has contents that lead to its headings', () => {
+  it('has a table of contents that links to its headings', () => {
     const text = generatedFiles()['docs/rpc.md']!;
     const anchors = [...text.matchAll(/^###? (.*)$/gm)].map(([, heading]) =>
       heading!
@@ -106,7 +109,7 @@ const sample = defineMethod({
 });
 
 describe('help', () => {
-  it('has the reference layout', () => {
+  it('has the layout of the reference', () => {
     expect(methodHelp(sample)).toBe(`sample "blockhash" ( verbosity stats n )
 
 Does a sample thing.
@@ -147,7 +150,7 @@ Examples:
   });
 });
 
-describe('what is said of a wrong number of arguments', () => {
+describe('the error about a wrong number of arguments', () => {
   const taking = (least: number, named: number, maxArgs?: number): RpcMethod => ({
     ...sample,
     params: Array.from({ length: named }, (_, index) => ({
@@ -167,11 +170,11 @@ describe('what is said of a wrong number of arguments', () => {
     // One more is taken and ignored, which no reader needs to know.
     [2, 2, 3, 1, 'sample takes 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
     [0, 0, 1, 2, 'sample takes no arguments, 2 were given.\nUsage: sample'],
-  ])('from %d to %d (%s): %d', (least, named, maxArgs, given, said) =>
+  ])('is correct from %d to %d (%s): %d', (least, named, maxArgs, given, said) =>
     expect(arityError(taking(least, named, maxArgs), given)).toBe(said),
   );
 
-  it('names as many arguments as the usage shows, in every method', () => {
+  it('states as many arguments as the usage shows, for every method', () => {
     for (const method of METHODS) {
       const shown = method.maxArgs === Infinity ? Infinity : method.params.length;
       const bound = /^\S+ takes (?:\d+ to |at most )?(no|\d+) arguments?, /.exec(
@@ -183,7 +186,7 @@ describe('what is said of a wrong number of arguments', () => {
 });
 
 describe('OpenRPC', () => {
-  it('tells what recurs once, and refers to it', () => {
+  it('defines recurring shapes once and refers to them', () => {
     const inner = t.named('Inner', t.object({ a: t.coins('an amount') }));
     const schemas = new JsonSchemas();
     expect(schemas.of(t.array(inner))).toEqual({
@@ -198,7 +201,7 @@ describe('OpenRPC', () => {
     expect(JSON.stringify(schemas.components)).not.toContain('multipleOf');
   });
 
-  it('gives each name to one shape', () => {
+  it('has one shape for each name', () => {
     const shapes = new Map<string, Schema>();
     const walk = (schema: Schema): void => {
       if (schema.name !== undefined) {
@@ -219,7 +222,7 @@ describe('OpenRPC', () => {
     expect(shapes.size).toBeGreaterThan(15);
   });
 
-  it('names the errors that a method can answer with', () => {
+  it('lists the errors that a method can return', () => {
     const errorsOf = (name: string, profile: Profile = 'documented'): string[] =>
       methodErrors(
         METHODS.find((method) => method.name === name)!,
@@ -258,7 +261,7 @@ describe('OpenRPC', () => {
     expect(described.result).toMatchObject({ schema: { anyOf: [{ type: 'string' }, { type: 'object' }] } });
   });
 
-  it('lists what an object must have', () => {
+  it('lists the required members of an object', () => {
     const schema = new JsonSchemas().of(t.object({ a: t.int(), b: t.optional(t.str()) }));
     expect(schema).toMatchObject({ required: ['a'], additionalProperties: false });
   });
@@ -268,7 +271,7 @@ describe('the recorded examples', () => {
   const table = new MethodTable(METHODS);
 
   it.each(recordedCalls().map((call) => [call.method, call] as const))(
-    '%s fits its declaration',
+    '%s matches its declaration',
     (_, call) => {
       const method = table.find(call.method, call.profile);
       expect(method, `${call.method} is no method of the ${call.profile} profile`).toBeDefined();
@@ -277,7 +280,7 @@ describe('the recorded examples', () => {
     },
   );
 
-  it('are there for every method (LBCNODE_RECORD=1 npx vitest run test/functional/openRpc.test.ts)', () => {
+  it('exist for every method (LBCNODE_RECORD=1 npx vitest run test/functional/openRpc.test.ts)', () => {
     const recorded = new Set(recordedCalls().map(({ method }) => method));
     const missing = METHODS.filter(({ name }) => !recorded.has(name) && !WITHOUT_EXAMPLE.includes(name));
     expect(missing.map(({ name }) => name)).toEqual([]);
@@ -292,7 +295,7 @@ describe('checkResult', () => {
     pair: ['addr', true],
   };
 
-  it('passes what is declared', async () => {
+  it('accepts a result that matches its declaration', async () => {
     expect(await checkResult(sample.result, hexOf(Buffer.from('00', 'hex')))).toEqual([]);
     expect(await checkResult(sample.result, good)).toEqual([]);
     expect(await checkResult(sample.result, { ...good, fee: coins(5n), tx: jsonArray([]) })).toEqual([]);
@@ -308,11 +311,11 @@ describe('checkResult', () => {
     [{ ...good, byName: { x: 1.5 } }, ['result.byName.x: not an integer: 1.5']],
     [{ ...good, pair: ['addr'] }, ['result.pair: 1 items, not 2']],
     [{ ...good, pair: ['addr', 1] }, ['result.pair[1]: number, not bool']],
-  ])('finds what differs: %j', async (value, problems) => {
+  ])('reports a difference: %j', async (value, problems) => {
     expect(await checkResult(sample.result, value as never)).toEqual(problems);
   });
 
-  it('knows every kind', async () => {
+  it('checks every kind of value', async () => {
     expect(await checkResult(t.none(), null)).toEqual([]);
     expect(await checkResult(t.none(), 0)).toEqual(['result: number, not null']);
     expect(await checkResult(t.any(), [1, {}])).toEqual([]);

@@ -75,7 +75,7 @@ describe('AnswerCache', () => {
     expect(cache.find(call(['a'], 'chainAndMempool'))).toBeUndefined();
   });
 
-  it('keeps no answer if something changed meanwhile', () => {
+  it('does not cache an answer if the chain or the mempool changed during the call', () => {
     const { cache, call, state } = cacheOf();
     const early = call(['a']);
     state.tip++;
@@ -140,7 +140,7 @@ describe('AnswerCache', () => {
     expect(cache.sizeBytes).toBe(0);
   });
 
-  it('keeps longer answers of methods that take long to find them', () => {
+  it('caches long answers of methods that declare keepsLong', () => {
     const { cache } = cacheOf();
     const call = cache.callOf({ ...method('chain'), keepsLong: true }, 'documented', ['a'])!;
     cache.keep(call, 'x'.repeat(100_000));
@@ -171,7 +171,7 @@ function dispatchers(services: RpcServices, cache: AnswerCache, extra: readonly 
   return { kept: make({ answers: cache }), fresh: make({}) };
 }
 
-describe('a dispatcher that keeps answers', () => {
+describe('a dispatcher with an answer cache', () => {
   it('runs a method once, with and without waiting, alone and in batches, and wraps the answer for each caller', async () => {
     const { cache } = cacheOf();
     let runs = 0;
@@ -238,7 +238,7 @@ describe('a dispatcher that keeps answers', () => {
     }
   });
 
-  it('does not keep errors', async () => {
+  it('does not cache errors', async () => {
     const { cache } = cacheOf();
     const { kept } = dispatchers(testServices(), cache, []);
     const body = '{"id":1,"method":"getclaimsforname","params":[]}';
@@ -253,7 +253,7 @@ describe('cached answers over blocks, transactions and reorganisations', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  it('equal new ones', async () => {
+  it('equal uncached answers', async () => {
     world = await PoolWorld.open(120);
     const { chain } = world;
     const services = Object.assign(chain.services, { mempool: world.mempool });

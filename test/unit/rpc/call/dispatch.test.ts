@@ -91,13 +91,13 @@ describe('single requests', () => {
     ['{"method":"test_echo","id":{"a":[1.50]}}', '{"a":[1.50]}'],
     // The first of each name counts.
     ['{"id":1,"x":0,"method":"test_echo","id":2,"method":"test_fail","params":[],"params":[7]}', '1'],
-  ])('gives the id back exactly: %s', async (body, id) => {
+  ])('returns the id unchanged: %s', async (body, id) => {
     expect((await send(dispatcher, body)).text).toBe(
       `{"result":[null,null,"documented",null],"error":null,"id":${id}}\n`,
     );
   });
 
-  it('takes named arguments, alternatives included, and refuses unknown ones', async () => {
+  it('accepts named arguments and their alternative names, and refuses unknown ones', async () => {
     expect((await send(dispatcher, '{"method":"test_echo","params":{"zweites":2}}')).text).toContain(
       '[null,2,',
     );
@@ -130,7 +130,7 @@ describe('single requests', () => {
     ['{"method":"test_fail","params":["bug"]}', 500, -32603, 'broken invariant'],
     ['{"method":"test_fail","params":["early"]}', 500, -1, 'source broke'],
     ['{"method":"test_fail","params":[5]}', 500, -1, 'JSON value is not a string as expected'],
-  ])('answers %s with status %d and error %d', async (body, status, code, message) => {
+  ])('answers %s with HTTP status %d and error %d', async (body, status, code, message) => {
     const reply = await send(dispatcher, body);
     expect(reply.status).toBe(status);
     expect(JSON.parse(reply.text)).toEqual({ result: null, error: { code, message }, id: null });
@@ -141,11 +141,11 @@ describe('single requests', () => {
     expect(JSON.parse(reply.text)).toMatchObject({ error: { code: -32700, message: 'Parse error' } });
   });
 
-  it('carries the id of a request that is bad further on', async () => {
+  it('returns the id of a request that has an error after the id', async () => {
     expect((await send(dispatcher, '{"id":7,"method":5}')).text).toContain('"id":7');
   });
 
-  it('reports exceptions that are no answers', async () => {
+  it('returns an internal error for exceptions that are not RPC errors', async () => {
     exceptions.length = 0;
     await send(dispatcher, '{"method":"test_fail","params":["rpc"]}');
     expect(exceptions).toEqual([]);
@@ -153,20 +153,20 @@ describe('single requests', () => {
     expect(exceptions).toMatchObject([{ name: 'AssertionError' }]);
   });
 
-  it('reads amounts exactly', async () => {
+  it('parses amounts without rounding', async () => {
     const reply = await send(dispatcher, '{"method":"test_amount","params":[400000000.00000001]}');
     expect(reply.text).toBe('{"result":400000000.00000001,"error":null,"id":null}\n');
     const text = await send(dispatcher, '{"method":"test_amount","params":["0.10"]}');
     expect(text.text).toContain('"result":0.10000000,');
   });
 
-  it('cuts the answer when a stream fails after its first chunk', async () => {
+  it('ends the response early when a stream fails after its first chunk', async () => {
     await expect(send(dispatcher, '{"method":"test_fail","params":["late"]}')).rejects.toThrow(
       'source broke',
     );
   });
 
-  it('passes the profile and the wallet on', async () => {
+  it('passes the profile and the wallet to the method', async () => {
     const origin = { ...TEST_ORIGIN, profile: 'lbrycrd' as const, walletName: 'w' };
     expect((await send(dispatcher, '{"method":"test_echo"}', origin)).text).toContain(
       '[null,null,"lbrycrd","w"]',
@@ -174,8 +174,8 @@ describe('single requests', () => {
   });
 });
 
-describe('a call that need not wait', () => {
-  it('is answered in the same turn, right or wrong', () => {
+describe('a call of a method that does not wait', () => {
+  it('is answered in the same turn of the event loop, with a result or an error', () => {
     const bodies = [
       '{"id":1,"method":"test_echo"}',
       '{"id":1,"method":"test_fail","params":["rpc"]}',
@@ -189,7 +189,7 @@ describe('a call that need not wait', () => {
     }
   });
 
-  it('asks for no signal unless its method does', () => {
+  it('creates no abort signal unless its method uses it', () => {
     let asked = 0;
     const origin = {
       ...TEST_ORIGIN,
@@ -215,7 +215,7 @@ describe('a call that need not wait', () => {
 });
 
 describe('JSON-RPC 2.0', () => {
-  it('has either result or error, and status 200', async () => {
+  it('returns either a result or an error, with HTTP status 200', async () => {
     expect(await send(dispatcher, '{"jsonrpc":"2.0","id":1,"method":"test_echo"}')).toEqual({
       status: 200,
       text: '{"jsonrpc":"2.0","result":[null,null,"documented",null],"id":1}\n',
@@ -240,7 +240,7 @@ describe('JSON-RPC 2.0', () => {
 });
 
 describe('batches', () => {
-  it('answers in order, errors in their place', async () => {
+  it('returns results and errors in the order of the requests', async () => {
     const body =
       '[{"id":1,"method":"test_echo","params":["a"]},7,{"id":2,"method":"nosuch"},{"id":3,"method":"test_fail","params":["early"]}]';
     const reply = await send(dispatcher, body);
@@ -258,7 +258,7 @@ describe('batches', () => {
     expect(await send(dispatcher, ' [ ] ')).toEqual({ status: 200, text: '[]\n' });
   });
 
-  it('runs nothing of a batch that is broken somewhere', async () => {
+  it('runs no call of a batch that is not valid JSON', async () => {
     exceptions.length = 0;
     for (const tail of [',', ',]', ']]', '] x', ',{"a":01}]', '']) {
       const reply = await send(dispatcher, `[{"method":"test_fail","params":["bug"]}${tail}`);
@@ -267,7 +267,7 @@ describe('batches', () => {
     expect(exceptions).toEqual([]);
   });
 
-  it('streams 500 large answers one after the other', async () => {
+  it('streams 500 large answers in order', async () => {
     const request = JSON.stringify({ id: 1, method: 'test_big', params: [1_000_000] });
     const reply = await dispatcher.handle(Buffer.from(`[${Array(500).fill(request).join()}]`), TEST_ORIGIN);
     let length = 0;
@@ -282,7 +282,7 @@ describe('batches', () => {
     expect(longest).toBeLessThan(300_000);
   });
 
-  longIt('stays bounded and lets others run while answering 200,001 empty requests', async () => {
+  longIt('bounds its memory and yields while it answers 200,001 empty requests', async () => {
     let [before, most, count] = [0, 0, 0];
     const answer = async (): Promise<void> => {
       const reply = await dispatcher.handle(Buffer.from(`[${'{},'.repeat(200_000)}{}]`), TEST_ORIGIN);
@@ -302,7 +302,7 @@ describe('batches', () => {
     expect(most - before).toBeLessThan(20e6);
   });
 
-  it('stops running a batch when the client goes away', async () => {
+  it('stops a batch when the client disconnects', async () => {
     const controller = new AbortController();
     let runs = 0;
     const counting = defineMethod({
@@ -324,7 +324,7 @@ describe('batches', () => {
 });
 
 describe('warm-up', () => {
-  it('answers -28 with the status until it is over', async () => {
+  it('returns -28 with the start status until the node is ready', async () => {
     const warming = new RpcDispatcher(
       { deprecated: new Set() },
       {

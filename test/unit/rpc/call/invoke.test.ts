@@ -70,7 +70,7 @@ async function refuse(
 const HASH = '00000000c937983704a73af28acdec37b049d214adbda81d7e2a3dd146f6ed09';
 
 describe('types', () => {
-  it('read what they mean', async () => {
+  it('parse each kind of value', async () => {
     expect(await read('string', '"x"')).toBe('x');
     expect(await read('hex', '"0aFF"')).toEqual(Buffer.from([10, 255]));
     expect(await read('hash', `"${HASH}"`)).toEqual(Buffer.from(HASH, 'hex').reverse());
@@ -93,7 +93,7 @@ describe('types', () => {
     expect(await read('any', 'null')).toBeNull();
   });
 
-  it('read a lenient hash as the reference does', async () => {
+  it('parse a malformed hash as the reference does', async () => {
     const printed = async (text: string): Promise<string> =>
       Buffer.from((await read('looseHash', JSON.stringify(text))) as Buffer)
         .reverse()
@@ -140,7 +140,7 @@ describe('types', () => {
     expect(await refuse(type, value)).toEqual([code, message]);
   });
 
-  it('are checked first where the declaration is strict', async () => {
+  it('are checked before the call if the declaration is strict', async () => {
     const { method } = recorder([
       { name: 'a', type: 'hex', required: true, strict: true, description: '' },
       { name: 'b', type: 'boolean', strict: true, description: '' },
@@ -157,7 +157,7 @@ describe('types', () => {
     ]);
   });
 
-  it('use the label in messages, and bound numbers', async () => {
+  it('name the argument in errors, and limit numbers', async () => {
     expect(await refuse('hash', '"x"', { label: 'blockhash (optional parameter 2)' })).toEqual([
       -8,
       "blockhash (optional parameter 2) must be hexadecimal string (not 'x')",
@@ -183,7 +183,7 @@ describe('arguments', () => {
     return args();
   };
 
-  it('fill in defaults for what is absent or null', async () => {
+  it('have their defaults if they are absent or null', async () => {
     expect(await call('[1]')).toEqual({ first: 1, second: 'two', third: undefined, fourth: undefined });
     expect(await call('[1,null,null]')).toEqual({
       first: 1,
@@ -198,7 +198,7 @@ describe('arguments', () => {
     ]);
   });
 
-  it('come by name too, holes filled with null', async () => {
+  it('can be named, and missing ones in between are null', async () => {
     expect(await call('{"third":true,"first":5}')).toEqual({
       first: 5,
       second: 'two',
@@ -220,7 +220,7 @@ describe('arguments', () => {
     ]);
   });
 
-  it('are counted, with the usage as the answer', async () => {
+  it('have a maximum number; the error contains the usage', async () => {
     for (const [wrong, were] of [
       ['[]', 'none were'],
       ['{}', 'none were'],
@@ -237,7 +237,7 @@ describe('arguments', () => {
     expect((await failure(lax.method, '[1,2]'))[0]).toBe(-1);
   });
 
-  it('are typed by their declaration', async () => {
+  it('have the types of their declaration', async () => {
     const typedMethod = defineMethod({
       name: 'typed',
       category: 'hidden',
@@ -283,7 +283,7 @@ describe('deprecation and profiles', () => {
     await expect(invokeMethod(method, testContext(), [])).resolves.toBeNull();
   });
 
-  it('finds a method by profile', () => {
+  it('selects the method of the profile', () => {
     const documented = recorder([], { profiles: ['documented', 'lbrycrd'] }).method;
     const lbcd = recorder([], { profiles: ['lbcd'] }).method;
     const table = new MethodTable([documented, lbcd]);

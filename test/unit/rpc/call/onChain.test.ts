@@ -23,7 +23,7 @@ import { coinsOf, PoolWorld, spendCoins } from '../../mempool/support.js';
 /** Blocks on each of two branches of the same work. */
 const LENGTH = 3;
 
-describe('a call in the middle of a reorganisation', () => {
+describe('a call during a reorganisation', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
@@ -64,7 +64,7 @@ describe('a call in the middle of a reorganisation', () => {
     afterStep.push(async () => look());
   }
 
-  it('is answered after its end', async () => {
+  it('is answered after the reorganisation', async () => {
     const { other, ids } = await fork();
     const last = ids[2]!;
     const calls: readonly (readonly [RpcMethod, readonly JsonValue[]])[] = [
@@ -123,7 +123,7 @@ describe('a call in the middle of a reorganisation', () => {
   }
 
   it.each([101 + LENGTH, 102])(
-    'is run again if it had begun before and continued at height %d',
+    'is repeated if it began before the reorganisation and continued at height %d',
     async (at) => {
       const { other } = await fork();
       const { method, runs, goOn } = heights('reads');
@@ -135,7 +135,7 @@ describe('a call in the middle of a reorganisation', () => {
     },
   );
 
-  it('runs once if it may change something', async () => {
+  it('runs once if its method changes data', async () => {
     const { other } = await fork();
     const { method, runs, goOn } = heights();
     const begun = invokeMethod(method, context(), []);
@@ -149,7 +149,7 @@ describe('a call in the middle of a reorganisation', () => {
     expect(runs()).toBe(1 + LENGTH);
   });
 
-  it('can cause a reorganisation itself', async () => {
+  it('can start a reorganisation', async () => {
     const { other } = await fork();
     const method = METHODS.find(({ name }) => name === 'preciousblock')!;
     const precious = (id: number): Promise<unknown> =>
@@ -162,7 +162,7 @@ describe('a call in the middle of a reorganisation', () => {
     expect(chainOf().tip).toBe(active);
   });
 
-  it('ends with its caller', async () => {
+  it('ends when its caller disconnects', async () => {
     const { other } = await fork();
     const gone = new AbortController();
     const asked: Promise<unknown>[] = [];
@@ -187,7 +187,7 @@ describe('a call in the middle of a reorganisation', () => {
     expect(ended).toEqual(['call false', 'call false', 'call false', 'reorganisation']);
   });
 
-  it('is not answered from the state after a failure', async () => {
+  it('fails after a failed reorganisation', async () => {
     const { other } = await fork();
     const asked: Promise<unknown>[] = [];
     const ask = (): Promise<unknown> => invokeMethod(getBlockCount, context(), []).catch(String);
@@ -200,7 +200,7 @@ describe('a call in the middle of a reorganisation', () => {
     );
   });
 
-  it('that has waited for a block reports no tip on the way', async () => {
+  it('does not report an intermediate tip after it waited for a block', async () => {
     const { other } = await fork();
     const signal = new AbortController();
     const waiting = invokeMethod(waitForBlockHeight, context(signal.signal), [1000, 0]).catch(String);
@@ -213,7 +213,7 @@ describe('a call in the middle of a reorganisation', () => {
 });
 
 describe('the declarations', () => {
-  it('state for each method how it uses the chain', () => {
+  it('declare for each method how it uses the chain', () => {
     const acts = METHODS.filter(
       ({ needsWallet, chainUse, follows }) =>
         needsWallet === undefined && chainUse === undefined && follows === undefined,

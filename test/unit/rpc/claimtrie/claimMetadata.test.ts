@@ -50,7 +50,7 @@ interface Shown {
 }
 
 describe('-claimmetadata', () => {
-  it('shows what values say beside them, in every profile', async () => {
+  it('adds decoded values in every profile', async () => {
     const { world: made } = await world(true);
     for (const profile of ['documented', 'lbrycrd', 'lbcd'] as const) {
       const params = profile === 'lbcd' ? ['a', null, 1] : ['a'];
@@ -68,7 +68,7 @@ describe('-claimmetadata', () => {
     }
   });
 
-  it('shows them in the answers about one claim, and about those of a transaction', async () => {
+  it('adds them to answers about one claim and about the claims of a transaction', async () => {
     const { world: made, first, support } = await world(true);
     for (const profile of ['documented', 'lbrycrd'] as const) {
       expect(await made.call(profile, 'getvalueforname', 'a')).toMatchObject({ metadata: PLAIN });
@@ -83,13 +83,13 @@ describe('-claimmetadata', () => {
     expect(supported).toMatchObject({ metadata: SUPPORT_PLAIN });
   });
 
-  it('leaves answers as they are documented without it', async () => {
+  it('adds nothing if the option is off', async () => {
     const { world: made } = await world(false);
     expect(JSON.stringify(await made.call('documented', 'getclaimsforname', 'a'))).not.toContain('metadata');
     expect(JSON.stringify(await made.call('documented', 'getvalueforname', 'a'))).not.toContain('metadata');
   });
 
-  it('shows what an update says, and of a spent output in a pruned block nothing', async () => {
+  it('adds the value of an update, and nothing for a spent output in a pruned block', async () => {
     const { world: made, first } = await world(true);
     await made.mine([[first.out(0)], [updateOutput('a', first.claimId(0), SIGNED, 5n * COIN)]]);
     expect(await made.call('documented', 'getvalueforname', 'a')).toMatchObject({ metadata: SIGNED_PLAIN });
@@ -99,7 +99,7 @@ describe('-claimmetadata', () => {
     expect(past.metadata).toBeUndefined();
   });
 
-  it('shows them in transactions', async () => {
+  it('adds them to transactions', async () => {
     const { world: made } = await world(true);
     const tx: Transaction = {
       version: 1,
@@ -124,7 +124,7 @@ describe('-claimmetadata', () => {
   });
 });
 
-describe('every format that the chain has', () => {
+describe('every claim format of the chain', () => {
   const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
   const json2016 = { ver: '0.0.3', sources: { lbry_sd_hash: '00ff' }, title: 'old', 'content-type': 'a/b' };
   const claims = [
@@ -139,7 +139,7 @@ describe('every format that the chain has', () => {
   ] as const;
   const values = claims.map(([hex]) => hex.replaceAll(' ', ''));
 
-  it('is shown in transactions, and by the name', async () => {
+  it('is decoded in transactions and in answers about a name', async () => {
     const made = new World();
     made.claimMetadata = true;
     await made.mine();
@@ -157,7 +157,7 @@ describe('every format that the chain has', () => {
     expect(held).toMatchObject({ metadata: PLAIN });
   });
 
-  it('is shown of purchases, and of other data nothing', async () => {
+  it('is decoded in purchases but not in other data outputs', async () => {
     const made = new World();
     made.claimMetadata = true;
     const bought = `500a14${wireOrder(CHANNEL_ID)}`;
@@ -189,7 +189,7 @@ describe('every format that the chain has', () => {
   });
 });
 
-describe('a value', () => {
+describe('a claim value', () => {
   const metadata = new ClaimMetadata(addressPrefixes(networkParams('regtest')));
   async function shown(value: JsonOut | undefined): Promise<unknown> {
     let text = '';
@@ -197,14 +197,14 @@ describe('a value', () => {
     return toPlain(parseJson(text));
   }
 
-  it('that is longer than any script that can be spent is not read', async () => {
+  it('that is longer than a spendable script is not decoded', async () => {
     const long = Buffer.concat([Buffer.from(STREAM, 'hex'), Buffer.alloc(1_000_000)]);
     expect(await shown(metadata.ofValue(long, false))).toEqual({
       error: 'The value has more than 20005 bytes',
     });
   });
 
-  it('that nests deep, or says much in little, is reported or refused', async () => {
+  it('that is deeply nested, or decodes to very much text, is decoded or refused', async () => {
     const nested = Buffer.from(`{"ver":"0.0.1","a":${'['.repeat(9000)}${']'.repeat(9000)}}`);
     expect(await shown(metadata.ofValue(nested, false))).toEqual({
       error: expect.stringMatching(/./) as unknown,
@@ -214,7 +214,7 @@ describe('a value', () => {
     expect(await shown(metadata.ofValue(Buffer.alloc(0), false))).toEqual({ error: 'The value is empty' });
   });
 
-  it('that is one of many leaves others their turns', async () => {
+  it('among many others is decoded with yields to other work', async () => {
     const tags = Buffer.concat([Buffer.from('000a00', 'hex'), Buffer.alloc(10_000, Buffer.from([0x5a, 0]))]);
     const many = Array.from({ length: 40 }, () => metadata.ofValue(tags, false)!);
     const { turns } = await countTurns(() => shown(many));

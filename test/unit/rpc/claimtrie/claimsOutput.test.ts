@@ -10,7 +10,7 @@ async function readClaims(world: World, name: string) {
 }
 
 describe('ClaimOutputs', () => {
-  it('reads a few outputs from the unspent ones, and a spent one from its transaction', async () => {
+  it('reads unspent outputs from the coins, and a spent one from its transaction', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [plainOutput(1n), claimOutput('n', 'abcd', 1n)]]);
@@ -26,7 +26,7 @@ describe('ClaimOutputs', () => {
     expect(world.reads).toBe(1);
   });
 
-  it('reads a transaction once for many outputs', async () => {
+  it('reads a transaction once for many of its outputs', async () => {
     const world = new World();
     await world.mine();
     const values = Array.from({ length: 100 }, (_, n) => n.toString(16).padStart(4, '0'));
@@ -36,7 +36,7 @@ describe('ClaimOutputs', () => {
     expect(world.reads).toBe(1);
   });
 
-  it('takes the unspent output where the block is pruned, and knows nothing of a spent one', async () => {
+  it('reads an unspent output of a pruned block from the coins, and omits a spent one', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('n', 'abcd', 1n)]]);
@@ -55,7 +55,7 @@ describe('ClaimOutputs', () => {
     expect(world.reads).toBe(0);
   });
 
-  it('shows no address of a script that has none', async () => {
+  it('omits the address of a script without an address', async () => {
     const world = new World();
     await world.mine();
     await world.mine([[], [claimOutput('n', '', 1n, Buffer.of(0x51))]]);

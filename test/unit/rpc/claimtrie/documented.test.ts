@@ -29,7 +29,7 @@ async function twoClaims() {
 }
 
 describe('getclaimsforname', () => {
-  it('answers with the exact names, in coins, with the name of every claim', async () => {
+  it('returns exact names, amounts in coins, and the name of each claim', async () => {
     const { world, first, second, support } = await twoClaims();
     const answer = await world.call('documented', 'getclaimsforname', 'NAME');
     expect(answer).toEqual({
@@ -108,7 +108,7 @@ describe('getclaimsforname', () => {
     });
   });
 
-  it('has all that the lbrycrd profile answers, under the same names', async () => {
+  it('has all members of the lbrycrd profile, under the same names', async () => {
     const { world } = await twoClaims();
     await world.mine([[], [supportOutput('name', Buffer.alloc(20, 7), 1n)]]);
     const answer = await world.call('documented', 'getclaimsforname', 'name');
@@ -117,7 +117,7 @@ describe('getclaimsforname', () => {
     );
   });
 
-  it('answers for any past block, with the names of claims that are gone now', async () => {
+  it('answers for any past block, with the names of claims that have ended since', async () => {
     const { world, first } = await twoClaims();
     await world.mine([[first.out(0)], [plainOutput(1n)]]);
     const now = (await world.call('documented', 'getclaimsforname', 'name')) as { claims: unknown[] };
@@ -141,7 +141,7 @@ describe('getclaimsforname', () => {
     });
   });
 
-  it('keeps supports of ids without a claim apart', async () => {
+  it('lists supports of ids without a claim separately', async () => {
     const { world } = await twoClaims();
     await world.mine([[], [supportOutput('name', Buffer.alloc(20, 7), 1n)]]);
     const answer = await world.call('documented', 'getclaimsforname', 'name');
@@ -150,7 +150,7 @@ describe('getclaimsforname', () => {
     ]);
   });
 
-  it('refuses unknown blocks, side blocks and bad hashes as the reference does', async () => {
+  it('refuses unknown blocks, blocks of side branches and invalid hashes as the reference does', async () => {
     const { world } = await twoClaims();
     const ask = (hash: string) => world.failure('documented', 'getclaimsforname', 'name', hash);
     expect(await ask(blockHashAt(5000))).toEqual([-5, 'Block not found']);
@@ -164,7 +164,7 @@ describe('getclaimsforname', () => {
 });
 
 describe('on a pruned node', () => {
-  it('marks the value of a spent output absent and still has that of an unspent one', async () => {
+  it('omits the value of a spent output, and returns that of an unspent one', async () => {
     const { world, first } = await twoClaims();
     await world.mine([[first.out(0)], [updateOutput('Name', first.claimId(0), 'dd', COIN)]]);
     world.pruned.add(1).add(66).add(67);
@@ -179,7 +179,7 @@ describe('on a pruned node', () => {
 });
 
 describe('the methods about one claim', () => {
-  it('getclaimbyid finds a whole id and a beginning of it', async () => {
+  it('getclaimbyid finds a claim by its id and by a prefix of the id', async () => {
     const { world, first } = await twoClaims();
     const id = hashToHex(first.claimId(0));
     const expected = {
@@ -201,7 +201,7 @@ describe('the methods about one claim', () => {
     expect(await world.call('documented', 'getclaimbyid', id.toUpperCase())).toMatchObject(expected);
   });
 
-  it('getclaimbyid answers with nothing for an unknown id and refuses a bad one', async () => {
+  it('getclaimbyid returns an empty object for an unknown id and refuses an invalid one', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'getclaimbyid', '0'.repeat(40))).toEqual({});
     const ask = (id: string | number) => world.failure('documented', 'getclaimbyid', id);
@@ -215,7 +215,7 @@ describe('the methods about one claim', () => {
     ]);
   });
 
-  it('getvalueforname answers with the winner, or the claim asked for', async () => {
+  it('getvalueforname returns the controlling claim, or the requested claim', async () => {
     const { world, second } = await twoClaims();
     expect(await world.call('documented', 'getvalueforname', 'name')).toMatchObject({
       value: 'aa',
@@ -228,7 +228,7 @@ describe('the methods about one claim', () => {
     expect(await world.call('documented', 'getvalueforname', 'nobody')).toEqual({});
   });
 
-  it('getclaimbybid and getclaimbyseq go by place', async () => {
+  it('getclaimbybid and getclaimbyseq select by position', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'getclaimbybid', 'name', 1)).toMatchObject({ value: 'bb', bid: 1 });
     expect(await world.call('documented', 'getclaimbybid', 'name', 2)).toEqual({});
@@ -252,7 +252,7 @@ describe('the methods about one claim', () => {
 });
 
 describe('getclaimsfortx', () => {
-  it('reports every claim and support among the unspent outputs', async () => {
+  it('lists every claim and support among the unspent outputs', async () => {
     const { world, first, support } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', first.id)).toEqual([
       {
@@ -281,7 +281,7 @@ describe('getclaimsfortx', () => {
     ]);
   });
 
-  it('counts down for what waits, and follows a supported claim through updates', async () => {
+  it('shows the blocks until the activation, and the supported claim after its updates', async () => {
     const { world, first, second, support } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', second.id)).toMatchObject([
       { 'in claim trie': false, 'in queue': true, 'blocks to valid': 1 },
@@ -299,7 +299,7 @@ describe('getclaimsfortx', () => {
     expect(await world.call('documented', 'getclaimsfortx', first.id)).toEqual([]);
   });
 
-  it('follows each block with many claims of a transaction', async () => {
+  it('is up to date after each block, for a transaction with many claims', async () => {
     const world = new World();
     await world.mine();
     const names = Array.from({ length: 20 }, (_, n) => claimOutput('many', `0${n % 10}`, BigInt(n + 1)));
@@ -331,7 +331,7 @@ describe('getclaimsfortx', () => {
     );
   });
 
-  it('describes pending claims again after each block', async () => {
+  it('updates pending claims after each block', async () => {
     const world = new World();
     await world.mine();
     await world.mine([[], [claimOutput('many', 'aa', 1n)]]);
@@ -352,7 +352,7 @@ describe('getclaimsfortx', () => {
     expect(await left()).toEqual([undefined]);
   });
 
-  it('knows nothing of unknown transactions and refuses what is not an id', async () => {
+  it('returns nothing for unknown transactions, and refuses an invalid id', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'getclaimsfortx', '1'.repeat(64))).toEqual([]);
     expect(await world.failure('documented', 'getclaimsfortx', 'ab')).toEqual([
@@ -362,8 +362,8 @@ describe('getclaimsfortx', () => {
   });
 });
 
-describe('the whole trie', () => {
-  it('getclaimsintrie and getnamesintrie list what is active, in byte order, at any block', async () => {
+describe('the methods about the whole trie', () => {
+  it('getclaimsintrie and getnamesintrie list active claims and names in byte order, at any block', async () => {
     const { world } = await twoClaims();
     await world.mine([[], [claimOutput(Buffer.from([0xff]), '', 1n), claimOutput('a', '01', 1n)]]);
     expect(await world.call('documented', 'getnamesintrie')).toEqual(['a', 'name', '\\u00ff']);
@@ -384,7 +384,7 @@ describe('the whole trie', () => {
     ]);
   });
 
-  it('totals count active claims', async () => {
+  it('the totals count active claims', async () => {
     const { world } = await twoClaims();
     expect(await world.call('documented', 'gettotalclaimednames')).toBe(1);
     expect(await world.call('documented', 'gettotalclaims')).toBe(1);
@@ -398,7 +398,7 @@ describe('the whole trie', () => {
     ]);
   });
 
-  it('getchangesinblock tells what entered and expired', async () => {
+  it('getchangesinblock lists new and expired items', async () => {
     const { world, first, support } = await twoClaims();
     const none = {
       claimsAddedOrUpdated: [],
@@ -421,7 +421,7 @@ describe('the whole trie', () => {
     ]);
   });
 
-  it('checknormalization normalizes whatever the height', async () => {
+  it('checknormalization normalizes at any height', async () => {
     const world = new World();
     expect(await world.call('documented', 'checknormalization', 'MindBlown É')).toBe('mindblown e\u0301');
     expect(await world.call('documented', 'checknormalization', '')).toBe('');
@@ -431,7 +431,7 @@ describe('the whole trie', () => {
     ]);
   });
 
-  it('getclaimtrie is gone, whatever is asked', async () => {
+  it('getclaimtrie fails as removed, with any arguments', async () => {
     const message = 'getclaimtrie was removed in v0.17.\nClients should use getnamesintrie.';
     const world = new World();
     expect(await world.failure('documented', 'getclaimtrie')).toEqual([-32, message]);
@@ -440,7 +440,7 @@ describe('the whole trie', () => {
 });
 
 describe('name proofs', () => {
-  it('have the documented names in the form with all claims', async () => {
+  it('have the documented members in the form with all claims', async () => {
     const { world, first } = await twoClaims();
     await world.mine([[], [claimOutput('nine', '01', 1n)]]);
     const proof = (await world.call('documented', 'getnameproof', 'name')) as Record<string, unknown>;
@@ -455,7 +455,7 @@ describe('name proofs', () => {
     ]);
   });
 
-  it('wrap each child in the older form, whose edge is a character', async () => {
+  it('have one character for each child in the older form', async () => {
     const world = new World(REGTEST_RULES);
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('\u00e9', '01', 1n), claimOutput('a', '02', 1n)]]);
@@ -477,7 +477,7 @@ describe('name proofs', () => {
     });
   });
 
-  it('go by place, with an empty list where there is not a claim', async () => {
+  it('select claims by position, and are an empty list at a position without a claim', async () => {
     const { world, first, second } = await twoClaims();
     await world.mineEmpty(1);
     const ask = (method: string, place: number) => world.call('documented', method, 'name', place);
@@ -490,7 +490,7 @@ describe('name proofs', () => {
 });
 
 describe('expirationHeight', () => {
-  it('has the extended term for what would be due at the fork or later', () => {
+  it('uses the extended term for items that would expire at the fork or later', () => {
     expect(expirationHeight(REGTEST_RULES, 299)).toBe(799);
     expect(expirationHeight(REGTEST_RULES, 300)).toBe(900);
     expect(expirationHeight(REGTEST_RULES, 900)).toBe(1500);

@@ -29,7 +29,7 @@ async function someClaims() {
 }
 
 describe('getclaimsforname', () => {
-  it('answers in lower case and satoshis, without values unless they are asked for', async () => {
+  it('returns lower case names and satoshis, and values only on request', async () => {
     const { world, first, second, support } = await someClaims();
     expect(await world.call('lbcd', 'getclaimsforname', 'NAME')).toEqual({
       hash: blockHashAt(98),
@@ -72,7 +72,7 @@ describe('getclaimsforname', () => {
     }
   });
 
-  it('takes a block by height or hash, as text', async () => {
+  it('accepts the height or hash of a block as a string', async () => {
     const { world } = await someClaims();
     for (const block of ['1', '+1', blockHashAt(1)]) {
       expect(await world.call('lbcd', 'getclaimsforname', 'name', block)).toMatchObject({
@@ -115,7 +115,7 @@ describe('getclaimsforname', () => {
     ]);
   });
 
-  it('has null for the claims of a name that has lost them', async () => {
+  it('returns null as the claims of a name whose claims have ended', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('n', '', 1n)]]);
@@ -123,7 +123,7 @@ describe('getclaimsforname', () => {
     expect(await world.call('lbcd', 'getclaimsforname', 'n')).toMatchObject({ height: 2, claims: null });
   });
 
-  it('places a pending claim with valid supports among the active ones', async () => {
+  it('lists a pending claim with valid supports among the active claims', async () => {
     const { world, second } = await someClaims();
     await world.mine([[], [claimOutput('name', '', 1n)]]);
     const [boost] = await world.mine([[], [supportOutput('name', second.claimId(0), 1000n)]]);
@@ -134,8 +134,8 @@ describe('getclaimsforname', () => {
   });
 });
 
-describe('the selecting methods', () => {
-  it('go by the beginnings of ids, by bids in the order asked for, and by sequence numbers', async () => {
+describe('the methods that select claims', () => {
+  it('select by prefixes of ids, by bids in the requested order, and by sequence numbers', async () => {
     const { world, first, second } = await someClaims();
     const txids = async (method: string, list: (string | number)[]) => {
       const answer = await world.call('lbcd', method, 'name', list);
@@ -154,7 +154,7 @@ describe('the selecting methods', () => {
     expect((await world.failure('lbcd', 'getclaimsfornamebybid', 'name', ['x']))[0]).toBe(-32602);
   });
 
-  it('take very many items, and answer as often as asked, without holding the event loop', async () => {
+  it('accept very many items, repeated ones included, without blocking the event loop', async () => {
     const { world, first, second } = await someClaims();
     const count = 50_000;
     const ask = async (method: string, item: (n: number) => string | number) => {
@@ -176,7 +176,7 @@ describe('the selecting methods', () => {
     expect(await ask('getclaimsfornamebyid', (n) => (n % 2 === 0 ? '' : 'g'))).toEqual([first.id, second.id]);
   });
 
-  it('make long answers as they are sent', async () => {
+  it('format long answers while they are sent', async () => {
     const { world } = await someClaims();
     const method = METHODS.find(({ name }) => name === 'getclaimsfornamebybid')!;
     const ctx = testContext({ profile: 'lbcd', services: world.services() });
@@ -185,7 +185,7 @@ describe('the selecting methods', () => {
     expect((answer as { claims: unknown }).claims).toBeInstanceOf(JsonArrayStream);
   });
 
-  it('are there in the lbcd profile only', async () => {
+  it('exist only in the lbcd profile', async () => {
     const world = new World();
     await expect(world.call('lbrycrd', 'getclaimsfornamebybid', 'name', [0])).rejects.toThrow('no getclaims');
     await expect(world.call('documented', 'normalize', 'name')).rejects.toThrow('no normalize');
@@ -193,7 +193,7 @@ describe('the selecting methods', () => {
 });
 
 describe('getchangesinblock', () => {
-  it('lists the names that a block touched', async () => {
+  it('lists the names that a block changed', async () => {
     const world = new World();
     await world.mine();
     await world.mine([
@@ -209,7 +209,7 @@ describe('getchangesinblock', () => {
     expect(await world.call('lbcd', 'getchangesinblock')).toMatchObject({ height: 1 });
   });
 
-  it('leaves out a name at which others part no longer', async () => {
+  it('omits a name that is not a branching point of the trie any more', async () => {
     const world = new World();
     await world.mine();
     const parting = ['ab', 'abc', 'abd'].map((name) => claimOutput(name, '', 1n));
@@ -223,7 +223,7 @@ describe('getchangesinblock', () => {
     [0, 'a'],
     [100, 'A'],
   ])(
-    'lists the name of what is spent after it expired, with names normalized from %i on',
+    'lists the name of an expired item that is spent, with names normalized from height %i on',
     async (fork, name) => {
       const world = new World({ ...REGTEST_RULES, normalizationForkHeight: fork, originalExpiration: 3 });
       await world.mine();
@@ -264,7 +264,7 @@ describe('a support of a name without claims at the normalization fork', () => {
     return { world, stranded: stranded!, amounts, names };
   }
 
-  it('moves in lbcd, and gives its place to another when it is spent', async () => {
+  it('moves to the normalized name in lbcd, and the last support takes its position when it is spent', async () => {
     const { world, stranded, amounts, names } = await left();
     await world.mine([[stranded.out(0)], [plainOutput(1n)]]);
     expect(await Promise.all([FORK, FORK + 1].map(names))).toEqual([['NAME', 'name'], ['name']]);
@@ -276,7 +276,7 @@ describe('a support of a name without claims at the normalization fork', () => {
     expect(await amounts(world.height)).toEqual([3, 1, 2]);
   });
 
-  it.each([0, 1])('expires in lbcd, %i blocks before it is spent', async (blocks) => {
+  it.each([0, 1])('expires in lbcd %i blocks before it is spent', async (blocks) => {
     const { world, stranded, amounts, names } = await left();
     const expiry = stranded.height + rules.originalExpiration;
     await world.mineEmpty(expiry - world.height);
@@ -286,7 +286,7 @@ describe('a support of a name without claims at the normalization fork', () => {
     expect(await amounts(expiry)).toEqual([3, 1, 2]);
   });
 
-  it('is all that makes its normalized name known', async () => {
+  it('alone makes its normalized name known', async () => {
     const world = new World(rules);
     await world.mine();
     const [gone] = await world.mine([[], [claimOutput('ONLY', '', 1n)]]);
@@ -301,7 +301,7 @@ describe('a support of a name without claims at the normalization fork', () => {
 });
 
 describe('normalize', () => {
-  it('answers with an object', async () => {
+  it('returns an object', async () => {
     expect(await new World().call('lbcd', 'normalize', 'ÀB')).toEqual({ normalizedname: 'a\u0300b' });
   });
 });

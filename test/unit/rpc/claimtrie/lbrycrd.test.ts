@@ -17,7 +17,7 @@ import {
 } from './world.js';
 
 describe('getclaimsforname', () => {
-  it('answers in camel case and satoshis', async () => {
+  it('returns camel case names and satoshis', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('Name', 'aa', 200n)]]);
@@ -46,7 +46,7 @@ describe('getclaimsforname', () => {
     });
   });
 
-  it('finds names by long spellings, and none that no script can hold', async () => {
+  it('finds a name by a long spelling, and no name that is longer than a script can hold', async () => {
     const world = new World();
     await world.mine();
     await world.mine([[], [claimOutput('k'.repeat(200), 'aa', 200n)]]);
@@ -73,7 +73,7 @@ describe('getclaimsforname', () => {
     await expect(world.call('lbcd', 'getclaimsforname', long)).rejects.toThrow('name does not exist');
   });
 
-  it('lacks the name of a claim that is gone at the tip, and has that of its successor', async () => {
+  it('omits the name of a claim that has ended at the tip, and has that of its successor', async () => {
     const world = new World();
     await world.mine();
     const [gone, renamed] = await world.mine(
@@ -91,7 +91,7 @@ describe('getclaimsforname', () => {
     expect(await ask('kept')).toMatchObject({ name: 'KEPT', value: 'bb' });
   });
 
-  it('lists pending items of one height once for each of them, and sums them up so', async () => {
+  it('repeats the pending items of one height once for each of them, and sums them up accordingly', async () => {
     const world = new World();
     await world.mine();
     await world.mine([[], [claimOutput('n', '', 1n)]]);
@@ -109,7 +109,7 @@ describe('getclaimsforname', () => {
     expect(documented.claims).toHaveLength(3);
   });
 
-  it('shows neither value nor address of an output that is not a coin', async () => {
+  it('omits value and address of a spent output', async () => {
     const world = new World();
     await world.mine();
     const tooLong = Buffer.alloc(20_001, 0x51);
@@ -120,7 +120,7 @@ describe('getclaimsforname', () => {
     expect(await world.call('documented', 'getvalueforname', 'long')).toMatchObject({ value: 'aa' });
   });
 
-  it('shows neither of a claim whose spend was missed near the normalization fork', async () => {
+  it('omits value and address of a claim whose spend the reference missed near the normalization fork', async () => {
     const world = new World({ ...REGTEST_RULES, normalizationForkHeight: 100, allClaimsForkHeight: 350 });
     await world.mine();
     const [owner] = await world.mine([[], [claimOutput('Name', '', 1n)]]);
@@ -151,7 +151,7 @@ describe('getclaimsforname', () => {
 });
 
 describe('getclaimsfortx', () => {
-  it('looks at the first unspent output and takes it for output 0', async () => {
+  it('reads only the first unspent output and reports it as output 0', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [plainOutput(1n), claimOutput('name', 'aa', 5n)]]);
@@ -183,7 +183,7 @@ describe('getclaimsfortx', () => {
     ]);
   });
 
-  it('is read from the unspent outputs where the block is pruned', async () => {
+  it('is read from the unspent outputs if the block is pruned', async () => {
     const world = new World();
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('low', 'aa', 5n)]]);
@@ -202,7 +202,7 @@ describe('getclaimsintrie', () => {
     'getclaimsintrie is deprecated and will be removed in v0.18. To use this command, start with ' +
     '-deprecatedrpc=getclaimsintrie';
 
-  it('is refused unless it was asked for at the start', async () => {
+  it('is refused unless an option of the start enables it', async () => {
     const world = new World();
     await world.mine();
     expect(await world.failure('lbrycrd', 'getclaimsintrie')).toEqual([-32, message]);
@@ -218,7 +218,7 @@ describe('getclaimsintrie', () => {
 });
 
 describe('getclaimproofbyseq', () => {
-  it('has the shape of the reference, and its label', async () => {
+  it('has the members and the name of the reference', async () => {
     const world = new World(REGTEST_RULES);
     await world.mine();
     const [made] = await world.mine([[], [claimOutput('n', '', 5n)]]);
@@ -234,7 +234,7 @@ describe('getclaimproofbyseq', () => {
     ]);
   });
 
-  it('of a block below the window is refused', async () => {
+  it('is refused for a block below the proof window', async () => {
     const world = new World(REGTEST_RULES);
     await world.mine();
     const services = world.services();
@@ -253,7 +253,7 @@ describe('getclaimproofbyseq', () => {
 });
 
 describe('a reorganisation while a query runs', () => {
-  it.each(['failed', 'answered'])('asks again, whether the query %s', async (first) => {
+  it.each(['failed', 'answered'])('repeats the query, whether it %s', async (first) => {
     const world = new World();
     await world.mine();
     await world.mine([[], [claimOutput('n', '', 5n)]]);

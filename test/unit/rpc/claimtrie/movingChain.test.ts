@@ -28,7 +28,7 @@ function slowRows(rows: RowReader): RowReader {
   };
 }
 
-describe('answers about claims while the chain moves', () => {
+describe('answers about claims while blocks are connected and disconnected', () => {
   let chain: TestChain;
   /** Ids of the two branches' lowest blocks. */
   let branches: number[];
@@ -108,7 +108,7 @@ describe('answers about claims while the chain moves', () => {
     await chain.call(getClaimsForName, [name]),
   ];
 
-  it('are those of the block that they name', async () => {
+  it('match the block that they name', async () => {
     const heard: [string, Answer][] = [];
     let moves = true;
     const asking = NAMES.map(async (name) => {
@@ -149,7 +149,7 @@ describe('answers about claims while the chain moves', () => {
     expect(compared).toBe(heard.length);
   });
 
-  it('are, of values and proofs too, those of one of the blocks that were the tip meanwhile', async () => {
+  it('match one of the tips during the call, including values and proofs', async () => {
     const { active, headers } = chain.opened.chain.index;
     const calls = NAMES.flatMap((name) => [
       { method: getValueForName, name },
@@ -184,7 +184,7 @@ describe('answers about claims while the chain moves', () => {
     }
   });
 
-  it('end where a block is taken back while they are sent piece by piece', async () => {
+  it('end early if a block is disconnected while they are sent in parts', async () => {
     const { active } = chain.opened.chain.index;
     const answer = (await chain.call(getNamesInTrie, [])).result;
     expect(answer).toEqual(NAMES);

@@ -21,7 +21,7 @@ const scripts = (text: string, position = 0): string[] | null | undefined => {
 };
 
 describe('output descriptors', () => {
-  it('stand for the scripts that pay a key', () => {
+  it('give the scripts that pay to a key', () => {
     expect(scripts(`pk(${KEY})`)).toEqual([`21${KEY}ac`]);
     expect(scripts(`pkh(${KEY})`)).toEqual([`76a914${KEY_HASH}88ac`]);
     expect(scripts(`wpkh(${KEY})`)).toEqual([`0014${KEY_HASH}`]);
@@ -38,7 +38,7 @@ describe('output descriptors', () => {
     expect(scripts('addr(mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8)')).toEqual([`76a914${'00'.repeat(20)}88ac`]);
   });
 
-  it('take private keys for their public part', () => {
+  it('use the public keys of private keys', () => {
     expect(scripts('pk(cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA)')).toEqual([`21${KEY}ac`]);
   });
 
@@ -50,7 +50,7 @@ describe('output descriptors', () => {
     expect(range.scriptsAt(3)!.map(toHex)).not.toEqual(fixed.scriptsAt(0)!.map(toHex));
   });
 
-  it('derive hardened keys with the private key only', () => {
+  it('derive hardened keys only from a private key', () => {
     for (const path of ["/1'/*", '/1h/*', "/*'", '/*h']) {
       expect(scripts(`pkh(${TPUB}${path})`)).toBeNull();
       expect(scripts(`pkh(${TPRV}${path})`)).toHaveLength(1);
@@ -59,14 +59,14 @@ describe('output descriptors', () => {
     expect(scripts(`multi(1,${KEY},${TPUB}/*')`)).toBeNull();
   });
 
-  it('allow uncompressed keys outside of witness programs', () => {
+  it('accept uncompressed keys only outside of witness programs', () => {
     expect(scripts(`sh(pk(${LONG_KEY}))`)).toHaveLength(1);
     for (const text of [`wpkh(${LONG_KEY})`, `wsh(pkh(${LONG_KEY}))`, `sh(wpkh(${LONG_KEY}))`]) {
       expect(scripts(text)).toBeUndefined();
     }
   });
 
-  it('bound multisig by its place', () => {
+  it('limit the keys of a multisig by the enclosing function', () => {
     const keys = (count: number): string => Array.from({ length: count }, () => KEY).join();
     expect(scripts(`multi(3,${keys(3)})`)).toHaveLength(1);
     expect(scripts(`sh(multi(1,${keys(15)}))`)).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('output descriptors', () => {
     }
   });
 
-  it('end at the first key too many, and at a path deeper than keys can be', () => {
+  it('are refused at the first key above the limit, and at a path deeper than the limit', () => {
     // What follows would take seconds to read.
     const many = `${KEY},`.repeat(200_000);
     for (const text of [
@@ -102,7 +102,7 @@ describe('output descriptors', () => {
     expect(scripts(path(2_000_000))).toBeUndefined();
   });
 
-  it('are refused where they make no sense', () => {
+  it('are refused if they are malformed', () => {
     for (const text of [
       '',
       'foo(1)',

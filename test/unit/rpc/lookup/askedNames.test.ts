@@ -4,8 +4,8 @@ import { AskedNames } from '../../../../src/rpc/lookup/askedNames.js';
 
 const namesOf = (found: readonly (readonly [string, unknown])[]): string[] => found.map(([name]) => name);
 
-describe('names that callers ask for', () => {
-  it('are read again once after a block that changed them, the latest first', () => {
+describe('names that callers requested', () => {
+  it('are read again once after a block that changed them, the most recently requested first', () => {
     const asked = new AskedNames();
     for (const name of ['a', 'b', 'c']) asked.note(name, 100).whole.add('documented');
     asked.change(['a', 'c', 'd']);
@@ -13,7 +13,7 @@ describe('names that callers ask for', () => {
     expect(asked.takeChanged(102)).toEqual([]);
   });
 
-  it('are forgotten when they were not asked for during the latest blocks', () => {
+  it('are removed if they were not requested during the latest blocks', () => {
     const asked = new AskedNames();
     asked.note('old', 100).head = true;
     asked.note('new', 110).proof = true;
@@ -24,7 +24,7 @@ describe('names that callers ask for', () => {
     expect(asked.takeChanged(118)).toEqual([['old', expect.objectContaining({ head: false, proof: false })]]);
   });
 
-  it('have limits: of names, of single claims, and of names after one block', () => {
+  it('are limited in number: names, single claims, and names after one block', () => {
     const asked = new AskedNames();
     const names = Array.from({ length: 100 }, (_, n) => `name ${n}`);
     for (const name of names) asked.note(name, 1).head = true;

@@ -10,7 +10,7 @@ import { OPEN_SCRIPT, spend, TestChain } from '../../../support/testChain.js';
 const textOf = (chars: number): BlockText => ({ transactions: 'x'.repeat(chars) }) as BlockText;
 
 describe('BlockTexts', () => {
-  it('lets go what was not asked for the longest', () => {
+  it('evicts the entry with the oldest request', () => {
     const texts = new BlockTexts(100);
     for (const block of [1, 2]) texts.keep(block, 'transactions', textOf(40));
     expect(texts.find(1, 'transactions')).toBeDefined();
@@ -21,7 +21,7 @@ describe('BlockTexts', () => {
     expect(texts.sizeBytes).toBe(80);
   });
 
-  it('keeps nothing that leaves no room for another, and nothing twice', () => {
+  it('does not cache an entry of more than half its size, and no entry twice', () => {
     const texts = new BlockTexts(100);
     texts.keep(1, 'transactions', textOf(51));
     expect(texts.find(1, 'transactions')).toBeUndefined();
@@ -31,7 +31,7 @@ describe('BlockTexts', () => {
   });
 });
 
-describe('getblock of a block that was shown before', () => {
+describe('getblock of a cached block', () => {
   let chain: TestChain;
   const texts = new BlockTexts(1 << 20);
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('getblock of a block that was shown before', () => {
     return result as Record<string, unknown>;
   };
 
-  it('answers as if it had not been, with the confirmations of the moment', async () => {
+  it('returns the same answer as without the cache, with current confirmations', async () => {
     const plain = await ask(102, null);
     expect(await ask(102, texts)).toEqual(plain);
     const kept = texts.find(chain.opened.chain.index.active.at(102), 'transactions');
@@ -68,7 +68,7 @@ describe('getblock of a block that was shown before', () => {
     expect(later['nextblockhash']).toBeDefined();
   });
 
-  it('keeps the ids of the transactions in every profile', async () => {
+  it('caches transaction ids in every profile', async () => {
     for (const profile of ['documented', 'lbcd'] as const) {
       const mine = new BlockTexts(1 << 20);
       const plain = await ask(102, null, profile, 1);
@@ -81,7 +81,7 @@ describe('getblock of a block that was shown before', () => {
     }
   });
 
-  it('is not used where transactions report the blocks above', async () => {
+  it('is not cached if transactions show their confirmations', async () => {
     const mine = new BlockTexts(1 << 20);
     await ask(101, mine, 'lbcd');
     expect(mine.sizeBytes).toBe(0);

@@ -47,7 +47,7 @@ const keep = (names: KeptNames, name: string, info: NameInfo, at = AT): boolean 
   names.keep('documented', name, info, at, at);
 
 describe('KeptNames', () => {
-  it('has a name for the blocks since it was kept, and until a block touched it', () => {
+  it('returns a name for the blocks since it was stored and before a block changed it', () => {
     const { names, touching } = followed();
     const info = infoOf(100);
     keep(names, 'a', info);
@@ -65,7 +65,7 @@ describe('KeptNames', () => {
     expect(names.findAt('a', 70, { tip: 8, disconnects: 1 })).toBe(undefined);
   });
 
-  it('has the latest states of a name before later blocks, so many of so many items', () => {
+  it('has a limited number of earlier states of a name, with a limited number of items', () => {
     const { names } = followed();
     const infos = [1, 2, 3, 4, 5].map((n) => infoOf(100 * n));
     for (const [n, info] of infos.entries()) names.keepAt('a', 60 + n, info, AT, AT);
@@ -84,7 +84,7 @@ describe('KeptNames', () => {
     expect(names.findAt('a', 67, AT)).toBeDefined();
   });
 
-  it('keeps the histories that end before a block that touches the name', () => {
+  it('keeps histories that end before a block that changes the name', () => {
     const { names, touching } = followed();
     const page = { blocks: [], next: null };
     names.keepHistory('a', '0 50 60 0', page, AT, AT);
@@ -94,7 +94,7 @@ describe('KeptNames', () => {
     expect(names.findHistory('a', `0 50${LATEST}`, NEXT)).toBe(undefined);
   });
 
-  it('keeps states of outputs until a block changes one of them, and marks them when it changes others of the name', () => {
+  it('keeps states of outputs until a block changes one of them, and marks them if it changes others of the name', () => {
     const { names } = followed();
     const stateOf = (ordinal: number, controls = false): OutputState =>
       ({ item: { since: 60, ordinal, point: `point ${ordinal}` }, controls }) as unknown as OutputState;
@@ -116,7 +116,7 @@ describe('KeptNames', () => {
     expect(names.findStates('a', 'one', { tip: 9, disconnects: 0 })).toBe(undefined);
   });
 
-  it('keeps single claims by form, name and choice until a block touches the name', () => {
+  it('keeps single claims by form, name and selection until a block changes the name', () => {
     const { names, touching } = followed();
     const [best, second] = [claimOf(1), claimOf(2)];
     names.keepClaim('reference', 'a', 'bid 0', best, AT, AT);
@@ -134,7 +134,7 @@ describe('KeptNames', () => {
     expect(names.findClaim('reference', 'b', 'bid 1', NEXT)).toBe(undefined);
   });
 
-  it('bounds the single claims of one name and of all names', () => {
+  it('limits the single claims of one name and of all names', () => {
     const { names } = followed();
     names.keepClaim('reference', 'a', 'large', claimOf(4096), AT, AT);
     expect(names.findClaim('reference', 'a', 'large', AT)).toBe(undefined);
@@ -150,7 +150,7 @@ describe('KeptNames', () => {
     expect(names.findClaim('reference', 'a', '3', AT)).toBe(undefined);
   });
 
-  it('gives back what was kept while the tip stays', () => {
+  it('returns stored names while the tip is the same', () => {
     const { names } = followed();
     const info = infoOf(40, 60);
     keep(names, 'a', info);
@@ -162,7 +162,7 @@ describe('KeptNames', () => {
     expect(names.size).toBe(100);
   });
 
-  it('forgets the names that a block touched, in all forms, and keeps the others', () => {
+  it('removes the names that a block changed, in all forms, and keeps the others', () => {
     const { names, asked, touching } = followed();
     const [a, b] = [infoOf(100), infoOf(200)];
     keep(names, 'a', a);
@@ -180,7 +180,7 @@ describe('KeptNames', () => {
     expect(names.size).toBe(200);
   });
 
-  it('asks about all blocks since, and about none when nothing is kept', () => {
+  it('requests the changes of all blocks since, and of none if it is empty', () => {
     const { names, asked, touching } = followed();
     void names.follow(NEXT, touching('a'));
     expect(asked).toEqual([]);
@@ -190,10 +190,10 @@ describe('KeptNames', () => {
   });
 
   it.each([
-    ['a block is taken back', { tip: 6, height: 69, disconnects: 1 }],
-    ['another takes its place', { tip: 9, height: 70, disconnects: 1 }],
-    ['very many come', { tip: 900, height: 700, disconnects: 0 }],
-  ])('forgets all when %s', (_, at) => {
+    ['a block is disconnected', { tip: 6, height: 69, disconnects: 1 }],
+    ['another block replaces it', { tip: 9, height: 70, disconnects: 1 }],
+    ['very many blocks are connected', { tip: 900, height: 700, disconnects: 0 }],
+  ])('removes all names when %s', (_, at) => {
     const { names, touching } = followed();
     keep(names, 'a', infoOf(100));
     void names.follow(at, touching());
@@ -201,14 +201,14 @@ describe('KeptNames', () => {
     expect(names.size).toBe(0);
   });
 
-  it('forgets all when it is not known what a block touched', () => {
+  it('removes all names if the changes of a block are unknown', () => {
     const { names } = followed();
     keep(names, 'a', infoOf(100));
     void names.follow(NEXT, () => null);
     expect(names.find('documented', 'a', NEXT)).toBe(undefined);
   });
 
-  it('asks again when the chain moved while it was told what blocks touched', async () => {
+  it('requests the changes again if the tip changed meanwhile', async () => {
     const { names } = followed();
     const [a, b] = [infoOf(100), infoOf(200)];
     keep(names, 'a', a);
@@ -228,7 +228,7 @@ describe('KeptNames', () => {
     expect(names.find('documented', 'b', active)).toBe(b);
   });
 
-  it('keeps nothing that was read while the tip moved', () => {
+  it('does not store a name that was read while the tip changed', () => {
     const { names } = followed();
     names.keep('documented', 'a', infoOf(100), AT, NEXT);
     names.keep('documented', 'a', infoOf(100), NEXT, NEXT);
@@ -237,7 +237,7 @@ describe('KeptNames', () => {
     expect(names.findHead('a', NEXT)).toBe(undefined);
   });
 
-  it('keeps neither small names nor those beyond its bound', () => {
+  it('stores neither small names nor those above its limit', () => {
     const { names } = followed();
     keep(names, 'small', infoOf(10, 10));
     keep(names, 'large', infoOf(1, 70_000));
@@ -246,7 +246,7 @@ describe('KeptNames', () => {
     expect(names.find('documented', 'large', AT)).toBe(undefined);
   });
 
-  it('drops what was not asked for the longest when it is full', () => {
+  it('evicts the names with the oldest requests when it is full', () => {
     const { names } = followed();
     keep(names, 'a', infoOf(1, 29_999));
     keep(names, 'b', infoOf(1, 29_999));
@@ -260,7 +260,7 @@ describe('KeptNames', () => {
     expect(names.size).toBe(40_000);
   });
 
-  it('keeps heads of a bounded number of names', () => {
+  it('stores heads of a limited number of names', () => {
     const { names } = followed();
     for (let n = 0; n < 1024; n++) names.keepHead(`${n}`, headOf(n), AT, AT);
     names.keepHead('more', headOf(1), AT, AT);
@@ -268,7 +268,7 @@ describe('KeptNames', () => {
     expect(names.findHead('more', AT)).toEqual(headOf(1));
   });
 
-  it('keeps items of a name beside a list of those that blocks changed, until these are many', () => {
+  it('keeps the items of a name and a list of changed items, until there are many of them', () => {
     const { names } = followed();
     const made = Array.from({ length: 100 }, (_, ordinal) => ({ since: 70, ordinal }) as Item);
     const items = { ...keptItems(made, 70), shared: new SharedBytes() };

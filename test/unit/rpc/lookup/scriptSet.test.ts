@@ -3,7 +3,7 @@ import { ScriptSet } from '../../../../src/rpc/lookup/scriptSet.js';
 import { Random, randomScript } from '../../../differential/support.js';
 
 describe('ScriptSet', () => {
-  it('holds what was added, once, and nothing else', () => {
+  it('contains the added scripts once, and no others', () => {
     const random = new Random(41);
     const set = new ScriptSet();
     const known = new Map<string, Buffer>();

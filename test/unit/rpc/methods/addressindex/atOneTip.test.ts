@@ -11,7 +11,7 @@ function setUp() {
 }
 
 describe('atOneTip', () => {
-  it('waits for a change of the chain that is under way', async () => {
+  it('waits for a change of the chain that is in progress', async () => {
     const { chain, queue, services } = setUp();
     let finish!: () => void;
     const changing = queue.run(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -23,7 +23,7 @@ describe('atOneTip', () => {
     expect(await answer).toBe(2);
   });
 
-  it('starts over when the tip moved', async () => {
+  it('starts again if the tip changed', async () => {
     const { chain, services } = setUp();
     const tips: number[] = [];
     const answer = await atOneTip(services, async () => {
@@ -36,7 +36,7 @@ describe('atOneTip', () => {
     expect(answer).toBe(3);
   });
 
-  it('holds a chain that will not stand still', async () => {
+  it('blocks changes of the chain if the tip keeps changing', async () => {
     const { chain, queue, services } = setUp();
     let isRead = false;
     const busy = (async () => {

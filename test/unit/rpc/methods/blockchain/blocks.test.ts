@@ -14,7 +14,7 @@ import { ADDRESS, ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../..
 
 const GENESIS = hashToHex(regtestParams.genesisHash);
 
-describe('getblock and its kin', () => {
+describe('getblock and related methods', () => {
   let chain: TestChain;
   let hashes: string[];
   beforeAll(async () => {
@@ -43,13 +43,13 @@ describe('getblock and its kin', () => {
   });
   afterAll(() => chain.close());
 
-  it('names the tip and its height', async () => {
+  it('return the tip and its height', async () => {
     expect(await chain.call(getBlockCount)).toEqual({ result: 102 });
     expect(await chain.call(getBestBlockHash)).toEqual({ result: hashes[101] });
     expect((await chain.call(getDifficulty)).result).toBeCloseTo(0.00003051711610163642, 15);
   });
 
-  it('finds hashes by height', async () => {
+  it('return hashes by height', async () => {
     expect(await chain.call(getBlockHash, [0])).toEqual({ result: GENESIS });
     expect(await chain.call(getBlockHash, [102])).toEqual({ result: hashes[101] });
     for (const height of [-1, 103]) {
@@ -62,7 +62,7 @@ describe('getblock and its kin', () => {
     });
   });
 
-  it('shows a block by verbosity, as a number or a boolean', async () => {
+  it('return a block by verbosity, as a number or a boolean', async () => {
     const hash = hashes[101]!;
     const raw = toHex((await chain.blockAt(102)).raw);
     for (const verbosity of [0, false, -3]) {
@@ -88,7 +88,7 @@ describe('getblock and its kin', () => {
       expect((await chain.call(getBlock, [hash, verbosity])).result).toEqual(result);
   });
 
-  it('shows claims in the transactions of a block', async () => {
+  it('show claims in the transactions of a block', async () => {
     const { result } = await chain.call(getBlock, [hashes[101]!, 2]);
     const { tx } = result as { tx: { txid: string; hex: string; vout: Record<string, never>[] }[] };
     expect(tx).toHaveLength(2);
@@ -109,19 +109,19 @@ describe('getblock and its kin', () => {
     expect(tx[1]!.vout[2]!['scriptPubKey']).not.toHaveProperty('isclaim');
   });
 
-  it('always shows the claim fields in the lbcd profile', async () => {
+  it('always show the claim fields in the lbcd profile', async () => {
     const { result } = await chain.call(getBlock, [hashes[101]!, 2], chain.context('lbcd'));
     const { tx } = result as { tx: { vout: Record<string, never>[] }[] };
     expect(tx[1]!.vout[2]!['scriptPubKey']).toMatchObject({ isclaim: false, issupport: false, subtype: '' });
   });
 
-  it('shows the genesis block without a parent', async () => {
+  it('return the genesis block without a parent', async () => {
     const { result } = await chain.call(getBlock, [GENESIS]);
     expect(result).toMatchObject({ height: 0, confirmations: 103, nextblockhash: hashes[0] });
     expect(result).not.toHaveProperty('previousblockhash');
   });
 
-  it('reads hashes as leniently as the reference', async () => {
+  it('accept the same malformed hashes as the reference', async () => {
     expect(await chain.call(getBlock, [` 0x${GENESIS}zz`, 0])).toHaveProperty('result');
     for (const hash of ['zz', '', '00', 'f'.repeat(64)]) {
       expect(await chain.call(getBlock, [hash])).toEqual({ error: { code: -5, message: 'Block not found' } });
@@ -134,7 +134,7 @@ describe('getblock and its kin', () => {
     });
   });
 
-  it('shows a header decoded or as hex', async () => {
+  it('return a header decoded or as hex', async () => {
     const hash = hashes[50]!;
     const decoded = (await chain.call(getBlockHeader, [hash])).result as Record<string, unknown>;
     const block = (await chain.call(getBlock, [hash])).result as Record<string, unknown>;
@@ -146,7 +146,7 @@ describe('getblock and its kin', () => {
     }
   });
 
-  it('marks blocks off the active chain', async () => {
+  it('mark blocks outside of the active chain', async () => {
     const { chain: core } = chain.opened;
     const tip = core.tip;
     await core.invalidateBlock(tip);
@@ -157,7 +157,7 @@ describe('getblock and its kin', () => {
     expect(await chain.call(getBestBlockHash)).toEqual({ result: hashes[101] });
   });
 
-  it('leaves the witness out where the node was told so', async () => {
+  it('omit the witness if the option says so', async () => {
     const services = { ...chain.services, options: { ...chain.services.options, serializeWitness: false } };
     await chain.mine(60);
     const hash = hashToHex((await chain.blockAt(160)).hash);

@@ -9,7 +9,7 @@ import { reconsiderBlock } from '../../../../../src/rpc/methods/hidden/reconside
 import { hashToHex } from '../../../../../src/util/bytes.js';
 import { ADDRESS_SCRIPT, TestChain } from '../../../../support/testChain.js';
 
-describe('the state of the chain', () => {
+describe('methods about the state of the chain', () => {
   let chain: TestChain;
   let hashes: string[];
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('the state of the chain', () => {
   });
   afterAll(() => chain.close());
 
-  it('sums up in getblockchaininfo', async () => {
+  it('getblockchaininfo returns an overview', async () => {
     const { result } = await chain.call(getBlockchainInfo);
     expect(result).toMatchObject({
       chain: 'regtest',
@@ -49,14 +49,14 @@ describe('the state of the chain', () => {
     expect(result).not.toHaveProperty('pruneheight');
   });
 
-  it('calls the network by the name of the profile', async () => {
+  it('the network has the name of the profile', async () => {
     const name = async (profile: 'lbrycrd' | 'lbcd'): Promise<unknown> =>
       ((await chain.call(getBlockchainInfo, [], chain.context(profile))).result as { chain: string }).chain;
     expect(await name('lbrycrd')).toBe('lbrycrdreg');
     expect(await name('lbcd')).toBe('regtest');
   });
 
-  it('counts transactions over a window', async () => {
+  it('getchaintxstats counts transactions over a window', async () => {
     const { headers, chain: core } = chain.opened.reader;
     const { active } = core.index;
     const seconds = active.medianTimeOf(active.at(145)) - active.medianTimeOf(active.at(135));
@@ -78,7 +78,7 @@ describe('the state of the chain', () => {
     expect((await chain.call(getChainTxStats)).result).toMatchObject({ window_block_count: 144 });
   });
 
-  it('refuses windows that do not fit', async () => {
+  it('getchaintxstats refuses windows that exceed the chain', async () => {
     const message = "Invalid block count: should be between 0 and the block's height - 1";
     for (const count of [-1, 145]) {
       expect(await chain.call(getChainTxStats, [count])).toEqual({ error: { code: -8, message } });
@@ -88,7 +88,7 @@ describe('the state of the chain', () => {
     });
   });
 
-  it('tells the ends of all branches, and prefers a precious one', async () => {
+  it('getchaintips lists the tips of all branches, and preciousblock prefers one', async () => {
     const first = hashes[144]!;
     await chain.call(invalidateBlock, [first]);
     const [second] = (await chain.mine(1, ADDRESS_SCRIPT)).map(hashToHex);
@@ -114,13 +114,13 @@ describe('the state of the chain', () => {
     });
   });
 
-  it('answers -5 for blocks that no one knows', async () => {
+  it('unknown blocks give the error -5', async () => {
     for (const method of [invalidateBlock, reconsiderBlock, preciousBlock]) {
       expect(await chain.call(method, ['00'])).toEqual({ error: { code: -5, message: 'Block not found' } });
     }
   });
 
-  it('verifies at every level, values outside brought into range', async () => {
+  it('verifychain checks at every level, and limits values to the range', async () => {
     for (const level of [-1, 0, 1, 2, 3, 4, 9]) {
       expect(await chain.call(verifyChain, [level, 20])).toEqual({ result: true });
     }

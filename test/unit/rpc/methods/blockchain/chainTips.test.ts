@@ -25,7 +25,7 @@ async function tipsOf({ table }: TestHeaders, tip: number): Promise<Tip[]> {
   return (await getChainTips.run(ctx, {}, [])) as unknown as Tip[];
 }
 
-it('agrees with the definition over random trees', async () => {
+it('chain tips match their definition over random trees', async () => {
   const random = randomOf(5);
   for (let round = 0; round < 30; round++) {
     const tree = new TestHeaders();
@@ -71,7 +71,7 @@ it('agrees with the definition over random trees', async () => {
   }
 });
 
-it('goes through a long branch once, however many others leave it', async () => {
+it('a long branch is read once, whatever the number of its side branches', async () => {
   const tree = new TestHeaders();
   const [genesis] = tree.chain(NO_HEADER, 1);
   const long = tree.chain(genesis!, 3000);

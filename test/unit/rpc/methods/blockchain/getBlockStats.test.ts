@@ -31,7 +31,7 @@ describe('getblockstats', () => {
   });
   afterAll(() => chain.close());
 
-  it('computes every figure', async () => {
+  it('returns every statistic', async () => {
     const block = await chain.blockAt(105);
     const { active } = chain.opened.chain.index;
     const sizes = [61, 61, 71];
@@ -69,7 +69,7 @@ describe('getblockstats', () => {
     });
   });
 
-  it('counts zeros for a block with only a coinbase', async () => {
+  it('returns zeros for a block with only a coinbase', async () => {
     const { result } = await chain.call(getBlockStats, [50]);
     expect(result).toMatchObject({
       avgfee: 0,
@@ -83,7 +83,7 @@ describe('getblockstats', () => {
     });
   });
 
-  it('answers what was asked for, sorted and once', async () => {
+  it('returns the requested statistics, sorted and without repetition', async () => {
     const selected = ['txs', 'height', 'txs', 'avgfee'];
     const { result } = await chain.call(getBlockStats, [105, selected]);
     expect(Object.entries(result as object)).toEqual([
@@ -95,7 +95,7 @@ describe('getblockstats', () => {
     expect((await chain.call(getBlockStats, [hash, selected])).result).toEqual(result);
   });
 
-  it('refuses what does not exist', async () => {
+  it('refuses unknown blocks and statistics', async () => {
     const cases: [Parameters<TestChain['call']>[1], number, string][] = [
       [[-1], -8, 'Target block height -1 is negative'],
       [[106], -8, 'Target block height 106 after current tip 105'],
@@ -109,7 +109,7 @@ describe('getblockstats', () => {
     }
   });
 
-  it('names the network that a side block is not in', async () => {
+  it('names the network in the error about a block of a side branch', async () => {
     const { chain: core } = chain.opened;
     const tip = core.tip;
     const hash = hashToHex(core.index.headers.hash(tip));
@@ -119,7 +119,7 @@ describe('getblockstats', () => {
     expect(answer.error).toEqual({ code: -8, message: 'Block is not in chain lbrycrdreg' });
   });
 
-  it('wants the transaction index for fees in the lbrycrd profile only', async () => {
+  it('needs the transaction index for fees only in the lbrycrd profile', async () => {
     const services = { ...chain.services, txIndex: null };
     const context = { ...chain.context('lbrycrd'), services };
     expect(await chain.call(getBlockStats, [105], context)).toEqual({

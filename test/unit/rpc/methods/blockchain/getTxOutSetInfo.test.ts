@@ -7,7 +7,7 @@ import { Writer } from '../../../../../src/util/writer.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../../../support/testChain.js';
 
 describe('gettxoutsetinfo', () => {
-  it('hashes the set as the reference does', async () => {
+  it('hashes the unspent outputs as the reference does', async () => {
     const chain = await TestChain.open();
     try {
       await chain.mine(101);

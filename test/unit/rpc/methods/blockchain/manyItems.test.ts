@@ -9,7 +9,7 @@ import { ADDRESS, ADDRESS_SCRIPT, TestChain } from '../../../../support/testChai
 
 const MANY = 20_000;
 
-describe('the methods of lbcd that take very many items', () => {
+describe('methods of lbcd that accept very many items', () => {
   let chain: TestChain;
   let hashes: string[];
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('the methods of lbcd that take very many items', () => {
     return (result as unknown[]).length;
   };
 
-  it('getheaders begins behind the first block that is known, or at the start', async () => {
+  it('getheaders begins after the first known block, or at the start', async () => {
     expect(await count([[unknown(1), hashes[3]!, hashes[1]!], ''])).toBe(2);
     expect(await count([[unknown(1)], ''])).toBe(5);
     expect(await count([[hashes[1]!], hashes[2]!])).toBe(1);
@@ -33,7 +33,7 @@ describe('the methods of lbcd that take very many items', () => {
     expect(await chain.call(getHeaders, [[hashes[1]!, 'x'], ''])).toMatchObject({ error: { code: -22 } });
   });
 
-  it('getheaders looks no further than that, and reads the rest in slices', async () => {
+  it('getheaders stops searching at the first known block, and parses the rest in slices', async () => {
     const { headers } = chain.services.chain;
     const find = vi.spyOn(headers, 'find');
     const locator = Array.from({ length: MANY }, (_, n) => (n === 100 ? hashes[4]! : unknown(n)));
@@ -44,7 +44,7 @@ describe('the methods of lbcd that take very many items', () => {
     find.mockRestore();
   });
 
-  it('searchrawtransactions reads its filter in slices', async () => {
+  it('searchrawtransactions parses its filter in slices', async () => {
     const ask = async (addresses: string[]) =>
       (await chain.call(searchRawTransactions, [ADDRESS, 1, 0, 1, 0, false, addresses])).result as {
         vout: unknown[];

@@ -45,7 +45,7 @@ describe('the mempool methods', () => {
   });
   afterAll(() => chain.close());
 
-  it('answer truthfully for a mempool without transactions', async () => {
+  it('answer for a mempool without transactions', async () => {
     expect(await chain.call(getMempoolInfo)).toEqual({
       result: {
         size: 0,
@@ -75,7 +75,7 @@ describe('the mempool methods', () => {
     }
   });
 
-  it('describe the mempool piece by piece, and leave out what goes meanwhile', async () => {
+  it('list the mempool in parts, and omit transactions that leave it meanwhile', async () => {
     let described = 0;
     const entry = (txid: Uint8Array): MempoolEntry | null => {
       described++;
@@ -90,7 +90,7 @@ describe('the mempool methods', () => {
     expect(described).toBe(2);
   });
 
-  it('save what there is', async () => {
+  it('save the mempool', async () => {
     let saves = 0;
     const mempool = { ...chain.services.mempool, save: () => Promise.resolve(void saves++) };
     const context = { ...chain.context(), services: { ...chain.services, mempool } };
@@ -98,7 +98,7 @@ describe('the mempool methods', () => {
     expect(saves).toBe(1);
   });
 
-  it('refuse to save before the last dump was read, and say when the disk refuses', async () => {
+  it('refuse to save before the stored mempool is loaded, and report a failure of the disk', async () => {
     const fail = (part: object): ReturnType<TestChain['call']> => {
       const mempool = { ...chain.services.mempool, ...part };
       return chain.call(saveMempool, [], { ...chain.context(), services: { ...chain.services, mempool } });
@@ -111,7 +111,7 @@ describe('the mempool methods', () => {
     });
   });
 
-  it('show entries and their relatives', async () => {
+  it('show entries, ancestors and descendants', async () => {
     const entries = new Map([parent, child].map((entry) => [toHex(entry.txid), entry]));
     const mempool = {
       ...chain.services.mempool,

@@ -23,7 +23,7 @@ describe('pruneblockchain', () => {
     });
   });
 
-  it('waits for a chain that is long enough', async () => {
+  it('refuses a chain that is too short', async () => {
     expect(await chain.call(pruneBlockchain, [1])).toEqual({
       error: { code: -1, message: 'Blockchain is too short for pruning.' },
     });
@@ -39,7 +39,7 @@ describe('pruneblockchain', () => {
     });
   });
 
-  it('deletes whole files, and says how far', async () => {
+  it('deletes whole files, and returns the height of the last pruned block', async () => {
     // The first file ends with block 290.
     expect(await chain.call(pruneBlockchain, [289])).toEqual({ result: -1 });
     expect(await chain.call(pruneBlockchain, [START_TIME_SEC + 7200])).toEqual({ result: -1 });

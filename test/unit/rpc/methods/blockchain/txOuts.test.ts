@@ -17,7 +17,7 @@ import {
 
 const UNKNOWN = '11'.repeat(32);
 
-describe('outputs and their proofs', () => {
+describe('methods about outputs and transaction proofs', () => {
   let chain: TestChain;
   let coinbase: Bytes;
   let tip: string;
@@ -37,7 +37,7 @@ describe('outputs and their proofs', () => {
 
   const spenderTxid = async (): Promise<string> => hashToHex(txidAt((await chain.blockAt(102)).parsed, 1));
 
-  it('shows an unspent output', async () => {
+  it('gettxout returns an unspent output', async () => {
     const txid = await spenderTxid();
     expect((await chain.call(getTxOut, [txid, 100])).result).toEqual({
       bestblock: tip,
@@ -60,7 +60,7 @@ describe('outputs and their proofs', () => {
     });
   });
 
-  it('answers null for what is spent, was never there or cannot be spent', async () => {
+  it('gettxout returns null for spent, unknown and unspendable outputs', async () => {
     const cases: [string, number][] = [
       [hashToHex(coinbase), 0],
       [hashToHex(coinbase), 1],
@@ -71,7 +71,7 @@ describe('outputs and their proofs', () => {
     for (const [txid, n] of cases) expect(await chain.call(getTxOut, [txid, n])).toEqual({ result: null });
   });
 
-  it('heeds the mempool by default', async () => {
+  it('gettxout includes the mempool by default', async () => {
     const txid = await spenderTxid();
     const spent = outPointOf(txid, 5).toString('hex');
     const made = outPointOf(UNKNOWN, 2).toString('hex');
@@ -96,7 +96,7 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(getTxOut, [UNKNOWN, 2, false], context)).toEqual({ result: null });
   });
 
-  it('proves transactions, and verifies what it proved', async () => {
+  it('verifytxoutproof accepts the result of gettxoutproof', async () => {
     const txid = await spenderTxid();
     const all = [txid, hashToHex(txidAt((await chain.blockAt(102)).parsed, 0))];
     for (const txids of [[txid], all]) {
@@ -108,7 +108,7 @@ describe('outputs and their proofs', () => {
     }
   });
 
-  it('finds the block by unspent outputs without an index', async () => {
+  it('gettxoutproof finds the block by unspent outputs without an index', async () => {
     const services = { ...chain.services, txIndex: null };
     const context = { ...chain.context(), services };
     const txid = await spenderTxid();
@@ -127,7 +127,7 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(getTxOutProof, [[spent]], context)).toEqual(notFound);
   });
 
-  it('finds the block of the first of many ids, on disk or in blocks that are not there yet, without a flush', async () => {
+  it('gettxoutproof finds the block of the first of many ids without a flush, on disk or in recent blocks', async () => {
     const services = { ...chain.services, txIndex: null };
     const context = { ...chain.context(), services };
     const { flusher, chain: opened } = chain.opened;
@@ -176,7 +176,7 @@ describe('outputs and their proofs', () => {
     await opened.invalidateBlock(opened.index.headers.find(recentTip!));
   });
 
-  it('refuses proofs that it cannot make', async () => {
+  it('gettxoutproof refuses transactions that it cannot prove', async () => {
     const txid = await spenderTxid();
     const cases: [Parameters<TestChain['call']>[1], number, string][] = [
       [[[]], -5, 'Transaction not yet in block'],
@@ -193,7 +193,7 @@ describe('outputs and their proofs', () => {
     }
   });
 
-  it('verifies nothing in damaged proofs, and refuses foreign ones', async () => {
+  it('verifytxoutproof returns nothing for corrupt proofs, and refuses proofs of other chains', async () => {
     const proof = (await chain.call(getTxOutProof, [[await spenderTxid()]])).result as string;
     const flipped = `${proof.slice(0, 240)}${proof[240] === '0' ? '1' : '0'}${proof.slice(241)}`;
     expect(await chain.call(verifyTxOutProof, [flipped])).toEqual({ result: [] });
@@ -213,7 +213,7 @@ describe('outputs and their proofs', () => {
     }
   });
 
-  it('finds outputs by descriptors', async () => {
+  it('scantxoutset finds outputs by descriptors', async () => {
     const txid = await spenderTxid();
     const scan = async (...objects: Parameters<TestChain['call']>[1] & object): Promise<unknown> =>
       (await chain.call(scanTxOutSet, ['start', [...objects]])).result;
@@ -241,7 +241,7 @@ describe('outputs and their proofs', () => {
     expect(await scan()).toMatchObject({ unspents: [], total_amount: 0 });
   });
 
-  it('runs one scan at a time, with status and abort', async () => {
+  it('scantxoutset runs one scan at a time, with status and abort', async () => {
     expect(await chain.call(scanTxOutSet, ['status'])).toEqual({ result: null });
     expect(await chain.call(scanTxOutSet, ['abort'])).toEqual({ result: false });
     const running = chain.call(scanTxOutSet, ['start', [`addr(${ADDRESS})`]]);
@@ -254,7 +254,7 @@ describe('outputs and their proofs', () => {
     expect(await chain.call(scanTxOutSet, ['status'])).toEqual({ result: null });
   });
 
-  it('derives no more scripts once a scan is to end', async () => {
+  it('scantxoutset stops deriving scripts after an abort', async () => {
     const key =
       'tpubD6NzVbkrYhZ4WaWSyoBvQwbpLkojyoTZPRsgXELWz3Popb3qkjcJyJUGLnL4qHHoQvao8ESaAstxYSnhyswJ76uZPStJRJCTKvosUCJZL5B';
     const objects = Array.from(
@@ -276,7 +276,7 @@ describe('outputs and their proofs', () => {
     });
   });
 
-  it('refuses scans that make no sense', async () => {
+  it('scantxoutset refuses invalid scans', async () => {
     const cases: [Parameters<TestChain['call']>[1], number, string][] = [
       [['other'], -8, 'Invalid command'],
       [['start'], -1, 'JSON value is not an array as expected'],

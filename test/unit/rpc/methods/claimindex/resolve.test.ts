@@ -48,7 +48,7 @@ function indexOfOne() {
   return { call, asked };
 }
 
-it('a claim is assembled once, however many URLs lead to it', async () => {
+it('a claim is read once for all URLs that resolve to it', async () => {
   const { call, asked } = indexOfOne();
   const urls = Array.from({ length: 1000 }, (_, n) => `name#${n.toString(16)}`);
   let text = '';
@@ -61,7 +61,7 @@ it('a claim is assembled once, however many URLs lead to it', async () => {
   expect(asked).toEqual([keyOf(claim.claimId), keyOf(channel.claimId)]);
 });
 
-it('what is longer than URLs can be is refused', async () => {
+it('text that is longer than a URL is refused', async () => {
   const { call } = indexOfOne();
   await call(['x'.repeat(8320)]);
   await expect(call(['one', 'x'.repeat(8321)])).rejects.toMatchObject({

@@ -23,7 +23,7 @@ describe('hidden methods', () => {
     return { hash: hashToHex(headers.hash(core.tip)), height: core.height };
   };
 
-  it('wait until the tip is another one', async () => {
+  it('wait for another tip', async () => {
     const waiting = chain.call(waitForNewBlock);
     const [hash] = await chain.mine(1);
     expect(await waiting).toEqual({ result: { hash: hashToHex(hash!), height: 3 } });
@@ -42,7 +42,7 @@ describe('hidden methods', () => {
     expect(await chain.call(waitForBlock, [hash])).toEqual({ result: tip() });
   });
 
-  it('answer the tip at the timeout, or when the client goes', async () => {
+  it('return the tip at the timeout, or when the client disconnects', async () => {
     expect(await chain.call(waitForNewBlock, [5])).toEqual({ result: tip() });
     expect(await chain.call(waitForBlock, ['00', 5])).toEqual({ result: tip() });
     expect(await chain.call(waitForBlockHeight, [99, -1])).toEqual({ result: tip() });
@@ -55,7 +55,7 @@ describe('hidden methods', () => {
     });
   });
 
-  it('wait for what is under way on the chain', async () => {
+  it('wait for the work in the chain queue', async () => {
     let release = (): void => undefined;
     const busy = chain.opened.chain.exclusively(() => new Promise<void>((resolve) => (release = resolve)));
     let done = false;
@@ -70,7 +70,7 @@ describe('hidden methods', () => {
     expect(await waiting).toEqual({ result: null });
   });
 
-  it('stop the clock on regtest', async () => {
+  it('set the clock on regtest', async () => {
     expect(await chain.call(setMockTime, [1_700_000_000])).toEqual({ result: null });
     expect(chain.timeSec).toBe(1_700_000_000);
     const services = { ...chain.services, params: mainParams };
@@ -82,7 +82,7 @@ describe('hidden methods', () => {
     });
   });
 
-  it('sum up for pools', async () => {
+  it('return an overview for pools', async () => {
     expect((await chain.call(getInfo)).result).toMatchObject({
       version: 10_000,
       protocolversion: 70_015,
@@ -96,7 +96,7 @@ describe('hidden methods', () => {
     });
   });
 
-  it('tell which indexes run', async () => {
+  it('list the enabled indexes', async () => {
     const txindex = { synced: true, best_block_height: chain.opened.chain.height };
     expect(await chain.call(getIndexInfo)).toEqual({ result: { txindex } });
     expect(await chain.call(getIndexInfo, ['txindex'])).toEqual({ result: { txindex } });

@@ -66,7 +66,7 @@ async function read(value: JsonOut): Promise<unknown> {
 const amounts = (items: unknown): number[] => (items as { amount: number }[]).map(({ amount }) => amount);
 
 describe('large calls of the wallet port', () => {
-  it('sendmany to many addresses', async () => {
+  it('include sendmany to many addresses', async () => {
     const payees = new JsonObject(Array.from({ length: ITEMS }, () => [address, 1] as const));
     const { value, turns } = await countTurns(() =>
       call('sendmany', 'default', payees).catch((error: unknown) => error),
@@ -75,7 +75,7 @@ describe('large calls of the wallet port', () => {
     expect(turns).toBeGreaterThan(ITEMS / 2);
   });
 
-  it('listaddresstransactions of one address many times', async () => {
+  it('include listaddresstransactions with one address many times', async () => {
     const addresses = Array.from({ length: ITEMS }, () => address);
     const { value, turns } = await countTurns(() => call('listaddresstransactions', addresses));
     expect(turns).toBeGreaterThan(ITEMS / 2);
@@ -84,7 +84,7 @@ describe('large calls of the wallet port', () => {
     expect(items[0]).toBe(0.00001);
   });
 
-  it('listtransactions of all that there is', async () => {
+  it('include listtransactions of all transactions', async () => {
     const { value, turns } = await countTurns(() => call('listtransactions', '*', 1_000_000));
     expect(turns).toBeGreaterThan(PAYMENTS / 2);
     const items = (await read(value)) as unknown[];
@@ -94,7 +94,7 @@ describe('large calls of the wallet port', () => {
     expect(await read(await call('listtransactions', '*', 2, 3))).toEqual(items.slice(-5, -3));
   });
 
-  it('listsinceblock of an old block', async () => {
+  it('include listsinceblock of an old block', async () => {
     node.mineEmpty(2000);
     const { value, turns } = await countTurns(() => call('listsinceblock', hashToHex(node.blocks[0]!.hash)));
     expect(turns).toBeGreaterThan(4);
@@ -102,7 +102,7 @@ describe('large calls of the wallet port', () => {
     expect(amounts(transactions)).toHaveLength(PAYMENTS);
   });
 
-  it('listalltransactions of an account that has none of them', async () => {
+  it('include listalltransactions of an account without transactions', async () => {
     const { value, turns } = await countTurns(async () =>
       read(await call('listalltransactions', 'imported')),
     );

@@ -24,7 +24,7 @@ describe('getblocktemplate', () => {
     return chain.call(getBlockTemplate, [parseJson(request) as JsonValue], context);
   };
 
-  it('counts without segwit before it is in force', async () => {
+  it('counts sizes without segwit before its activation', async () => {
     const { result } = await ask('{}');
     expect(result).toMatchObject({
       height: 21,
@@ -42,7 +42,7 @@ describe('getblocktemplate', () => {
     expect((await ask('{"rules":["segwit"]}')).result).toHaveProperty('default_witness_commitment');
   });
 
-  it('tells how the template may be changed', async () => {
+  it('states how the template may be changed', async () => {
     const mutable = async (request: string, profile: Profile): Promise<unknown> =>
       ((await ask(request, profile)).result as { mutable: unknown }).mutable;
     const plain = ['time', 'transactions', 'prevblock'];
@@ -57,7 +57,7 @@ describe('getblocktemplate', () => {
     expect(await mutable('{"maxversion":4,"rules":[]}', 'lbrycrd')).toEqual(plain);
   });
 
-  it('has no coinbase to give without an address', async () => {
+  it('has no coinbase without an address', async () => {
     const request = '{"capabilities":["coinbasetxn"]}';
     expect((await ask(request)).result).not.toHaveProperty('coinbasetxn');
     expect(await ask(request, 'lbcd')).toMatchObject({ error: { code: -32603 } });
@@ -65,7 +65,7 @@ describe('getblocktemplate', () => {
     expect((await ask(both, 'lbcd')).result).toHaveProperty('coinbasevalue', 100_000_000);
   });
 
-  it('wants peers and a tip of today on the main network', async () => {
+  it('needs peers and a recent tip on the main network', async () => {
     const quiet = { ...chain.services.network, connectionCount: () => 0 };
     const peers = {} as NonNullable<RpcServices['peers']>;
     expect(await ask('{}', 'documented', { params: mainParams })).toEqual({
@@ -80,7 +80,7 @@ describe('getblocktemplate', () => {
     expect(await ask('{}', 'documented', { params: mainParams, peers })).toHaveProperty('result');
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses malformed requests', async () => {
     const context = chain.context();
     for (const wrong of [['x'], [[]], [5]] as JsonValue[][]) {
       expect(await chain.call(getBlockTemplate, wrong, context)).toMatchObject({ error: { code: -1 } });
@@ -92,7 +92,7 @@ describe('getblocktemplate', () => {
     });
   });
 
-  it('ends a long poll whose caller has gone', async () => {
+  it('ends a long poll whose caller has disconnected', async () => {
     const gone = new AbortController();
     const { result } = await ask('{}');
     const { longpollid } = result as { longpollid: string };

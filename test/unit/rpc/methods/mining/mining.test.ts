@@ -31,7 +31,7 @@ function change(block: LoadedBlock, edit: (block: Block) => void, keepRoot = fal
   return toHex(formatBlock(copy));
 }
 
-describe('mining', () => {
+describe('methods of mining', () => {
   let chain: TestChain;
   beforeAll(async () => {
     chain = await TestChain.open();
@@ -41,7 +41,7 @@ describe('mining', () => {
 
   const submit = (hex: string): ReturnType<TestChain['call']> => chain.call(submitBlock, [hex]);
 
-  it('generates blocks that pay an address', async () => {
+  it('generatetoaddress creates blocks that pay to an address', async () => {
     const height = chain.opened.chain.height;
     const { result } = await chain.call(generateToAddress, [3, ADDRESS]);
     expect(result).toHaveLength(3);
@@ -61,7 +61,7 @@ describe('mining', () => {
     });
   });
 
-  it('puts transactions into the block, with the claim root they lead to', async () => {
+  it('blocks contain transactions, with the resulting claim root', async () => {
     const coinbase = parseBlockBytes((await chain.blockAt(2)).raw).transactions[0]!;
     chain.pending.push(spend([{ txid: txid(coinbase), n: 0 }], [{ value: 5n, script: OPEN_SCRIPT }]));
     await chain.call(generateToAddress, [1, ADDRESS]);
@@ -76,7 +76,7 @@ describe('mining', () => {
     expect((await chain.call(getMiningInfo)).result).toMatchObject({ currentblocktx: 1 });
   });
 
-  it('stops after as many tries as it may', async () => {
+  it('generatetoaddress stops after its maximum number of tries', async () => {
     expect(await chain.call(generateToAddress, [5, ADDRESS, 0])).toEqual({ result: [] });
     expect(await chain.call(generateToAddress, [0, ADDRESS])).toEqual({ result: [] });
     expect(await chain.call(generateToAddress, [-1, ADDRESS])).toEqual({ result: [] });
@@ -90,13 +90,13 @@ describe('mining', () => {
     });
   });
 
-  it('refuses addresses of other networks', async () => {
+  it('addresses of other networks are refused', async () => {
     expect(await chain.call(generateToAddress, [1, 'bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR'])).toEqual({
       error: { code: -5, message: 'Error: Invalid address' },
     });
   });
 
-  it('estimates hashes per second', async () => {
+  it('getnetworkhashps estimates hashes per second', async () => {
     const { headers, chain: core } = chain.opened.reader;
     const { active } = core.index;
     const rate = (from: number, to: number): number => {
@@ -111,7 +111,7 @@ describe('mining', () => {
     expect(await chain.call(getNetworkHashPs, [120, 0])).toEqual({ result: 0 });
   });
 
-  it('takes a good block once', async () => {
+  it('submitblock accepts a valid block once', async () => {
     const block = await chain.makeBlock();
     chain.timeSec += 1;
     const good = change(block, (copy) => (copy.header.timeSec += 100));
@@ -122,7 +122,7 @@ describe('mining', () => {
     expect(await submit(sibling)).toEqual({ result: 'duplicate' });
   });
 
-  it('says it in other words to clients of lbcd', async () => {
+  it('submitblock returns other texts in the lbcd profile', async () => {
     const block = await chain.makeBlock();
     const submitLbcd = (hex: string): ReturnType<TestChain['call']> =>
       chain.call(submitBlock, [hex], chain.context('lbcd'));
@@ -132,7 +132,7 @@ describe('mining', () => {
     expect(await submitLbcd(change(block, (copy) => (copy.header.timeSec += 111)))).toEqual({ result: null });
   });
 
-  it('mends a coinbase without its reserved witness value', async () => {
+  it('submitblock completes a coinbase without its reserved witness value', async () => {
     const block = await chain.makeBlock();
     const bare = change(block, (copy) => {
       copy.header.timeSec += 200;
@@ -144,7 +144,7 @@ describe('mining', () => {
     expect(stored.raw.length).toBe(bare.length / 2 + 2 + 34);
   });
 
-  it('gives the verdict in the words of BIP22', async () => {
+  it('submitblock returns the verdicts of BIP22', async () => {
     const block = await chain.makeBlock();
     const time = (copy: Block): void => void (copy.header.timeSec += 300);
     const cases: [string, string, string, string][] = [
@@ -194,7 +194,7 @@ describe('mining', () => {
     }
   });
 
-  it('refuses what is not a block', async () => {
+  it('submitblock refuses bytes that are not a block', async () => {
     const decode = { error: { code: -22, message: 'Block decode failed' } };
     for (const hex of ['', '00', 'zz', '0', `${'00'.repeat(112)}01`])
       expect(await submit(hex)).toEqual(decode);

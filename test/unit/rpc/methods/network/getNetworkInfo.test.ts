@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => chain.close());
 
-it('getnetworkinfo tells what the network layer says, in the order of the reference', async () => {
+it('getnetworkinfo returns the values of the network, in the order of the reference', async () => {
   const answer = await chain.call(getNetworkInfo);
   const network = (name: string, limited: boolean, proxy: string): unknown => ({
     name,

@@ -111,7 +111,7 @@ describe('network methods', () => {
   ): Promise<Answer> =>
     chain.call(method, params, { ...chain.context(), services: { peers } as RpcServices });
 
-  it('report peers, each answer as it is declared', async () => {
+  it('list peers, in the declared shapes', async () => {
     expect(await call(getPeerInfo)).toEqual({
       result: [
         {
@@ -153,7 +153,7 @@ describe('network methods', () => {
     expect(asked).toEqual([['ping'], ['setActive', false]]);
   });
 
-  it('add, remove and part with nodes, with the errors of the reference', async () => {
+  it('add, remove and disconnect nodes, with the errors of the reference', async () => {
     expect(await call(addNode, ['x', 'add'])).toEqual({ result: null });
     expect(await call(addNode, ['x', 'onetry'])).toEqual({ result: null });
     expect(await call(addNode, ['x', 'remove'])).toEqual({ result: null });
@@ -206,7 +206,7 @@ describe('network methods', () => {
     });
   });
 
-  it('answer when a node has been tried, not before', async () => {
+  it('return after the connection attempt', async () => {
     let isTried = false;
     const tryOnce = async (): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -216,7 +216,7 @@ describe('network methods', () => {
     expect(isTried).toBe(true);
   });
 
-  it('ban and let in again, with the errors of the reference', async () => {
+  it('ban and unban, with the errors of the reference', async () => {
     expect(await call(setBan, ['1.2.3.4', 'add', 60, true])).toEqual({ result: null });
     expect(await call(setBan, ['1.2.3.4', 'add'])).toEqual({ result: null });
     expect(await call(setBan, ['1.2.3.4', 'remove'])).toEqual({ result: null });
@@ -245,7 +245,7 @@ describe('network methods', () => {
     expect(await call(clearBanned)).toEqual({ result: null });
   });
 
-  it('tell known addresses, as many as asked for', async () => {
+  it('return known addresses up to the requested number', async () => {
     expect(await call(getNodeAddresses)).toEqual({
       result: [{ time: 5, services: 9, address: '5.6.7.8', port: 9246 }],
     });
@@ -254,7 +254,7 @@ describe('network methods', () => {
     });
   });
 
-  it('fail in one way when there is no peer layer', async () => {
+  it('fail with the same error if the peer network is off', async () => {
     for (const method of [getPeerInfo, getConnectionCount, getNetTotals, ping, listBanned, clearBanned]) {
       expect(await call(method, [], null)).toEqual({
         error: { code: -31, message: 'Error: Peer-to-peer functionality missing or disabled' },

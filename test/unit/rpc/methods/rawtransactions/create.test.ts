@@ -18,7 +18,7 @@ const prefixes = addressPrefixesOf(regtestParams);
 const ID = '11'.repeat(32);
 const INPUT = `{"txid":"${ID}","vout":3}`;
 
-describe('making a transaction', () => {
+describe('creating a transaction', () => {
   let chain: TestChain;
   beforeAll(async () => {
     chain = await TestChain.open();
@@ -39,7 +39,7 @@ describe('making a transaction', () => {
     return (await call(decodeRawTransaction, JSON.stringify([result]))).result as never;
   }
 
-  it('makes outputs of addresses and data, as list or object', async () => {
+  it('accepts outputs with addresses and data, as a list or an object', async () => {
     const list = await create(`[[${INPUT}],[{"${ADDRESS}":0.5},{"data":"0102"}]]`);
     expect(list.result).toBe(
       `0200000001${ID}0300000000ffffffff0280f0fa02000000001976a914${'00'.repeat(20)}88ac` +
@@ -49,7 +49,7 @@ describe('making a transaction', () => {
     expect((await create('[[],[]]')).result).toBe('02000000000000000000');
   });
 
-  it('makes thousands of outputs, in time by their number', async () => {
+  it('creates thousands of outputs in time proportional to their number', async () => {
     const addresses = Array.from({ length: 20_000 }, (_, n) => {
       const hash = Buffer.alloc(20);
       hash.writeUInt32BE(n);
@@ -76,13 +76,13 @@ describe('making a transaction', () => {
     });
   });
 
-  it('keeps amounts exact', async () => {
+  it('does not round amounts', async () => {
     const { result } = await create(`[[],{"${ADDRESS}":90071992.54740993}]`);
     expect(result).toContain('0100000000002000');
     expect((await create(`[[],{"${ADDRESS}":9999999999.99999999}]`)).result).toContain('ffff63a7b3b6e00d');
   });
 
-  it('chooses sequence numbers', async () => {
+  it('sets sequence numbers', async () => {
     const sequences = async (rest: string, input = INPUT): Promise<number[]> =>
       (await made(`[[${input}],[]${rest}]`)).vin.map((one) => one.sequence);
     expect(await sequences('')).toEqual([0xffffffff]);
@@ -133,7 +133,7 @@ describe('making a transaction', () => {
     expect(await call(createPsbt, params)).toEqual({ error: { code, message } });
   });
 
-  it('makes PSBTs of parameters and of hex', async () => {
+  it('creates PSBTs from parameters and from hex', async () => {
     const params = `[[${INPUT}],[{"data":"0102"}]]`;
     const hex = (await create(params)).result as string;
     const psbt = (await call(createPsbt, params)).result as string;
@@ -151,7 +151,7 @@ describe('making a transaction', () => {
     expect(await call(finalizePsbt, `["${none}",false]`)).toEqual({ result: { psbt: none, complete: true } });
   });
 
-  it('discards signatures when it may', async () => {
+  it('removes signatures if the caller permits it', async () => {
     const signed = `0200000001${ID}03000000025152ffffffff0000000000`;
     const unsigned = `0200000001${ID}0300000000ffffffff0000000000`;
     const failed = { error: { code: -22, message: 'Inputs must not have scriptSigs and scriptWitnesses' } };
@@ -167,7 +167,7 @@ describe('making a transaction', () => {
     expect(await call(convertToPsbt, '["zz"]')).toEqual(undecoded);
   });
 
-  it('refuses what is not a PSBT, and PSBTs that do not belong together', async () => {
+  it('refuses invalid PSBTs, and PSBTs of different transactions', async () => {
     const failed = (what: string): Answer => ({ error: { code: -22, message: `TX decode failed ${what}` } });
     expect(await call(decodePsbt, '["cHNidP8="]')).toEqual(
       failed('Separator is missing at the end of the global map: iostream error'),

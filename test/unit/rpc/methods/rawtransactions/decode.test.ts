@@ -15,14 +15,14 @@ const OUTPUT = '0101000000000000000151';
 const PLAIN = `02000000${INPUT}${OUTPUT}00000000`;
 const WITNESS = `020000000001${INPUT}${OUTPUT}010133` + '00000000';
 
-describe('decoding what callers send', () => {
+describe('decoding transactions and scripts', () => {
   let chain: TestChain;
   beforeAll(async () => {
     chain = await TestChain.open();
   });
   afterAll(() => chain.close());
 
-  it('shows a transaction in either form', async () => {
+  it('decodes a transaction with and without witness', async () => {
     const plain = (await chain.call(decodeRawTransaction, [PLAIN])).result as Record<string, unknown>;
     const witness = (await chain.call(decodeRawTransaction, [WITNESS])).result as Record<string, unknown>;
     expect(plain).toMatchObject({
@@ -43,7 +43,7 @@ describe('decoding what callers send', () => {
     expect(witness['hash']).not.toBe(plain['txid']);
   });
 
-  it('reads the form it is told', async () => {
+  it('decodes the requested form', async () => {
     const failed = { error: { code: -22, message: 'TX decode failed' } };
     expect(await chain.call(decodeRawTransaction, [PLAIN, false])).toHaveProperty('result');
     expect(await chain.call(decodeRawTransaction, [WITNESS, true])).toHaveProperty('result');
@@ -61,7 +61,7 @@ describe('decoding what callers send', () => {
     });
   });
 
-  it('shows how a script can be wrapped', async () => {
+  it('shows the P2SH and witness forms of a script', async () => {
     expect((await chain.call(decodeScript, [`76a914${TWENTY}88ac`])).result).toEqual({
       asm: `OP_DUP OP_HASH160 ${TWENTY} OP_EQUALVERIFY OP_CHECKSIG`,
       reqSigs: 1,
@@ -79,7 +79,7 @@ describe('decoding what callers send', () => {
     });
   });
 
-  it('wraps nothing twice, and no uncompressed key into a witness program', async () => {
+  it('shows no P2SH form of P2SH, and no witness form of an uncompressed key', async () => {
     const keys = async (script: string): Promise<string[]> =>
       Object.keys((await chain.call(decodeScript, [script])).result as object).filter((key) =>
         /p2sh|segwit/.test(key),
@@ -101,7 +101,7 @@ describe('decoding what callers send', () => {
     });
   });
 
-  it('tells addresses of this network from others', async () => {
+  it('distinguishes addresses of this network from others', async () => {
     const cases: [string, object][] = [
       ['foo', { isvalid: false }],
       ['', { isvalid: false }],

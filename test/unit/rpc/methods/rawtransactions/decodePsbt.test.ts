@@ -40,7 +40,7 @@ describe('decodepsbt', () => {
   const decode = (psbt: Psbt): Promise<Answer> =>
     chain.call(decodePsbt, [formatPsbt(psbt).toString('base64')]);
 
-  it('shows every field', async () => {
+  it('returns every field', async () => {
     const psbt = sample();
     const [first, second] = psbt.inputs as [Psbt['inputs'][0], Psbt['inputs'][0]];
     first.nonWitnessUtxo = FUNDING;
@@ -80,7 +80,7 @@ describe('decodepsbt', () => {
     });
   });
 
-  it('shows final inputs, and no fee while an output is missing', async () => {
+  it('returns final inputs, and no fee while a spent output is missing', async () => {
     const psbt = sample();
     psbt.inputs[0]!.nonWitnessUtxo = FUNDING;
     psbt.inputs[0]!.finalScriptSig = Buffer.of(0x51);
@@ -100,7 +100,7 @@ describe('decodepsbt', () => {
     });
   });
 
-  it('fails on a key without a path as the reference does, not on an output that is not there', async () => {
+  it('fails for a key without a path as the reference does, and not for an unknown output', async () => {
     const psbt = sample();
     ownMap(psbt.outputs[0]!, 'keyPaths').set(toLatin1(KEY), []);
     expect(await decode(psbt)).toMatchObject({ error: { code: -1 } });

@@ -27,7 +27,7 @@ describe('getrawtransaction', () => {
   });
   afterAll(() => chain.close());
 
-  it('answers hex or everything', async () => {
+  it('returns hex or the decoded transaction', async () => {
     const hex = toHex(formatTransaction(tx));
     for (const verbose of [false, 0])
       expect(await chain.call(getRawTransaction, [id, verbose])).toEqual({ result: hex });
@@ -52,7 +52,7 @@ describe('getrawtransaction', () => {
     }
   });
 
-  it('looks into the block it is told', async () => {
+  it('searches only the given block', async () => {
     expect((await chain.call(getRawTransaction, [id, true, block])).result).toMatchObject({
       in_active_chain: true,
       blockhash: block,
@@ -68,7 +68,7 @@ describe('getrawtransaction', () => {
     });
   });
 
-  it('finds transactions with unspent outputs without the index', async () => {
+  it('finds transactions with unspent outputs without an index', async () => {
     const context = { ...chain.context(), services: { ...chain.services, txIndex: null } };
     expect((await chain.call(getRawTransaction, [id, true], context)).result).toMatchObject({
       blockhash: block,
@@ -83,7 +83,7 @@ describe('getrawtransaction', () => {
     expect(await chain.call(getRawTransaction, [spent])).toHaveProperty('result');
   });
 
-  it('takes the mempool first', async () => {
+  it('searches the mempool first', async () => {
     const mempool = {
       ...chain.services.mempool,
       transaction: (wanted: Uint8Array) => (equalBytes(wanted, txid(tx)) ? tx : null),
@@ -94,7 +94,7 @@ describe('getrawtransaction', () => {
     expect(result).not.toHaveProperty('blockhash');
   });
 
-  it('refuses the coinbase of the genesis block, and what no one knows', async () => {
+  it('refuses the coinbase of the genesis block and unknown transactions', async () => {
     const genesis = hashToHex(chain.services.params.genesis.merkleRoot);
     expect(await chain.call(getRawTransaction, [genesis])).toEqual({
       error: {
@@ -111,7 +111,7 @@ describe('getrawtransaction', () => {
     });
   });
 
-  it('still finds transactions of disconnected blocks by the index', async () => {
+  it('finds transactions of disconnected blocks by the index', async () => {
     const { chain: core } = chain.opened;
     const tip = core.tip;
     const stale = core.index.headers.hash(tip).toString('hex');

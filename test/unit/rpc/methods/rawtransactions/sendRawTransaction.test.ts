@@ -13,7 +13,7 @@ import { coinsOf, PoolWorld, spendCoins } from '../../../mempool/support.js';
 const hexOf = (tx: Transaction): string => toHex(formatTransaction(tx));
 const id = (tx: Transaction): string => hashToHex(txid(tx));
 
-describe('handing transactions to the mempool', () => {
+describe('sending transactions to the mempool', () => {
   let world: PoolWorld;
   let context: RpcContext;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('handing transactions to the mempool', () => {
   const call = (method: RpcMethod, ...params: JsonValue[]): Promise<Answer> =>
     world.chain.call(method, params, context);
 
-  it('answers the id, also for one that is there already', async () => {
+  it('returns the id, also if the mempool has the transaction', async () => {
     const tx = spendCoins([await world.coinbase(1)], 1000n);
     expect(await call(testMempoolAccept, [hexOf(tx)])).toEqual({ result: [{ txid: id(tx), allowed: true }] });
     expect(world.mempool.size).toBe(0);
@@ -43,7 +43,7 @@ describe('handing transactions to the mempool', () => {
     });
   });
 
-  it('answers both of two calls at once', async () => {
+  it('answers two calls at the same time', async () => {
     const tx = spendCoins([await world.coinbase(2)], 1000n);
     const both = await Promise.all([
       call(sendRawTransaction, hexOf(tx)),
@@ -52,7 +52,7 @@ describe('handing transactions to the mempool', () => {
     expect(both).toEqual([{ result: id(tx) }, { result: id(tx) }]);
   });
 
-  it('refuses as the reference does', async () => {
+  it('refuses transactions as the reference does', async () => {
     const mined = spendCoins([await world.coinbase(3)], 1000n);
     await world.mineBlock([mined]);
     expect(await call(sendRawTransaction, hexOf(mined))).toEqual({
@@ -74,7 +74,7 @@ describe('handing transactions to the mempool', () => {
     });
   });
 
-  it('guards against absurd fees by default', async () => {
+  it('refuses absurd fees by default', async () => {
     const tx = spendCoins([await world.coinbase(4)], 50_000_001n);
     const message = 'absurdly-high-fee, 50000001 > 50000000 (code 256)';
     expect(await call(sendRawTransaction, hexOf(tx))).toEqual({ error: { code: -26, message } });
@@ -108,7 +108,7 @@ describe('handing transactions to the mempool', () => {
     });
   });
 
-  it('counts promised fees', async () => {
+  it('includes fee deltas of prioritisetransaction', async () => {
     const tx = spendCoins([await world.coinbase(5)], 0n);
     expect(await call(prioritiseTransaction, id(tx), null, 100)).toEqual({ result: true });
     expect(await call(sendRawTransaction, hexOf(tx))).toEqual({ result: id(tx) });

@@ -77,7 +77,7 @@ describe('signing with given keys', () => {
     return result as Signed;
   }
 
-  it('signs coins of the chain', async () => {
+  it('signs inputs that spend outputs of the chain', async () => {
     const answer = await signed(spending(0, 1), WIFS);
     expect(answer).toMatchObject({ complete: true });
     expect(answer).not.toHaveProperty('errors');
@@ -96,7 +96,7 @@ describe('signing with given keys', () => {
     expect((await signed(foreign, WIFS)).errors![0]!.error).toBe('Input not found or already spent');
   });
 
-  it('shows all items of a witness, however many', async () => {
+  it('returns all items of a witness, whatever their number', async () => {
     const items = Array.from({ length: 3000 }, (_, n) => Buffer.of(n & 0xff));
     const hex = toHex(
       formatTransaction({
@@ -109,14 +109,14 @@ describe('signing with given keys', () => {
     expect((await signed(hex, [A])).errors![0]!.witness).toEqual(items.map(toHex));
   });
 
-  it('combines what two signed apart', async () => {
+  it('combines separate signatures of two signers', async () => {
     const parts = await Promise.all([A, C].map(async (key) => signed(spending(1), [key])));
     expect(parts.map((part) => part.complete)).toEqual([false, false]);
     const combined = await chain.call(combineRawTransaction, [parts.map((part) => part.hex)]);
     expect(await signed(combined.result as string, [])).toMatchObject({ complete: true });
   });
 
-  it('combines nothing of nothing', async () => {
+  it('refuses to combine an empty list and invalid transactions', async () => {
     const combine = (txs: JsonValue): Promise<Answer> => chain.call(combineRawTransaction, [txs]);
     const failed = (code: number, message: string): Answer => ({ error: { code, message } });
     expect(await combine([])).toEqual(failed(-22, 'Missing transactions'));
@@ -125,7 +125,7 @@ describe('signing with given keys', () => {
     expect(await combine([spending(0), 5])).toEqual(failed(-1, 'JSON value is not a string as expected'));
   });
 
-  it('signs a claim behind a script hash with the redeem script that is told', async () => {
+  it('signs a claim at a script hash with the given redeem script', async () => {
     const prev = new JsonObject([
       ['txid', hashToHex(txid(funding))],
       ['vout', 2],
@@ -137,7 +137,7 @@ describe('signing with given keys', () => {
     expect(await signed(spending(2), [A, B])).toMatchObject({ complete: false });
   });
 
-  it('signs what the caller tells, and wants the amount of a witness', async () => {
+  it('signs for the given outputs, and needs the amount of a witness output', async () => {
     const redeem = ['redeemScript', toHex(multisig)] as const;
     const amount = ['amount', rawNumber('90071992.54740993')] as const;
     expect(await signed(foreign, [A, B], [told(p2wsh, [redeem, amount])])).toMatchObject({ complete: true });
@@ -152,7 +152,7 @@ describe('signing with given keys', () => {
     expect(await signed(foreign, [A], [told(Buffer.of(0x6a))])).toMatchObject({ complete: false });
   });
 
-  it('refuses bad parameters', async () => {
+  it('refuses invalid parameters', async () => {
     const hash = told(p2pkh).get('scriptPubKey')!;
     const cases: [JsonValue[], number, string][] = [
       [['zz', []], -22, 'TX decode failed'],
@@ -185,7 +185,7 @@ describe('signing with given keys', () => {
     expect(error!.message).toMatch(/^Previous output scriptPubKey mismatch:\n2 .* OP_CHECKMULTISIG\nvs:\n1$/);
   });
 
-  it('knows the old form, where it is switched on', async () => {
+  it('accepts the old method if it is enabled', async () => {
     const context = {
       ...chain.context(),
       isDeprecatedEnabled: (name: string) => name === 'signrawtransaction',

@@ -39,7 +39,7 @@ describe('the methods that estimate fees', () => {
       services: { ...chain.services, fees: estimator },
     });
 
-  it('answer an estimate and the target that it holds for', async () => {
+  it('return an estimate and its target', async () => {
     for (const mode of [[], ['UNSET'], ['CONSERVATIVE'], ['ECONOMICAL']]) {
       expect(await call(estimateSmartFee, [6, ...mode])).toEqual({
         result: { feerate: 0.0001234, blocks: 6 },
@@ -49,7 +49,7 @@ describe('the methods that estimate fees', () => {
     expect(await call(estimateSmartFee, [1008])).toMatchObject({ result: { blocks: 49 } });
   });
 
-  it('say when there is none', async () => {
+  it('report a missing estimate', async () => {
     expect(await call(estimateSmartFee, [6], new FeeEstimator())).toEqual({
       result: { errors: ['Insufficient data or no feerate found'], blocks: 0 },
     });
@@ -69,7 +69,7 @@ describe('the methods that estimate fees', () => {
     expect(await call(estimateRawFee, [100], new FeeEstimator())).toEqual({ result: { long: none } });
   });
 
-  it('show each horizon that tracks the target', async () => {
+  it('return each horizon that tracks the target', async () => {
     const { result } = await call(estimateRawFee, [1, 0.5]);
     const { short } = result as { short: { pass: object } };
     expect(Object.keys(result as object)).toEqual(['short', 'medium', 'long']);
@@ -100,7 +100,7 @@ describe('the methods that estimate fees', () => {
     });
   });
 
-  it('refuse as the reference does', async () => {
+  it('refuse arguments as the reference does', async () => {
     const outside = 'Invalid conf_target, must be between 1 - 1008';
     for (const method of [estimateSmartFee, estimateRawFee]) {
       for (const target of [0, 1009, -1]) {
@@ -132,7 +132,7 @@ describe('the methods that estimate fees', () => {
     }
   });
 
-  it('take the highest target from what is tracked', async () => {
+  it('have the highest tracked target as maximum', async () => {
     const buckets = Float64Array.of(1000, 1e99);
     const shape = { decay: 0.9, scale: 2, periods: 3 };
     const averages = emptyAverages(2, shape);

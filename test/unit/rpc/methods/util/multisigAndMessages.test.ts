@@ -14,7 +14,7 @@ const LONG =
 const WIF = 'cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA';
 const KEY_ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
 
-describe('methods that need a key', () => {
+describe('methods with keys', () => {
   let chain: TestChain;
   beforeAll(async () => {
     chain = await TestChain.open();
@@ -23,7 +23,7 @@ describe('methods that need a key', () => {
   const multisig = (...params: JsonValue[]): Promise<Answer> => chain.call(createMultisig, params);
   const failed = (code: number, message: string): Answer => ({ error: { code, message } });
 
-  it('makes addresses of several keys', async () => {
+  it('create addresses of several keys', async () => {
     const redeemScript = `5121${KEY}21${OTHER}52ae`;
     const addresses = new Set<string>();
     for (const type of [undefined, 'legacy', 'p2sh-segwit', 'bech32']) {
@@ -36,7 +36,7 @@ describe('methods that need a key', () => {
     expect((await multisig(1, [LONG], 'bech32')).result).toEqual((await multisig(1, [LONG])).result);
   });
 
-  it('refuses keys and numbers that do not fit', async () => {
+  it('refuse invalid keys and numbers', async () => {
     const invalid = `Invalid public key: zz\nNote that from v0.16, createmultisig no longer accepts addresses. Users must use addmultisigaddress to create multisig addresses with addresses known to the wallet.`;
     expect(await multisig(1, ['zz'])).toEqual(failed(-5, invalid));
     expect(await multisig(1, ['zz'], 5)).toEqual(failed(-5, invalid));
@@ -60,7 +60,7 @@ describe('methods that need a key', () => {
     expect(await multisig(1, [KEY], 5)).toEqual(failed(-1, 'JSON value is not a string as expected'));
   });
 
-  it('signs and verifies messages', async () => {
+  it('sign and verify messages', async () => {
     const verify = (...params: string[]): Promise<Answer> => chain.call(verifyMessage, params);
     const { result } = await chain.call(signMessageWithPrivKey, [WIF, 'my message']);
     const signature = result as string;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { getZmqNotifications } from '../../../../../src/rpc/methods/zmq/getZmqNotifications.js';
 import { TestChain } from '../../../../support/testChain.js';
 
-it('lists what is published and where', async () => {
+it('lists the published notifications and their addresses', async () => {
   const chain = await TestChain.open();
   try {
     expect(await chain.call(getZmqNotifications)).toEqual({
