@@ -1,5 +1,5 @@
 // Rows by key in packed memory: the write-back overlay of the database, or, with a size limit, the cache of recently
-// written rows. The JavaScript bindings are in memtableBinding.cpp. Memory: rows one behind the other in segments, `u32
+// written rows. The JavaScript bindings are in memtableBinding.cpp. Memory: rows stored consecutively in segments, `u32
 // size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of the key ‖ u32 number of the row ‖ key ‖ value`; a row
 // that outgrows its space moves to the end and leaves the old space unused. A hash table with slots of 8 bytes maps a key
 // to a row number. A vector maps a row number to the position of the row. A table with a size limit that is full compacts

@@ -8,7 +8,7 @@
  * @property {string} name
  * @property {NodeJS.Platform} platform
  * @property {string} arch as `process.arch`
- * @property {string} zig as zig calls it; the number behind glibc is the oldest that will do
+ * @property {string} zig as zig calls it; the number after glibc is the oldest supported version
  */
 
 /** Node's own binaries need glibc 2.28 since version 18. @type {readonly Target[]} */

@@ -10,7 +10,7 @@ const POLYNOMIAL = 0x82f63b78;
  */
 const MASK_DELTA = 0xa282ead8;
 
-/** Eight tables of 256 entries. An entry is the effect of a byte that 0 to 7 other bytes follow. */
+/** Eight tables of 256 entries: table n has the effect on the checksum of a byte that n other bytes follow. */
 const TABLES = makeTables();
 
 function makeTables(): Int32Array {

@@ -72,7 +72,8 @@ export class ExplorerRpcStub {
   }
 
   private put(method: string, params: readonly unknown[]): Promise<string> {
-    if (this.waiting.length >= MOST_WAITING) return Promise.reject(new BusyError('too many questions wait'));
+    if (this.waiting.length >= MOST_WAITING)
+      return Promise.reject(new BusyError('too many calls are queued'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const at = this.waiting.indexOf(question);

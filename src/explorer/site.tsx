@@ -247,7 +247,11 @@ export class Site {
       response.setHeader('Allow', 'GET, HEAD');
       // The connection is closed, because the request's body was not read.
       response.setHeader('Connection', 'close');
-      return this.sendError(request, response, new PageError(405, 'Pages are only read', 'Use GET or HEAD.'));
+      return this.sendError(
+        request,
+        response,
+        new PageError(405, 'The pages are read-only', 'Use GET or HEAD.'),
+      );
     }
     if (!this.hosts.allows(request.headers.host))
       return this.sendError(
@@ -381,7 +385,7 @@ export class Site {
         return this.sendError(
           request,
           response,
-          new PageError(503, 'The node is busy', 'Too many pages were asked for. Try again in some seconds.'),
+          new PageError(503, 'The node is busy', 'Too many pages were requested. Try again in some seconds.'),
         );
       }
       if (!(error instanceof AskError)) throw error;

@@ -49,7 +49,7 @@ export interface IndexStatus {
 const HASH_BYTES = 32;
 /** Block id that stands for "no block" in the position of an index. */
 const NO_BLOCK = Buffer.alloc(HASH_BYTES);
-/** Version number by which the stored position of an index says that the rows are being deleted. */
+/** Version in the position row of an index while the rows of the index are being deleted. */
 const DROPPING = 0;
 /**
  * Number of rows that are deleted in one step, during which the chain cannot change. Arbitrary: takes some hundredths of a

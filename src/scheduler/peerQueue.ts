@@ -33,7 +33,7 @@ export interface Loop {
 const PROCESS_LOOP: Loop = {
   nowMs: () => performance.now(),
   nextRound(first, second) {
-    // Only microtasks run between two immediates of one round.
+    // Node.js runs only microtasks between two immediates of one round of the event loop.
     setImmediate(first);
     setImmediate(second);
   },

@@ -302,7 +302,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   });
 
   it('show that the node is busy', async () => {
-    instead = { getblock: new BusyError('too many questions wait') };
+    instead = { getblock: new BusyError('too many calls are queued') };
     const { status, text, headers } = await look('/blocks');
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     expect(text).toContain('The node is busy');

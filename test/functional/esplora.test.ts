@@ -379,7 +379,7 @@ describe('-esplora', () => {
   it('refuses requests that are too large, and other methods', async () => {
     expect(await refused('/api/mempool', { method: 'POST', body: '' })).toEqual([
       405,
-      'only GET is answered here',
+      'this path accepts only GET',
     ]);
     expect(await refused('/api/tx', { method: 'POST', body: 'ab'.repeat(600_000) })).toEqual([
       413,

@@ -38,7 +38,7 @@ const LOCK_TIME_BYTES = 4;
 const TXS_AT_ONCE = 1024;
 
 /**
- * Parses block bytes; throws `ReadError` when they are not a block. Bytes behind the block are ignored. A block in
+ * Parses block bytes; throws `ReadError` when they are not a block. Bytes after the block are ignored. A block in
  * non-canonical form (a witness marker without witness) is converted to the canonical form, as the reference does by
  * deserializing and serializing.
  */

@@ -43,8 +43,8 @@ const ROW_WORDS = 13;
 const ROW_ID_WORD = 5;
 
 /**
- * Transactions that a scan does not report when they are at their known positions, numbered from 0. The arrays must not
- * change, except for `kinds` between two scans.
+ * Known transactions, numbered from 0. A scan skips a known transaction if it is at its known position in a known block.
+ * The arrays must not change, except for `kinds` between two scans.
  */
 export interface SettledPayments {
   /** Ids, 32 bytes each, wire order, and a hash table over them (`util/hashSlots.ts`). */

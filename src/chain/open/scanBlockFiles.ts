@@ -71,7 +71,7 @@ function tellInvalid(
   if (file < from.file || (file === from.file && offset < from.offset)) return;
   warn(
     `the block at byte ${offset} of ${chain.deps.files.path('blk', file)} is invalid (${error.reason}): ` +
-      'it was received so, or the file is corrupt. Missing blocks are downloaded from peers.',
+      'it was already invalid when it was received, or the file is corrupt. Missing blocks are downloaded from peers.',
   );
 }
 

@@ -11,7 +11,7 @@ export class DecodeError extends Error {
 /** A key of a dictionary: an integer, or bytes as a text with one character per byte (latin1). */
 export type DictKey = number | bigint | string;
 export type Dict = Map<DictKey, BValue>;
-/** Integers above 53 bits are bigints. A string represents its UTF-8 bytes. It is only written, never read. */
+/** Integers above 53 bits are bigints. A string is encoded as its UTF-8 bytes. Decoding returns bytes only as a Buffer. */
 export type BValue = number | bigint | string | Buffer | readonly BValue[] | Dict;
 
 /** Maximum nesting depth that is accepted. The DHT's datagrams nest four deep. */
@@ -80,7 +80,7 @@ class Decoder {
     return mark;
   }
 
-  /** Reads the integer between the position `from` and the next `end`, and moves the position behind `end`. */
+  /** Reads the integer between the position `from` and the next `end`, and moves the position after `end`. */
   #number(from: number, end: string): number | bigint {
     const to = this.#data.indexOf(end, this.#at);
     const text = to < from ? '' : this.#data.toString('latin1', from, to);

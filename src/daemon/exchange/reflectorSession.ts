@@ -242,6 +242,6 @@ export class ReflectorSession {
     this.#end('it does not follow the protocol');
     if (typeof error === 'string' && error !== '')
       return new ReflectorRefusal(boundedErrorText(`the reflector refuses: ${error}`));
-    return new ReflectorError(`the reflector does not tell ${what}`);
+    return new ReflectorError(`the reflector does not report ${what}`);
   }
 }

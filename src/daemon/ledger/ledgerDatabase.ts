@@ -38,7 +38,7 @@ export interface CoinCandidate {
   readonly isVerified: boolean;
 }
 
-/** Filter of spendable coins: types other and purchase, unspent and not reserved. */
+/** Filter of spendable coins: unspent outputs of the types `other` and `purchase` that are not reserved. */
 export interface CoinFilter {
   /** Accounts of the coins. Among equal coins, those of an earlier account come first. */
   readonly accountIds: readonly string[];

@@ -398,7 +398,9 @@ export class OpenLedger implements Ledger {
     try {
       const answer = await session.call('blockchain.transaction.broadcast', [raw.toString('hex')]);
       if (answer !== id)
-        throw new HubLie(`The hub ${session.name} says that it sent another transaction than ${id}`);
+        throw new HubLie(
+          `The hub ${session.name} answered the broadcast of ${id} with another transaction id`,
+        );
     } catch (error) {
       if (!(error instanceof HubRefusal && HAD_ALREADY.test(error.message))) throw error;
     }

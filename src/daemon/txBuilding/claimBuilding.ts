@@ -138,7 +138,7 @@ export async function refuseExpiredChannel(txBuilder: TxBuilder, { txo }: OwnCha
   const expiry = await expiryOf(txBuilder, txo);
   if (expiry === null) return;
   throw failure(
-    `The channel ${expiry.text}, so nothing can be in it. Name another channel, or create one with channel_create. ` +
+    `The channel ${expiry.text}, so it cannot sign claims or supports. Name another channel, or create one with channel_create. ` +
       `${expiry.refund}.`,
   );
 }

@@ -214,7 +214,8 @@ export class HubClaims implements ClaimSource {
       snapshot: () => this.begin(),
       status: () => ({ synced: chain.isSynced, height: chain.get().height }),
       values: (places) => this.values(places),
-      sizeOnDisk: () => Promise.reject(new Error('the hub asks for no sizes')),
+      sizeOnDisk: () =>
+        Promise.reject(new Error('the size on disk is not available in the thread of the hub')),
       exclusively: (task) => this.exclusively(task),
     });
   }

@@ -64,7 +64,8 @@ class FollowerThread {
       snapshot: () => this.snapshot(),
       status: () => mirror.status,
       values: (places) => this.values(places),
-      sizeOnDisk: () => Promise.reject(new Error('the follower asks for no sizes')),
+      sizeOnDisk: () =>
+        Promise.reject(new Error('the size on disk is not available in the thread of the follower')),
       exclusively: (task) => this.exclusively(task),
     });
   }

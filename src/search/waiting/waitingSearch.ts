@@ -220,7 +220,7 @@ export class WaitingSearch {
     this.made = now;
     try {
       if (now.disconnects !== made.disconnects || now.height - made.height > MAX_BLOCKS)
-        throw new Error('too much changed');
+        throw new Error('too many blocks changed');
       for (let height = made.height + 1; height <= now.height; height++) {
         const { touched, deleted } = await index.changes(height);
         const ids = [...touched, ...deleted].map(toLatin1);

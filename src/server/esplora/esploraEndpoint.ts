@@ -118,7 +118,7 @@ export class EsploraEndpoint {
       const error =
         found === null
           ? notFound(`endpoint does not exist "${target}"`)
-          : new EsploraError(405, `only ${[...found.paths.keys()].join(' and ')} is answered here`);
+          : new EsploraError(405, `this path accepts only ${[...found.paths.keys()].join(' and ')}`);
       serve(() => errorReply(error, allowed));
       return;
     }

@@ -11,7 +11,7 @@ export class KeyTable {
   private readonly others = new Set<string>();
   private packed: PackedKeys | null = null;
   private read: (number: number) => OwnKey = () => {
-    throw new Error('there is nothing to read keys from');
+    throw new Error('the key table is not initialized');
   };
 
   /** Initializes the table with keys on disk. `read` reads a key by its number. */

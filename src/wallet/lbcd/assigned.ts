@@ -1,6 +1,6 @@
 /**
- * Maps between destinations and lbcwallet accounts, built from the notes of the address book. The first account, to which
- * all other destinations belong, is left out.
+ * Maps between destinations and lbcwallet accounts. The address book stores the account of an address as a note
+ * (`ACCOUNT_NOTE`). Addresses without a note belong to the first account, which is not in the maps.
  */
 import { decodeDestination } from '../../script/address.js';
 import { destinationKey } from '../destinationKey.js';

@@ -147,7 +147,7 @@ const PRAGMAS = `
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOT_A_DATABASE = 26;
-/** SQLite's extended error code for a read behind the end of the file, which was truncated. */
+/** SQLite's extended error code for a read after the end of the file, which was truncated. */
 const SQLITE_IOERR_SHORT_READ = 522;
 
 /** Whether the error is caused by a corrupt file and not by the query. */

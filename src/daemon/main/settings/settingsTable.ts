@@ -182,7 +182,12 @@ export const SETTINGS: readonly SettingRow[] = [
     false,
     'keep an unlimited routing table, as a bootstrap node of the DHT',
   ),
-  row('jurisdiction', 'text', null, 'only hubs of this country: two letters as US, or a region as R419'),
+  row(
+    'jurisdiction',
+    'text',
+    null,
+    'only hubs of this country: two letters such as US, or a region such as 419',
+  ),
   row(
     'keep_blobs',
     'toggle',

@@ -32,8 +32,8 @@ export const CLAIM_PREFIX = {
   /** `t` ‖ generation ‖ path → node of the trie. */
   node: 't',
   /**
-   * `v` ‖ epoch u32 ‖ `2` or `3` for the generation ‖ length ‖ path ‖ height u32 → the slots of a node that the block
-   * changed, in their previous state. In data folders of older versions, for blocks below the height in row `kn`: `v` ‖
+   * `v` ‖ epoch u32 ‖ `2` or `3` for the generation ‖ length ‖ path ‖ height u32 → the slots (links to children) of a
+   * trie node that the block changed, in their previous state. In data folders of older versions, for blocks below the height in row `kn`: `v` ‖
    * epoch u32 ‖ generation ‖ length ‖ path ‖ first byte of the edge ‖ height u32 → slot before that block.
    */
   version: 'v',
@@ -128,7 +128,7 @@ export function supportsKey(name: string): string {
   return CLAIM_PREFIX.support + lengthKey(name.length) + name;
 }
 
-/** Key prefix of the supports of one claim of a name with `u` rows. */
+/** Key prefix of the rows that mark the supports of one claim (`CLAIM_PREFIX.support`). */
 export function supportsOfKey(name: string, claimId: string): string {
   return supportsKey(name) + claimId;
 }

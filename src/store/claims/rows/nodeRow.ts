@@ -28,7 +28,7 @@ export function parseNodeRow(bytes: Bytes): TrieNode {
 
 /**
  * Parses the previous state of a slot, in the format of older versions: hash and edge, without the first byte of the edge,
- * which is in the key. An empty row means that the slot did not exist; the result is then null. The row does not tell
+ * which is in the key. An empty row means that the slot did not exist; the result is then null. The row does not show
  * whether the child was a leaf, because proofs do not need it.
  */
 export function parseSlotNote(firstByte: number, row: Bytes): Slot | null {
