@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 // Runs the unit tests and prints which share of `src` they run, by module; `coverage/coverage-summary.json` has it by file.
 //
+//   npm run coverage                      all files but those below
+//   npm run coverage -- test/unit/net     only the files whose path begins so
+//
 // Counting makes tight loops many times slower. The files below, which repeat such loops for minutes, are left out. Code that tests run
-// in other processes or threads is not counted.
+// in other processes or threads is not counted. Failed tests are listed, and the exit code is 1 if there are any.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -27,13 +30,27 @@ const files = readdirSync(join(root, 'test/unit'), { recursive: true })
   .map((name) => `test/unit/${String(name).split(sep).join('/')}`)
   .filter((name) => name.endsWith('.test.ts') && !/(\.long|[mM]emory)\.test\.ts$/.test(name))
   .filter((name) => !LEFT_OUT.has(name));
+const given = process.argv.slice(2);
+const chosen = files.filter((name) => given.length === 0 || given.some((path) => name.startsWith(path)));
+if (chosen.length === 0) {
+  console.error(`COVERAGE: no unit test has a path that begins with ${given.join(' or ')}`);
+  process.exit(1);
+}
+
+/** Outcome of each file, written by jsonlReporter.mjs. */
+const outcomes = join(root, 'build/coverage.jsonl');
+const summary = join(root, 'coverage/coverage-summary.json');
+mkdirSync(dirname(outcomes), { recursive: true });
+for (const path of [outcomes, summary]) rmSync(path, { force: true });
 
 const { status } = spawnSync(
   process.execPath,
   [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
-    '--reporter=dot',
+    `--reporter=${join(root, 'scripts/jsonlReporter.mjs')}`,
+    // The reporter lists errors outside tests, except those that only indicate a busy machine.
+    '--dangerouslyIgnoreUnhandledErrors',
     '--coverage.enabled',
     '--coverage.provider=v8',
     '--coverage.include=src/**',
@@ -42,10 +59,26 @@ const { status } = spawnSync(
     '--coverage.exclude=**/*.d.ts',
     '--coverage.reporter=json-summary',
     '--coverage.reportOnFailure',
-    ...files,
+    ...chosen,
   ],
-  { cwd: root, stdio: 'inherit' },
+  { cwd: root, stdio: 'inherit', env: { ...process.env, LBCNODE_TEST_OUTCOME: outcomes } },
 );
+if (!existsSync(summary)) {
+  console.error(`COVERAGE: vitest ended with ${status} and wrote no report`);
+  process.exit(1);
+}
+const outcomeOfFile = new Map();
+for (const line of readFileSync(outcomes, 'utf8').trim().split('\n')) {
+  const outcome = JSON.parse(line);
+  outcomeOfFile.set(outcome.file, outcome);
+}
+const ran = [...outcomeOfFile.values()];
+const failures = ran.flatMap(({ problems, tests }) => [
+  ...problems,
+  ...tests.filter(({ state }) => state === 'failed'),
+]);
+for (const { where, lines } of failures) console.log([`COVERAGE: failed: ${where}`, ...lines].join('\n  '));
+const passed = ran.flatMap(({ tests }) => tests).filter(({ state }) => state === 'passed').length;
 
 /** `src/daemon` contains modules of its own, so its subfolders are counted separately. */
 function moduleOf(path) {
@@ -54,22 +87,28 @@ function moduleOf(path) {
 }
 
 const KINDS = ['lines', 'branches', 'functions'];
-const { total, ...ofFiles } = JSON.parse(readFileSync(join(root, 'coverage/coverage-summary.json'), 'utf8'));
+const { total: _, ...ofFiles } = JSON.parse(readFileSync(summary, 'utf8'));
+const emptySums = () => Object.fromEntries(KINDS.map((kind) => [kind, { covered: 0, total: 0 }]));
+const total = emptySums();
 /** @type {Map<string, Record<string, { covered: number, total: number }>>} */
 const modules = new Map();
 for (const [path, counts] of Object.entries(ofFiles)) {
   const name = moduleOf(path);
-  const sums = modules.get(name) ?? Object.fromEntries(KINDS.map((kind) => [kind, { covered: 0, total: 0 }]));
+  const sums = modules.get(name) ?? emptySums();
   modules.set(name, sums);
-  for (const kind of KINDS) {
-    sums[kind].covered += counts[kind].covered;
-    sums[kind].total += counts[kind].total;
-  }
+  // V8 knows no functions and branches of a file that no test loads, and the provider counts one of each as run.
+  const isLoaded = counts.lines.covered > 0;
+  for (const kind of KINDS)
+    for (const sum of [sums[kind], total[kind]]) {
+      sum.covered += isLoaded ? counts[kind].covered : 0;
+      sum.total += counts[kind].total;
+    }
 }
 const percent = ({ covered, total: all }) =>
   (all === 0 ? '-' : ((100 * covered) / all).toFixed(1)).padStart(7);
 const row = (name, counts) => `${name.padEnd(22)}${KINDS.map((kind) => percent(counts[kind])).join('   ')}`;
+console.log(`\n${ran.length} test files, ${passed} tests passed, ${failures.length} failures`);
 console.log(`\n${''.padEnd(22)}${KINDS.map((kind) => kind.padStart(7)).join('  ')}`);
 for (const name of [...modules.keys()].sort()) console.log(row(name, modules.get(name)));
 console.log(row('COVERAGE, percent', total));
-process.exit(status ?? 1);
+process.exit(failures.length > 0 || status !== 0 ? 1 : 0);
