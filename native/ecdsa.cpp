@@ -6,6 +6,8 @@
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
 
+#include "keyCache.h"
+
 namespace lbc {
 
 namespace {
@@ -93,29 +95,6 @@ bool parseKey(const uint8_t* key, size_t size, secp256k1_pubkey* out) {
   return hasPublicKeySize(key, size) && secp256k1_ec_pubkey_parse(verifyContext(), out, key, size);
 }
 
-// The compressed keys that this thread used last. Computing the y coordinate takes a tenth of a verification, and many
-// keys are used more than once.
-struct RecentKey {
-  uint8_t key[kCompressedKeySize];  // compressed public key; all zero if the slot is empty
-  secp256k1_pubkey point;
-};
-constexpr size_t kRecentKeys = 512;
-
-// The point of a compressed key. Null for uncompressed keys and for a key that is not on the curve. Valid until the next
-// call.
-const secp256k1_pubkey* recentPoint(const uint8_t* key, size_t size) {
-  static thread_local RecentKey recent[kRecentKeys];
-  if (size != kCompressedKeySize || !hasPublicKeySize(key, size)) return nullptr;
-  RecentKey& slot = recent[(key[1] | static_cast<size_t>(key[2]) << 8) % kRecentKeys];
-  if (memcmp(slot.key, key, kCompressedKeySize) != 0) {
-    secp256k1_pubkey point;
-    if (!parseKey(key, size, &point)) return nullptr;
-    memcpy(slot.key, key, kCompressedKeySize);
-    slot.point = point;
-  }
-  return &slot.point;
-}
-
 }  // namespace
 
 bool hasPublicKeySize(const uint8_t* key, size_t size) {
@@ -127,18 +106,15 @@ bool verifySignature(const uint8_t* hash, const uint8_t* signature, size_t signa
                      size_t keySize) {
   uint8_t compact[64];
   if (!readLaxDer(signature, signatureSize, compact)) return false;
-  secp256k1_pubkey parsedKey;
-  const secp256k1_pubkey* point = recentPoint(key, keySize);
-  if (!point) {
-    if (keySize == kCompressedKeySize || !parseKey(key, keySize, &parsedKey)) return false;
-    point = &parsedKey;
-  }
+  if (!hasPublicKeySize(key, keySize)) return false;
+  secp256k1_pubkey point;
+  if (keySize == kCompressedKeySize ? !pointOf(key, &point) : !parseKey(key, keySize, &point)) return false;
   // Parsing fails if R or S is not below the group order. Such a signature is never valid.
   secp256k1_ecdsa_signature parsed;
   if (!secp256k1_ecdsa_signature_parse_compact(verifyContext(), &parsed, compact)) return false;
   // libsecp256k1 accepts only a low S; the chain also accepts a high S.
   secp256k1_ecdsa_signature_normalize(verifyContext(), &parsed, &parsed);
-  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, point);
+  return secp256k1_ecdsa_verify(verifyContext(), &parsed, hash, &point);
 }
 
 bool isFullyValidPublicKey(const uint8_t* key, size_t size) {

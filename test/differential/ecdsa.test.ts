@@ -43,6 +43,27 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     }
   });
 
+  it('verifies with keys that share an x coordinate or a place of the key cache', () => {
+    const random = new Random(101);
+    const { ecdsa } = addon();
+    const hash = random.bytes(32);
+    const secret = random.bytes(32);
+    const key = ecdsa.publicKeyOf(secret, true);
+    const signature = formatDer(ecdsa.sign(hash, secret, null).compact);
+    const opposite = ecdsa.publicKeyOf(negate(secret), true);
+    expect(opposite.subarray(1)).toEqual(key.subarray(1));
+    for (let i = 0; i < 3; i++) {
+      expect(ecdsa.verify(hash, signature, opposite)).toBe(false);
+      expect(ecdsa.verify(hash, signature, key)).toBe(true);
+      // The first four bytes of the x coordinate select the place. Half of these keys are not on the curve.
+      for (let n = 0; n < 8; n++) {
+        const other = Buffer.concat([key.subarray(0, 5), Buffer.alloc(28, n + 8 * i)]);
+        expect(ecdsa.verify(hash, signature, other)).toBe(reference.verify(hash, signature, other));
+      }
+    }
+    expect(ecdsa.verify(hash, signature, key)).toBe(true);
+  });
+
   it('refuses scalars out of range', () => {
     const { ecdsa } = addon();
     const key = Buffer.alloc(32, 7);
