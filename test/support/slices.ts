@@ -18,7 +18,8 @@ export async function countTurns<T>(
   lookMs = SLICE_MS,
 ): Promise<{ value: T; turns: number }> {
   const { now } = performance;
-  let nowMs = now.call(performance);
+  // A whole number: the difference of two looks is then exact. At a power of two, rounding would make a fraction shorter.
+  let nowMs = Math.ceil(now.call(performance));
   // No spy, which would keep a note of each look.
   performance.now = () => (nowMs += lookMs);
   let turns = 0;

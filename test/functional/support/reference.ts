@@ -19,6 +19,12 @@ export interface Envelope {
   readonly error: { readonly code: number; readonly message: string } | null;
 }
 
+/** A call to a reference failed because its process had ended, and this program had not ended it. */
+export class ReferenceEnded extends Error {}
+
+/** Maximum time between a failed call to a process that ends and its end. */
+const ENDING_MS = 10_000;
+
 export type Call = (method: string, params: readonly unknown[]) => Promise<Envelope>;
 
 export interface ReferenceNode {
@@ -120,8 +126,19 @@ export async function runReference(
   ready = 'getblockcount',
 ): Promise<RunningReference> {
   const child = spawn(binary, args, { stdio: 'ignore', env: { ...process.env, HOME: home } });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const call = envelopeFrom(`http://127.0.0.1:${rpcPort}/`, CREDENTIALS);
+  const exited = new Promise<string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
+  );
+  const send = envelopeFrom(`http://127.0.0.1:${rpcPort}/`, CREDENTIALS);
+  const call: Call = async (method, params) => {
+    try {
+      return await send(method, params);
+    } catch (error) {
+      const how = isStarted ? await endWithin(exited, ENDING_MS) : null;
+      throw how === null ? error : new ReferenceEnded(`the reference ended with ${how} in ${method}`);
+    }
+  };
+  let isStarted = false;
   const rpc = async <T>(method: string, ...params: readonly unknown[]): Promise<T> => {
     const { result, error } = await call(method, params);
     if (error) throw new Error(error.message);
@@ -130,6 +147,7 @@ export async function runReference(
   for (let attempt = 0; ; attempt++) {
     try {
       await rpc(ready);
+      isStarted = true;
       break;
     } catch (error) {
       if (attempt > 300) throw error;
@@ -144,4 +162,13 @@ export async function runReference(
       await exited;
     },
   };
+}
+
+/** How the process ended; null if it did not end in this time. */
+async function endWithin(exited: Promise<string>, ms: number): Promise<string | null> {
+  const timeout = new AbortController();
+  const late = sleep(ms, null, { signal: timeout.signal }).catch(() => null);
+  const how = await Promise.race([exited, late]);
+  timeout.abort();
+  return how;
 }
