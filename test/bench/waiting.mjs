@@ -6,7 +6,7 @@
 //
 //   npm run bench:waiting [-- --chain 20000 --waiting 50000 --runs 40 --blocks 7] [--rows 'a channel,a name']
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -216,18 +216,33 @@ const SEARCHES = {
   'trending, page 2': () => ({ order_by: ['trending_mixed'], limit: 20, offset: 20 }),
 };
 
-/** Medians of the same calls of each client, turn by turn. */
+/** Milliseconds of processor time of all threads of a node. */
+function cpuMs({ pid }) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const spans = threads.map(
+    (id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'latin1').split(' ')[0],
+  );
+  return spans.reduce((sum, ns) => sum + Number(ns), 0) / 1e6;
+}
+
+/** Medians of the time and of the processor time of the same calls of each client, turn by turn. */
 async function measure(clients, runs) {
   const medians = clients.map(() => ({}));
+  const nodes = [bare, node];
+  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
   let wanted = 0;
   const series = async (name, method, paramsOf) => {
     const took = clients.map(() => []);
     for (let n = 0; n < runs; n++) {
       const params = paramsOf();
-      for (const i of n % 2 === 0 ? [0, 1] : [1, 0]) took[i].push((await clients[i].ask(method, params)).ms);
+      for (const i of n % 2 === 0 ? [0, 1] : [1, 0]) {
+        const before = cpuMs(nodes[i]);
+        const { ms } = await clients[i].ask(method, params);
+        took[i].push({ ms, cpu: cpuMs(nodes[i]) - before });
+      }
     }
     for (const [i, times] of took.entries())
-      medians[i][name] = times.sort((a, b) => a - b)[times.length >> 1];
+      medians[i][name] = { ms: median(times.map(({ ms }) => ms)), cpu: median(times.map(({ cpu }) => cpu)) };
   };
   reseed(runs);
   await series('100 URLs of the chain', 'blockchain.claimtrie.resolve', () =>
@@ -319,11 +334,28 @@ const bareClient = await Client.open(ports[1]);
 await measure([bareClient, client], 5);
 const [without, withThem] = await measure([bareClient, client], RUNS);
 bareClient.socket.destroy();
-line([`median ms, ${CHAIN} claims on the chain`, 'none wait', `${WAITING} wait`, 'ratio']);
-for (const [name, ms] of Object.entries(without))
-  line([name, shown(ms), shown(withThem[name]), (withThem[name] / ms).toFixed(2)]);
-const sum = (medians) => Object.values(medians).reduce((total, ms) => total + ms, 0);
-line(['all together', shown(sum(without)), shown(sum(withThem)), (sum(withThem) / sum(without)).toFixed(2)]);
+line([
+  `median ms, ${CHAIN} claims on the chain`,
+  'none wait',
+  `${WAITING} wait`,
+  'ratio',
+  'CPU',
+  'CPU',
+  'ratio',
+]);
+const row = (name, none, some) =>
+  line([
+    name,
+    ...['ms', 'cpu'].flatMap((key) => [
+      shown(none[key]),
+      shown(some[key]),
+      (some[key] / none[key]).toFixed(2),
+    ]),
+  ]);
+for (const [name, none] of Object.entries(without)) row(name, none, withThem[name]);
+const sum = (medians, key) => Object.values(medians).reduce((total, one) => total + one[key], 0);
+const sums = (medians) => ({ ms: sum(medians, 'ms'), cpu: sum(medians, 'cpu') });
+row('all together', sums(without), sums(withThem));
 const waits = [];
 for (let n = 0; n < RUNS; n++)
   waits.push(
@@ -341,12 +373,10 @@ line(['memory beside the mempool, KB a claim', '', ((filled.extraMb * 1024) / WA
 const seen = [];
 for (let n = 0; n < BLOCKS; n++) seen.push(await visibleAfter());
 seen.sort((a, b) => a.seenMs - b.seenMs);
-line([`visible while ${BLOCK_OPERATIONS} operations connect, ms`, 'median', 'worst', 'behind answer']);
-line([
-  '',
-  shown(seen[seen.length >> 1].seenMs),
-  shown(seen.at(-1).seenMs),
-  shown(Math.max(...seen.map((one) => one.afterAnswerMs))),
-]);
+if (seen.length > 0) {
+  line([`visible while ${BLOCK_OPERATIONS} operations connect, ms`, 'median', 'worst', 'behind answer']);
+  const behind = Math.max(...seen.map((one) => one.afterAnswerMs));
+  line(['', shown(seen[seen.length >> 1].seenMs), shown(seen.at(-1).seenMs), shown(behind)]);
+}
 client.socket.destroy();
 await Promise.all([node, ...others].map((one) => one.stop()));

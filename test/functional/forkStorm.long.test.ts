@@ -201,7 +201,8 @@ describe.runIf(binary)('chains mined by lbrycrd across the forks', () => {
     );
   }
 
-  it.for(Array.from({ length: CHAINS }, (_, n) => n))('are valid, chain %i', HANG_MS, async (n, { skip }) => {
+  const chains = Array.from({ length: CHAINS }, (_, n) => n);
+  it.for(chains)('are valid, chain %i', { timeout: HANG_MS }, async (n, { skip }) => {
     const us = await startRegtest({ args: ['-compat=lbrycrd', '-supportdelay=proportional'] });
     closers.push(() => us.stop());
     try {

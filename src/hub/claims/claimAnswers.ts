@@ -83,12 +83,8 @@ export class ClaimAnswers {
     );
     const idsOf = (isWaiting: boolean): Bytes[] =>
       naming.flatMap((claim) => ((claim!.waiting !== undefined) === isWaiting ? claim!.channelId! : []));
-    const [waiting, confirmed] = [idsOf(true), idsOf(false)];
-    const found = [
-      ...(waiting.length === 0 ? [] : await this.index.latest(waiting)),
-      ...(confirmed.length === 0 ? [] : await this.index.claims(confirmed)),
-    ];
-    return new Map(present(found).map((claim) => [toLatin1(claim.claimId), claim]));
+    const { latest, confirmed } = await this.index.latestAndConfirmed(idsOf(true), idsOf(false));
+    return new Map(present([...latest, ...confirmed]).map((claim) => [toLatin1(claim.claimId), claim]));
   }
 
   /** Finds the claim with this id (printed hex), whether active or not. Block lists are not applied. */
@@ -158,10 +154,10 @@ export class ClaimAnswers {
   private async pageOf({ rows, waiting }: FoundClaims): Promise<ClaimRecord[]> {
     if (waiting === undefined) return present(await this.index.claims(rows));
     const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
-    const [latest, confirmed] = [
-      await this.index.latest(rows.filter(isWaiting)),
-      await this.index.claims(rows.filter((id) => !isWaiting(id))),
-    ];
+    const { latest, confirmed } = await this.index.latestAndConfirmed(
+      rows.filter(isWaiting),
+      rows.filter((id) => !isWaiting(id)),
+    );
     let [nextLatest, nextConfirmed] = [0, 0];
     return present(rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!)));
   }
@@ -177,8 +173,10 @@ export class ClaimAnswers {
       if (channelId) ids.set(toLatin1(channelId), channelId);
       if (repostedId) ids.set(toLatin1(repostedId), repostedId);
     }
-    const latest = wanted.waiting.size === 0 ? [] : await this.index.latest([...wanted.waiting.values()]);
-    const confirmed = await this.index.claims([...wanted.confirmed.values()]);
+    const { latest, confirmed } = await this.index.latestAndConfirmed(
+      [...wanted.waiting.values()],
+      [...wanted.confirmed.values()],
+    );
     return new FoundReferences(present(latest), present(confirmed));
   }
 }

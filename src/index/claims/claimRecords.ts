@@ -3,6 +3,7 @@
  * instance is used for one query. It reads rows that several claims share only once. The caller must check that the tip has
  * not changed.
  */
+import { isUtf8 } from 'node:buffer';
 import type { Item } from '../../claimtrie/item.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
 import { findClaim, type NameState } from '../../claimtrie/nameState.js';
@@ -13,7 +14,7 @@ import { parseItemRow } from '../../store/claims/rows/itemRow.js';
 import { parseNameRow } from '../../store/claims/rows/nameRow.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
-import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
+import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { claimKey, countsKey, groupOf, keyTag, signedCountKey, supportsKey } from './claimIndexKeys.js';
 import type { ClaimRecord, PlainClaim } from './claimReader.js';
 import { parseAmountRow, parseClaimRow, parseCountRow, type ClaimRow } from './claimRow.js';
@@ -44,11 +45,7 @@ function referredBy({ signers, channelId, repostedId }: ClaimRow): string[] {
 
 /** Decodes a name to text. A name that is not valid UTF-8 is decoded byte by byte. */
 export function nameText(name: Bytes): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name);
-  } catch {
-    return toLatin1(name);
-  }
+  return isUtf8(name) ? asBuffer(name).toString('utf8') : toLatin1(name);
 }
 
 export class ClaimRecords {
@@ -75,6 +72,11 @@ export class ClaimRecords {
     const found = await this.rows.getMany(missing.map(claimKey));
     missing.forEach((id, i) => this.claims.set(id, found[i] ? parseClaimRow(found[i]) : null));
     return claimIds.map((id) => this.claims.get(id) ?? null);
+  }
+
+  /** The index row of a claim that `rowsOf` has read before; null for a claim that is spent or expired. */
+  knownRow(claimId: string): ClaimRow | null {
+    return this.claims.get(claimId) ?? null;
   }
 
   /** Reads states of names in the claim trie. The names must have the spelling with which they are stored. */

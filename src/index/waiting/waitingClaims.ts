@@ -144,6 +144,11 @@ export class WaitingClaims {
     return this.byReposted.get(claimId) ?? [];
   }
 
+  /** Whether the mempool adds or removes reposts of a claim. */
+  hasReposts(claimId: string): boolean {
+    return this.byReposted.has(claimId) || this.spentOfReposted.has(claimId);
+  }
+
   /** Ids of claims with an output spent by the mempool that names the channel. */
   spentInChannel(channelId: string): Iterable<string> {
     return this.spentOfChannel.get(channelId)?.keys() ?? [];

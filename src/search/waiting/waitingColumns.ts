@@ -1,7 +1,7 @@
 /**
  * Search documents of mempool claims, stored by column. Each numeric field is an array, so that scanning tens of thousands
- * of claims takes a fraction of a millisecond. For each label and each word, the set of its documents is stored. Numbers are
- * doubles, so amounts from 2^53 dewies on are rounded.
+ * of claims takes a fraction of a millisecond. For each label, each word and each channel, the set of its documents is
+ * stored. Numbers are doubles, so amounts from 2^53 dewies on are rounded.
  */
 import { FIELD_BREAK, VALUE_BREAK } from '../document/analyze.js';
 import { claimRow, documentLabels } from '../query/claimRow.js';
@@ -69,6 +69,7 @@ export class WaitingColumns {
   private readonly free: number[] = [];
   private readonly labels = new Postings();
   private readonly words = new Postings();
+  private readonly channels = new Postings();
   /** Positions of the documents that changed last. */
   private changes: number[] = [];
 
@@ -99,6 +100,11 @@ export class WaitingColumns {
     return this.words.of(word);
   }
 
+  /** Returns the positions of the documents that name a channel, by its id in hex. */
+  ofChannel(channelId: string): ReadonlySet<number> {
+    return this.channels.of(channelId);
+  }
+
   /** Returns the positions that changed after a version; null if too many have changed. */
   changedSince(version: number): ReadonlySet<number> | null {
     const count = this.version - version;
@@ -120,6 +126,8 @@ export class WaitingColumns {
     }
     for (const label of documentLabels(entry.document)) this.labels.add(label, place);
     for (const word of wordsOf(entry.document)) this.words.add(word, place);
+    const { channelId } = entry.document;
+    if (channelId !== null) this.channels.add(channelId, place);
   }
 
   /** Removes the document of a claim. Has no effect if the claim has no document. */
@@ -130,6 +138,7 @@ export class WaitingColumns {
     const { document } = this.documents[place]!;
     for (const label of documentLabels(document)) this.labels.remove(label, place);
     for (const word of wordsOf(document)) this.words.remove(word, place);
+    if (document.channelId !== null) this.channels.remove(document.channelId, place);
     this.places.delete(claimId);
     this.documents[place] = undefined;
     this.free.push(place);

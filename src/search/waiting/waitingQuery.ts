@@ -251,12 +251,7 @@ function conditionCandidates(
     case 'claim_id':
       return candidatesOf(new Set(of(ids.map((id) => ({ claimId: wire(id) })))));
     case 'channel_id':
-      return union(
-        ids.map((id) => {
-          const claims = waiting.ofChannel(wire(id)).outputs;
-          return { size: claims.size, places: () => of(claims) };
-        }),
-      );
+      return union(ids.map((id) => candidatesOf(columns.ofChannel(id))));
     case 'reposted_claim_id':
       return candidatesOf(new Set(ids.flatMap((id) => of(waiting.repostsOf(wire(id))))));
     default:

@@ -139,8 +139,10 @@ async function pageClaims(
 ): Promise<readonly (ClaimRecord | null)[]> {
   if (waiting === undefined) return shown.claims(rows);
   const isWaiting = (id: Bytes): boolean => waiting.has(toLatin1(id));
-  const latest = await shown.latest(rows.filter(isWaiting));
-  const confirmed = await shown.claims(rows.filter((id) => !isWaiting(id)));
+  const { latest, confirmed } = await shown.latestAndConfirmed(
+    rows.filter(isWaiting),
+    rows.filter((id) => !isWaiting(id)),
+  );
   let [nextLatest, nextConfirmed] = [0, 0];
   return rows.map((id) => (isWaiting(id) ? latest[nextLatest++]! : confirmed[nextConfirmed++]!));
 }

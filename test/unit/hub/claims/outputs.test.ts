@@ -4,7 +4,7 @@ import { ClaimAnswers, type FoundClaims } from '../../../../src/hub/claims/claim
 import { messageOf, type FoundOutputs } from '../../../../src/hub/claims/foundOutputs.js';
 import { ClientQueue } from '../../../../src/scheduler/clientQueue.js';
 import type { ClaimRecord, ResolvedUrl } from '../../../../src/index/claims/claimReader.js';
-import type { ShownClaims } from '../../../../src/index/waiting/waitingIndex.js';
+import { confirmedClaims } from '../../../../src/index/waiting/waitingIndex.js';
 import { OutputsSchema, type Output, type Outputs } from '../../../../src/metadata/messages/result_pb.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { hashToHex, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
@@ -70,11 +70,10 @@ const NOTHING: ResolvedUrl = {
 };
 const byId = new Map(ALL.map((record) => [toLatin1(record.claimId), record]));
 const find = (id: Bytes): ClaimRecord | null => byId.get(toLatin1(id)) ?? null;
-const index = {
+const index = confirmedClaims({
   claims: (ids: readonly Bytes[]) => Promise.resolve(ids.map(find)),
-  latest: (ids: readonly Bytes[]) => Promise.resolve(ids.map(find)),
   resolve: (urls: readonly string[]) => Promise.resolve(urls.map((url) => ({ ...NOTHING, ...URLS[url] }))),
-} satisfies ShownClaims;
+});
 
 /** What is found crosses to another thread. */
 const decode = (found: FoundOutputs | null): Outputs =>
