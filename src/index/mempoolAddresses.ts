@@ -17,7 +17,7 @@ export interface UnconfirmedTransaction {
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class MempoolAddresses {
-  /** By script key: ids (32 bytes in wire order, latin1) in order of arrival, with arrival numbers. */
+  /** By script key: the mempool transactions (txid in wire order, latin1) with their arrival numbers, in order of arrival. */
   private readonly byScript = new Map<string, Map<string, number>>();
   private readonly scriptsOf = new Map<string, readonly string[]>();
   private arrivals = 0;

@@ -42,7 +42,7 @@ function idsOf(subscriptions: Subscriptions, wants: (subscription: Subscription)
 const wantsBlocks = ({ topic }: Subscription): boolean => topic === 'blocks';
 
 /** Cache of the transaction notices of the latest block. All clients that have received the earlier blocks share it. */
-class TransactionCache {
+class BlockNoticeCache {
   private block: BlockNotice | null = null;
   private notices: (TransactionNotice | undefined)[] = [];
 
@@ -59,7 +59,7 @@ class TransactionCache {
 
 /** Creates the events of one endpoint. */
 export class ClientEvents {
-  private readonly cache = new TransactionCache();
+  private readonly cache = new BlockNoticeCache();
 
   block(block: BlockNotice): ClientEvent {
     this.cache.begin(block);

@@ -11,7 +11,7 @@ import { inSlices } from '../scheduler/slices.js';
 import type { Slices } from '../util/slices.js';
 import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
-import { Announcements, type WalletListener } from './announcements.js';
+import { WalletNotifier, type WalletListener } from './walletNotifier.js';
 import { destinationKey } from './destinationKey.js';
 import { EventLine } from './eventLine.js';
 import { parseMasterKeyRow, type MasterKeyRow } from './encryption/masterKey.js';
@@ -94,7 +94,7 @@ export class Wallet {
   /** Queue of the node's events that the wallet has not applied yet. */
   readonly events = new EventLine();
   /** Subscribers to the wallet's transactions, and the notifications that are delayed. */
-  readonly announcements = new Announcements();
+  readonly announcements = new WalletNotifier();
   /** Writes the cache file of the wallet. */
   readonly images = new ImageKeeper(this);
   /** Timer of the automatic lock (`walletpassphrase`). */

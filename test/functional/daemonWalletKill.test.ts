@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import { parseWalletText } from '../../src/daemon/wallet/walletContents.js';
-import { Wallets } from '../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../src/daemon/wallet/wallets.js';
 import type { LoadedWallet } from '../../src/daemon/wallet/loadedWallet.js';
 import { FakeLedger } from '../support/fakeLedger.js';
 
@@ -49,7 +49,7 @@ async function writeUntilKilled(lines: number): Promise<Done[]> {
 }
 
 async function open(): Promise<LoadedWallet> {
-  const wallets = await Wallets.open(['w'], {
+  const wallets = await DaemonWallets.open(['w'], {
     folder,
     ledger: new FakeLedger().ledger,
     tools: { clock: systemClock, random: systemRandom },

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import type { LoadedWallet } from '../../src/daemon/wallet/loadedWallet.js';
-import { Wallets } from '../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../src/daemon/wallet/wallets.js';
 import { FakeLedger } from '../support/fakeLedger.js';
 import { PythonWallet, pythonOfSdk } from '../support/pythonWallet.js';
 
@@ -22,7 +22,7 @@ let warnings: string[];
 
 async function open(path: string): Promise<LoadedWallet> {
   const ledger = new FakeLedger();
-  const wallets = await Wallets.open(['w'], {
+  const wallets = await DaemonWallets.open(['w'], {
     folder: path,
     ledger: ledger.ledger,
     tools: { clock: systemClock, random: systemRandom },

@@ -12,7 +12,7 @@ import { systemClock, systemRandom } from '../../src/daemon/base/clock.js';
 import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';
 import { formatChannelKey } from '../../src/daemon/wallet/channelKeyPem.js';
 import { extendedKeyText } from '../../src/daemon/wallet/keys.js';
-import { Wallets } from '../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../src/daemon/wallet/wallets.js';
 import { encodeDestination } from '../../src/script/address.js';
 import { encodeBase58 } from '../../src/script/base58.js';
 import { encodeSecret } from '../../src/script/wif.js';
@@ -271,7 +271,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
 async function packedByOther(): Promise<{ data: string; accountId: string; channel: string }> {
   const folder = mkdtempSync(join(home, 'packed-'));
   const ledger = new FakeLedger();
-  const wallets = await Wallets.open(['w'], {
+  const wallets = await DaemonWallets.open(['w'], {
     folder,
     ledger: ledger.ledger,
     tools: { clock: systemClock, random: systemRandom },

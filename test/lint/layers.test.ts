@@ -132,3 +132,19 @@ describe('layers', () => {
     expect(EXCEPTIONS.filter((known) => !used.has(known))).toEqual([]);
   });
 });
+
+describe('classes', () => {
+  it('have different names', () => {
+    const filesOf = new Map<string, string[]>();
+    for (const name of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
+      const file = name.split(sep).join('/');
+      if (!/\.tsx?$/.test(file) || file.startsWith('metadata/messages/')) continue;
+      for (const [, found] of readFileSync(join(src, name), 'utf8').matchAll(
+        /^(?:export )?(?:abstract )?class (\w+)/gm,
+      ))
+        filesOf.set(found!, [...(filesOf.get(found!) ?? []), file]);
+    }
+    expect(filesOf.size).toBeGreaterThan(500);
+    expect([...filesOf].filter(([, files]) => files.length > 1)).toEqual([]);
+  });
+});

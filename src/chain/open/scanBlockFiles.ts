@@ -90,7 +90,7 @@ async function readBehind(options: ScanOptions, from: FilePosition): Promise<voi
     let torn: number | null = null;
     // Blocks that are appended after this point were accepted by this process and need not be read.
     const size = files.sizeBytes('blk', file);
-    const gaps = new Gaps(start);
+    const gaps = new BlockFileGaps(start);
     if (options.announce) log.info(`Reindexing block file ${path}...`);
     log.debug('reindex', () => `Reading ${path} from byte ${start} of ${files.sizeBytes('blk', file)}`);
     flusher.scanFrom = orphans.first ?? { file, offset: start };
@@ -155,7 +155,7 @@ function tellLostFiles({ chain, warn }: ScanOptions, from: number): void {
 }
 
 /** Collects the ranges of a block file in which no block was found. */
-class Gaps {
+class BlockFileGaps {
   private readonly found: { readonly at: number; readonly end: number }[] = [];
   private end: number;
 

@@ -14,7 +14,7 @@ import type { LibraryRebuild } from '../files/libraryRebuild.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { TxBuilder } from '../txBuilding/txBuilder.js';
 import type { Resolver } from '../resolve/resolver.js';
-import type { Wallets } from '../wallet/wallets.js';
+import type { DaemonWallets } from '../wallet/wallets.js';
 import type { Settings } from './settings.js';
 
 /** The daemon as a whole, for `status`, `version` and `stop`. */
@@ -34,9 +34,9 @@ export interface DaemonServices {
   /** The wallet's ledger. Available while the component `wallet` runs. */
   readonly ledger: Ledger;
   /** The wallets that are open, while the component `wallet` runs. */
-  readonly wallets: Wallets;
+  readonly wallets: DaemonWallets;
   /** The open wallets; null while the component `wallet` does not run, e.g. because it is skipped. */
-  readonly runningWallets: Wallets | null;
+  readonly runningWallets: DaemonWallets | null;
   /** Builds transactions; available while the component `wallet` runs. */
   readonly txBuilder: TxBuilder;
   /** Client of the claim index; available while the component `wallet` runs. */

@@ -6,7 +6,7 @@ interface Item<T> {
   reject(error: unknown): void;
 }
 
-export class Batches<T> {
+export class BatchedWork<T> {
   readonly #work: (values: readonly T[]) => Promise<void>;
   #next: Item<T>[] = [];
   #isWorking = false;

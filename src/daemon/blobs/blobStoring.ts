@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
 import { chunkTableOf } from '../content/chunkTable.js';
-import { Batches } from './batches.js';
+import { BatchedWork } from './batches.js';
 import { stampOf } from './blobFiles.js';
 import { PARTIAL_SUFFIX, WRITE_BYTES, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
 
@@ -59,14 +59,14 @@ export class BlobStoring {
   readonly #writing = new Slots(WRITES_AT_ONCE);
   readonly #syncing = new Slots(SYNCS_AT_ONCE);
   readonly #unsynced = new Slots(MAX_UNSYNCED);
-  readonly #synced: Batches<Member>;
-  readonly #named: Batches<Member>;
+  readonly #synced: BatchedWork<Member>;
+  readonly #named: BatchedWork<Member>;
   #written = 0;
 
   constructor(deps: BlobStoringDeps) {
     this.#deps = deps;
-    this.#synced = new Batches((group) => this.#sync(group));
-    this.#named = new Batches((group) => this.#name(group));
+    this.#synced = new BatchedWork((group) => this.#sync(group));
+    this.#named = new BatchedWork((group) => this.#name(group));
   }
 
   /**

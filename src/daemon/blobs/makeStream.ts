@@ -49,7 +49,7 @@ export interface MadeStream {
 }
 
 /** Pool of shared buffers for the pieces of a file. Pieces are read ahead while buffers are free. */
-class Pieces {
+class PiecePool {
   readonly #free: SharedArrayBuffer[];
   readonly #waiting: ((buffer: SharedArrayBuffer) => void)[] = [];
 
@@ -106,7 +106,7 @@ async function encryptFile(
   let hashed: string | null = null;
   try {
     const before = await file.stat({ bigint: true });
-    const pieces = new Pieces(threads.limit + 1);
+    const pieces = new PiecePool(threads.limit + 1);
     let failed: unknown = null;
     /** Encrypts a piece. Its buffer is reused when no thread needs it any more. */
     const encryptPiece = async (buffer: SharedArrayBuffer, length: number, iv: Buffer) => {

@@ -18,7 +18,7 @@ import { OpenLedger } from '../ledger/openLedger.js';
 import { TxBuilder } from '../txBuilding/txBuilder.js';
 import { Resolver } from '../resolve/resolver.js';
 import type { RateFeed } from '../txBuilding/rateFeed.js';
-import { Wallets } from '../wallet/wallets.js';
+import { DaemonWallets } from '../wallet/wallets.js';
 import type { Component } from './components.js';
 import { warnOfExpiry } from './expiryWarnings.js';
 import { txBuildingPortsOf, type TxBuildingFiles } from './txBuildingPorts.js';
@@ -168,10 +168,10 @@ export class WalletAndLedger implements WalletPart {
     }
   }
 
-  async #openWallets(ledger: OpenLedger): Promise<Wallets> {
+  async #openWallets(ledger: OpenLedger): Promise<DaemonWallets> {
     const { settings, log, clock, random } = this.#deps;
     try {
-      return await Wallets.open(settings.get('wallets'), {
+      return await DaemonWallets.open(settings.get('wallets'), {
         folder: join(settings.get('wallet_dir'), 'wallets'),
         ledger,
         tools: { clock, random },

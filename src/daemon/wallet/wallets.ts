@@ -61,7 +61,7 @@ function assertWalletId(id: string): void {
     throw badValue(`'${id}' is not a valid name of a wallet: it must be a file name.`);
 }
 
-export class Wallets {
+export class DaemonWallets {
   readonly #options: WalletsOptions & WalletSurroundings;
   /** Path of the folder without symbolic links, so that each file has only one path. */
   readonly #folder: string;
@@ -76,12 +76,12 @@ export class Wallets {
    * Opens the wallets with these ids. If the first wallet has no account, one is created. Rejects with `DaemonError`
    * `WalletFileError` if a file is unusable, and with `EnvironmentError` if the folder does not exist.
    */
-  static async open(ids: readonly string[], options: WalletsOptions): Promise<Wallets> {
+  static async open(ids: readonly string[], options: WalletsOptions): Promise<DaemonWallets> {
     const folder = onFile(options.folder, () => {
       makeFolder(options.folder);
       return realpathSync(options.folder);
     });
-    const wallets = new Wallets(options, folder);
+    const wallets = new DaemonWallets(options, folder);
     for (const id of new Set(ids)) wallets.#wallets.push(await wallets.#open(id));
     const [first] = wallets.#wallets;
     if (first !== undefined) await wallets.#prepareDefault(first);

@@ -37,7 +37,7 @@ function bytesOf(key: string, answer: KeptAnswer): number {
 }
 
 /** Cached results of one source, in a newer and an older map. When the newer map is full, the older one is deleted. */
-class Answers {
+class CachedAnswers {
   private young = new Map<string, KeptAnswer>();
   private old = new Map<string, KeptAnswer>();
   private youngBytes = 0;
@@ -115,7 +115,7 @@ export interface CacheableCall {
 }
 
 export class AnswerCache {
-  private readonly bySource: Readonly<Record<AnswerSource, Answers>>;
+  private readonly bySource: Readonly<Record<AnswerSource, CachedAnswers>>;
   private readonly state: () => StateMarks;
   private found = 0;
 
@@ -125,8 +125,8 @@ export class AnswerCache {
   constructor(maxBytes: number, state: () => StateMarks) {
     this.maxBytes = maxBytes;
     this.bySource = {
-      chain: new Answers(maxBytes / 2, false),
-      chainAndMempool: new Answers(maxBytes / 2, true),
+      chain: new CachedAnswers(maxBytes / 2, false),
+      chainAndMempool: new CachedAnswers(maxBytes / 2, true),
     };
     this.state = state;
   }

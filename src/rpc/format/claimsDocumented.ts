@@ -16,7 +16,7 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import type { ClaimReader } from '../../interfaces/claimReader.js';
 import { t, type OptionalSchema, type Schema, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import { BlockHashTexts, type ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
+import { BlockHashTexts, type ClaimOutputReader, longArray, TxidTexts } from './claimsOutput.js';
 import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
 
@@ -195,13 +195,18 @@ interface OutputFacts {
  */
 class Shaper {
   private readonly rules: ClaimRules;
-  private readonly outputs: ClaimOutputs;
+  private readonly outputs: ClaimOutputReader;
   private readonly isSpaced: boolean;
   private readonly txids = new TxidTexts();
   private readonly blockHashes: BlockHashTexts;
 
   /** Creates the formatter. `items` are all items of the result; the hashes of their blocks are read immediately. */
-  constructor(deps: DocumentedDeps, outputs: ClaimOutputs, items: readonly OutputInfo[], naming: Naming) {
+  constructor(
+    deps: DocumentedDeps,
+    outputs: ClaimOutputReader,
+    items: readonly OutputInfo[],
+    naming: Naming,
+  ) {
     this.rules = deps.claims.rules;
     this.outputs = outputs;
     this.isSpaced = naming === SPACED;

@@ -11,7 +11,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
-import type { ClaimOutputs } from './claimsOutput.js';
+import type { ClaimOutputReader } from './claimsOutput.js';
 import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameTextWithReplacements } from './claimsText.js';
 
@@ -76,7 +76,7 @@ export function rankByBid(claims: readonly ClaimInfo[]): RankedClaim[] {
     .map(({ claim }, bid) => ({ claim, bid }));
 }
 
-function outputAnswer(item: OutputInfo, outputs: ClaimOutputs | null): Answer {
+function outputAnswer(item: OutputInfo, outputs: ClaimOutputReader | null): Answer {
   const shown = outputs?.of(item);
   return {
     txid: hashToHex(item.txid),
@@ -94,7 +94,7 @@ function activeSupports({ supports }: ClaimInfo): OutputInfo[] {
   return supports.filter((support) => support.active);
 }
 
-function claimAnswer({ claim, bid }: RankedClaim, outputs: ClaimOutputs | null): Answer {
+function claimAnswer({ claim, bid }: RankedClaim, outputs: ClaimOutputReader | null): Answer {
   const supports = activeSupports(claim);
   return {
     claimid: hashToHex(claim.claimId),

@@ -9,7 +9,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { METADATA } from './claimMetadata.js';
 import { spentItems, type OrphanDeps } from './claimsOrphans.js';
-import { type ClaimOutputs, longArray, TxidTexts } from './claimsOutput.js';
+import { type ClaimOutputReader, longArray, TxidTexts } from './claimsOutput.js';
 import { readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
 
@@ -89,7 +89,7 @@ export const LBRYCRD_ENTRY_SCHEMA = t.named(
 
 /** Data that is needed to format the items of a name. */
 interface Sources {
-  readonly outputs: ClaimOutputs;
+  readonly outputs: ClaimOutputReader;
   readonly txids: TxidTexts;
   /** Names of the supported claims, by claim id. */
   readonly names: ReadonlyMap<string, Bytes>;

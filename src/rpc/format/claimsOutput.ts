@@ -36,7 +36,7 @@ export function showScript(params: MetadataDeps['params'], script: Bytes): Shown
   };
 }
 
-export class ClaimOutputs {
+export class ClaimOutputReader {
   private readonly deps: MetadataDeps;
   private readonly scripts: ReadonlyMap<OutputInfo, Bytes>;
   /** Addresses by the part of the output script after the claim prefix, so that equal scripts are encoded once. */

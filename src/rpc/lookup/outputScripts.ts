@@ -12,7 +12,7 @@ import { isPromise, whenResolved, type MaybePromise } from '../../util/maybeProm
 import { Reader, ReadError } from '../../util/reader.js';
 import { Writer } from '../../util/writer.js';
 import type { MetadataDeps } from '../format/claimMetadata.js';
-import { ClaimOutputs } from '../format/claimsOutput.js';
+import { ClaimOutputReader } from '../format/claimsOutput.js';
 
 /** Maximum number of transactions whose outputs are read from disk concurrently. */
 const PARALLEL_READS = 32;
@@ -26,9 +26,9 @@ export interface OutputDeps extends MetadataDeps {
 }
 
 /** Reads the outputs of the items (claims and supports). Synchronous if the outputs are few and in memory. */
-export function readOutputs(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputs> {
+export function readOutputs(deps: OutputDeps, items: readonly OutputInfo[]): MaybePromise<ClaimOutputReader> {
   const reading = new ScriptReading(deps);
-  return whenResolved(reading.read(items), () => new ClaimOutputs(deps, reading.scripts));
+  return whenResolved(reading.read(items), () => new ClaimOutputReader(deps, reading.scripts));
 }
 
 /** Returns the scripts of the outputs with the given ascending numbers, read in one pass over the transaction. */

@@ -21,7 +21,7 @@ const isUnfinished = (error: unknown): boolean =>
  * Reader that opens the index file on demand. Until the index is complete, the file is opened again for each search, because
  * an incomplete file must not be kept open.
  */
-class Reader {
+class IndexFileReader {
   private readonly path: string;
   private readonly open: () => SqliteReader;
   private reader: SqliteReader | null = null;
@@ -77,7 +77,7 @@ function failing(error: unknown): IndexWriter {
 async function callsOf(role: WorkerRole): Promise<object> {
   const provider = await loadSqlite();
   if (role.role === 'reader')
-    return new Reader(role.path, () => new SqliteReader(provider, role.path, role.lists));
+    return new IndexFileReader(role.path, () => new SqliteReader(provider, role.path, role.lists));
   const writer = openWriter(provider, role.index);
   if (role.follower !== null) startFollower(role.follower, writer);
   return writer;

@@ -207,7 +207,7 @@ export class EsploraEndpoint {
     { target, body, allowed }: Asked,
     signals: CallSignals,
   ): HttpReply | Promise<HttpReply> {
-    const call = new Call(this.node, target, body);
+    const call = new EsploraRequest(this.node, target, body);
     // `Cache-Control` must be the first header, because the code for cached responses relies on this order.
     const caching = (reply: HttpReply): HttpReply =>
       withHeaders(
@@ -273,7 +273,7 @@ interface Asked {
 }
 
 /** A request with the data and services that handlers use. */
-class Call implements EsploraCall {
+class EsploraRequest implements EsploraCall {
   readonly services: RpcServices;
   readonly fees: FeeProjection;
   readonly sizes: BlockSizes;

@@ -20,7 +20,7 @@ type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
 
 interface Kept {
   readonly name: string;
-  readonly list: OrderedEntries;
+  readonly list: PositionedEntries;
   /** Transactions that have changed since they were last checked for the list. */
   readonly touched: Set<Entry>;
   /** Whether so many transactions have changed that the list must be rebuilt. */
@@ -61,7 +61,7 @@ export class ListedEntries {
     const name = `${filter} ${withAccounts} ${label === null ? '*' : `=${label}`}`;
     for (;;) {
       const known = this.lists.get(name);
-      const kept = known ?? { name, list: new OrderedEntries(), touched: new Set(), isStale: false };
+      const kept = known ?? { name, list: new PositionedEntries(), touched: new Set(), isStale: false };
       this.inUse.set(kept, (this.inUse.get(kept) ?? 0) + 1);
       try {
         if (known === undefined) yield* this.fill(what, kept);
@@ -136,7 +136,7 @@ export class ListedEntries {
 }
 
 /** Transactions sorted by position. Each one has the position that it had when it was inserted. */
-class OrderedEntries {
+class PositionedEntries {
   /** Transactions, the earliest first. */
   readonly entries: Entry[] = [];
   private readonly places: number[] = [];

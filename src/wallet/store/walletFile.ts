@@ -233,8 +233,8 @@ export class WalletFile {
   }
 
   /**
-   * Reads the rows that the parts of `image` do not cover, in file order. `isOther` returns for the key of a row whether the
-   * row is one of them.
+   * Reads the rows that are not in the parts of the cache file (`image`), in file order. `isOther` returns whether the row
+   * with a key is such a row.
    */
   *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
     const { index, since } = this;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const dist = new URL('../../../dist/daemon/', import.meta.url);
 const [
   { OpenLedger },
-  { Wallets },
+  { DaemonWallets },
   { TxBuilder },
   { txBuildingPortsOf },
   { Resolver },
@@ -49,7 +49,7 @@ const ledger = new OpenLedger({
   log,
 });
 await ledger.start();
-const wallets = await Wallets.open(['default_wallet'], {
+const wallets = await DaemonWallets.open(['default_wallet'], {
   folder: join(folder, 'wallets'),
   ledger,
   tools: { clock, random },

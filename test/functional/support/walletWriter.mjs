@@ -5,7 +5,7 @@
  */
 import { systemClock, systemRandom } from '../../../dist/daemon/base/clock.js';
 import { ledgerParams } from '../../../dist/daemon/base/ledgerParams.js';
-import { Wallets } from '../../../dist/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../dist/daemon/wallet/wallets.js';
 
 /** A ledger that knows of no chain. */
 const ledger = {
@@ -17,7 +17,7 @@ const ledger = {
 };
 const done = (what) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(what)}\n`, resolve));
 
-const wallets = await Wallets.open(['w'], {
+const wallets = await DaemonWallets.open(['w'], {
   folder: process.argv[2],
   ledger,
   tools: { clock: systemClock, random: systemRandom },

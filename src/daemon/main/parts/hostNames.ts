@@ -12,7 +12,7 @@ interface Known {
   untilMs: number;
 }
 
-export class HostNames {
+export class HostLookups {
   readonly #clock: Clock;
   readonly #resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   readonly #known = new Map<string, Known>();

@@ -26,7 +26,7 @@ import type { Component } from '../components.js';
 import { COMPATIBLE_VERSION } from '../machineInfo.js';
 import type { ContentParts } from './contentParts.js';
 import { ExternalPlace, isOnLoopback } from './externalPlace.js';
-import { HostNames } from './hostNames.js';
+import { HostLookups } from './hostNames.js';
 
 /** Maximum number of concurrent announcements. A larger value of the setting is reduced to this number. */
 const MAX_ANNOUNCERS = 1000;
@@ -52,14 +52,14 @@ export class NetworkParts {
   readonly components: readonly Component[];
   readonly place: ExternalPlace;
   readonly #deps: NetworkPartsDeps;
-  readonly #names: HostNames;
+  readonly #names: HostLookups;
   #node: DhtNode | null = null;
   #announcer: Announcer | null = null;
   #trackers: TrackerClient | null = null;
 
   constructor(deps: NetworkPartsDeps) {
     this.#deps = deps;
-    this.#names = new HostNames(deps.clock);
+    this.#names = new HostLookups(deps.clock);
     const { settings, clock, servedTcpPort } = deps;
     this.place = new ExternalPlace({ settings, clock, pingHubs, servedTcpPort });
     this.components = [this.#upnpPart(), this.#dhtPart(), this.#announcerPart(), this.#trackerPart()];

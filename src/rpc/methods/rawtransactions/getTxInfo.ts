@@ -19,7 +19,7 @@ import type { RpcServices } from '../../../interfaces/services.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
 import { KeptOutputs, type OutputPage } from './keptOutputs.js';
 import { transactionNotFound } from './getRawTransaction.js';
-import { KnownTransactions, type TxFacts } from './txFacts.js';
+import { TxFactsCache, type TxFacts } from './txFacts.js';
 import { coinsOfWaiting, Spenders, type SpentCoin } from './txInfoFacts.js';
 
 type Answer = Record<string, JsonOut | undefined>;
@@ -51,7 +51,7 @@ async function spentOfWaiting(
 interface Caches {
   readonly texts: OutputTexts;
   readonly outputs: KeptOutputs;
-  readonly transactions: KnownTransactions;
+  readonly transactions: TxFactsCache;
 }
 
 /** Caches of each node, by its list of headers, an object that exists as long as the node. */
@@ -64,7 +64,7 @@ function cachesOf({ chain }: RpcServices): Caches {
     caches = {
       texts: new OutputTexts(),
       outputs: new KeptOutputs(chain.chain.events),
-      transactions: new KnownTransactions(),
+      transactions: new TxFactsCache(),
     };
     cachesOfNode.set(headers, caches);
   }

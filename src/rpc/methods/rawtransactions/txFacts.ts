@@ -33,7 +33,7 @@ export interface TxFacts {
   readonly paidSat: bigint;
 }
 
-export class KnownTransactions {
+export class TxFactsCache {
   private readonly known = new BoundedMap<string, TxFacts>(MOST_BYTES);
 
   /**

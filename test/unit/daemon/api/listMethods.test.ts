@@ -16,7 +16,7 @@ import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js'
 import { storeInThread } from '../../../../src/daemon/ledger/store/openStore.js';
 import { Txo } from '../../../../src/daemon/txo/txo.js';
 import { claimOutput, updateOutput, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { ResolvePort } from '../../../../src/daemon/lists/resolvePort.js';
 import type { Resolver } from '../../../../src/daemon/resolve/resolver.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
@@ -71,7 +71,7 @@ beforeAll(async () => {
   const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
     database: storeInThread(store),
   });
-  const wallets = await Wallets.open(['default_wallet'], {
+  const wallets = await DaemonWallets.open(['default_wallet'], {
     folder,
     ledger,
     tools: { clock: systemClock, random: systemRandom },

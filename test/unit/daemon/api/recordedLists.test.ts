@@ -16,7 +16,7 @@ import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js'
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
 import { storeInThread } from '../../../../src/daemon/ledger/store/openStore.js';
 import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { AcceptedDifferences } from '../../../support/acceptedDifferences.js';
@@ -64,7 +64,7 @@ it.skipIf(events === null)('answers as recorded', async () => {
     );
     const fake = new FakeLedger();
     const ledger = Object.assign(fake, { database: storeInThread(store) }).ledger;
-    const wallets = await Wallets.open(['default_wallet'], {
+    const wallets = await DaemonWallets.open(['default_wallet'], {
       folder,
       ledger,
       tools: { clock: systemClock, random: systemRandom },

@@ -18,7 +18,7 @@ import { txBuildingPortsOf } from '../../../../src/daemon/main/txBuildingPorts.j
 import { TxBuilder } from '../../../../src/daemon/txBuilding/txBuilder.js';
 import { Resolver } from '../../../../src/daemon/resolve/resolver.js';
 import { payTo } from '../../../../src/daemon/txBuilding/destinations.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { Transaction } from '../../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { AcceptedDifferences } from '../../../support/acceptedDifferences.js';
@@ -150,7 +150,7 @@ async function begin(chain: FakeChain): Promise<Life> {
         : Buffer.concat([sha256(Buffer.from(`${drawn++}`)), Buffer.alloc(count)]).subarray(0, count),
   };
   const clock = { ...systemClock, nowSec: () => 1_700_000_000 };
-  const wallets = await Wallets.open(['default_wallet'], {
+  const wallets = await DaemonWallets.open(['default_wallet'], {
     folder,
     ledger,
     tools: { clock, random },

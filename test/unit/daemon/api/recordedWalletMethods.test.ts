@@ -15,7 +15,7 @@ import { preferenceMethods } from '../../../../src/daemon/api/methods/preference
 import { syncMethods } from '../../../../src/daemon/api/methods/sync.js';
 import { walletMethods } from '../../../../src/daemon/api/methods/wallet.js';
 import { systemRandom, systemClock } from '../../../../src/daemon/base/clock.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import { AcceptedDifferences } from '../../../support/acceptedDifferences.js';
 import { callMethod, type MethodAnswer } from '../../../support/daemonMethods.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
@@ -71,7 +71,7 @@ it.skipIf(calls === null)('answers as recorded', async () => {
       JSON.stringify({ version: 1, name: 'My Wallet', preferences: {}, accounts: [account] }),
     );
     const ledger = new FakeLedger();
-    const wallets = await Wallets.open(['default_wallet'], {
+    const wallets = await DaemonWallets.open(['default_wallet'], {
       folder,
       ledger: ledger.ledger,
       tools: { clock: { ...systemClock, nowSec: () => 1_700_000_000 }, random: FIRST_CHOICE },

@@ -6,20 +6,20 @@ import { hash160 } from '../../../../src/crypto/hash.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
 import { addressOfKey } from '../../../../src/daemon/wallet/keys.js';
 import { ecdsaBackend } from '../../../../src/crypto/ecdsa.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import type { LoadedAccount } from '../../../../src/daemon/wallet/loadedAccount.js';
 import { toHex } from '../../../../src/util/bytes.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
 let folder: string;
 let ledger: FakeLedger;
-let wallets: Wallets;
+let wallets: DaemonWallets;
 let account: LoadedAccount;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-account-'));
   ledger = new FakeLedger();
-  wallets = await Wallets.open(['default_wallet'], {
+  wallets = await DaemonWallets.open(['default_wallet'], {
     folder,
     ledger: ledger.ledger,
     tools: { clock: systemClock, random: systemRandom },

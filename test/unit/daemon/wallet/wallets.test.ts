@@ -18,7 +18,7 @@ import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import { writePythonJson } from '../../../../src/daemon/base/pythonJson.js';
 import { parseWalletText, WalletContents } from '../../../../src/daemon/wallet/walletContents.js';
 import { encryptExport } from '../../../../src/daemon/wallet/walletCipher.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
 import { FakeLedger } from '../../../support/fakeLedger.js';
 
@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 const open = (...ids: string[]) =>
-  Wallets.open(ids.length > 0 ? ids : ['default_wallet'], {
+  DaemonWallets.open(ids.length > 0 ? ids : ['default_wallet'], {
     folder,
     ledger: ledger.ledger,
     tools: { clock: { ...systemClock, nowSec: () => timeSec }, random: systemRandom },

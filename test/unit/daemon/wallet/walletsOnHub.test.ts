@@ -8,7 +8,7 @@ import { hash160 } from '../../../../src/crypto/hash.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
 import type { OpenLedger, LedgerOptions } from '../../../../src/daemon/ledger/openLedger.js';
 import { claimOutput, payKeyHash, type NewOutput } from '../../../../src/daemon/wallet/tx/newOutputs.js';
-import { Wallets } from '../../../../src/daemon/wallet/wallets.js';
+import { DaemonWallets } from '../../../../src/daemon/wallet/wallets.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { decodeDestination } from '../../../../src/script/address.js';
@@ -42,9 +42,9 @@ async function startHub(on: FakeChain): Promise<FakeHub> {
 async function openOn(
   hub: FakeHub,
   options: Partial<LedgerOptions> = {},
-): Promise<{ wallets: Wallets; ledger: OpenLedger }> {
+): Promise<{ wallets: DaemonWallets; ledger: OpenLedger }> {
   const { ledger } = await ledgers.open([hub], options);
-  const wallets = await Wallets.open(['default_wallet'], {
+  const wallets = await DaemonWallets.open(['default_wallet'], {
     folder,
     ledger,
     tools: { clock: systemClock, random: systemRandom },

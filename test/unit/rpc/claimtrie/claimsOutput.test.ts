@@ -9,7 +9,7 @@ async function readClaims(world: World, name: string) {
   return { claims, outputs: await readOutputs(services, claims) };
 }
 
-describe('ClaimOutputs', () => {
+describe('ClaimOutputReader', () => {
   it('reads unspent outputs from the coins, and a spent one from its transaction', async () => {
     const world = new World();
     await world.mine();

@@ -5,7 +5,7 @@ import type { Entry } from './ledger/entry.js';
 
 export type WalletListener = (entry: Entry, isNew: boolean) => void;
 
-export class Announcements {
+export class WalletNotifier {
   /** Listeners, each with a function that returns whether the listener uses notifications at present. */
   private readonly listeners = new Map<WalletListener, () => boolean>();
   /** Delayed notifications: the changed transactions, and whether each one is new in the wallet. */
