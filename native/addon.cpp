@@ -5,6 +5,7 @@ NAPI_MODULE_INIT() {
   using namespace lbc;
   setProperty(env, exports, "abi", makeNumber(env, kAbi));
   registerDatabase(env, exports);
+  registerBlobs(env, exports);
   registerFileReads(env, exports);
   registerHeap(env, exports);
   registerHashing(env, exports);

@@ -6,13 +6,10 @@
 
 namespace lbc {
 
-namespace {
-
-inline uint64_t rotr64(uint64_t x, int n) { return x >> n | x << (64 - n); }
-inline uint32_t rotl32(uint32_t x, int n) { return x << n | x >> (32 - n); }
+namespace detail {
 
 // First 64 bits of the fractional parts of the cube roots of the first 80 primes.
-constexpr uint64_t kSha512Constants[80] = {
+const uint64_t kSha512Constants[80] = {
     0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f, 0xe9b5dba58189dbbc, 0x3956c25bf348b538,
     0x59f111f1b605d019, 0x923f82a4af194f9b, 0xab1c5ed5da6d8118, 0xd807aa98a3030242, 0x12835b0145706fbe,
     0x243185be4ee4b28c, 0x550c7dc3d5ffb4e2, 0x72be5d74f27b896f, 0x80deb1fe3b1696b1, 0x9bdc06a725c71235,
@@ -29,6 +26,15 @@ constexpr uint64_t kSha512Constants[80] = {
     0xd186b8c721c0c207, 0xeada7dd6cde0eb1e, 0xf57d4f7fee6ed178, 0x06f067aa72176fba, 0x0a637dc5a2c898a6,
     0x113f9804bef90dae, 0x1b710b35131c471b, 0x28db77f523047d84, 0x32caab7b40c72493, 0x3c9ebe0a15c9bebc,
     0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
+
+}  // namespace detail
+
+namespace {
+
+using detail::kSha512Constants;
+
+inline uint64_t rotr64(uint64_t x, int n) { return x >> n | x << (64 - n); }
+inline uint32_t rotl32(uint32_t x, int n) { return x << n | x >> (32 - n); }
 
 // The two parallel lines of RIPEMD-160: message word and rotation of each of the 80 steps.
 constexpr uint8_t kLeftWords[80] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 7,  4, 13, 1,

@@ -24,4 +24,8 @@ void powHashOfId(const uint8_t* id, uint8_t* digest);
 // `ComputeMerkleRoot`.
 void merkleRoot(uint8_t* leaves, size_t count, uint8_t* root, bool* mutated);
 
+namespace detail {
+extern const uint64_t kSha512Constants[80];
+}
+
 }  // namespace lbc

@@ -395,6 +395,21 @@ export interface NativeAddon {
   readCached(fd: number, target: Uint8Array, position: number): number;
 
   /**
+   * SHA-384 digests (48 bytes each, concatenated) of one to four messages of the same size. Four messages take little more
+   * time than one. Absent if the processor does not support it; the caller then uses `node:crypto`.
+   */
+  sha384Lanes?(messages: readonly Uint8Array[]): Buffer;
+  /** Number of bytes from the start of `bytes` in memory to the next page of 4096 bytes. Only on Linux. */
+  bytesToPage?(bytes: Uint8Array): number;
+  /**
+   * On another thread, writes a new file `temporary` past the page cache, syncs it and renames it to `path`. Resolves to the
+   * file's stamp (`FileStamp`). Resolves to an empty string if this failed, for example because the file system needs the
+   * page cache or other alignment; then no temporary file remains, and the caller writes the file by another way. `bytes`
+   * must start at a page and have whole pages. Only on Linux.
+   */
+  storeFile?(temporary: Uint8Array, path: Uint8Array, bytes: Uint8Array): Promise<string>;
+
+  /**
    * Parses a block (`parseBlock`) or a transaction (`parseTx`). For malformed bytes it throws an `Error` with the message of
    * the `ReadError` that the fallback throws.
    */

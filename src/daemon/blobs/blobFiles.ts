@@ -59,7 +59,9 @@ const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 async function hashOf(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes);
-  return Buffer.from(await webcrypto.subtle.digest('SHA-384', bytes)).toString('hex');
+  // Web Crypto does not accept shared memory.
+  const own = bytes.buffer instanceof SharedArrayBuffer ? Uint8Array.from(bytes) : bytes;
+  return Buffer.from(await webcrypto.subtle.digest('SHA-384', own)).toString('hex');
 }
 
 interface Stamped {

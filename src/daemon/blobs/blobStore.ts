@@ -14,13 +14,7 @@ import type { BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
-import {
-  PARTIAL_SUFFIX,
-  type CipherKey,
-  type CopyTarget,
-  type FileStamp,
-  type TemporaryBlob,
-} from './blobWork.js';
+import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
 import { BlobChangedError, BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
 import { ChunkTables } from './chunkTables.js';
@@ -66,7 +60,7 @@ export class BlobStore {
     this.finished = this.#finished;
     const { database, threads, log } = deps;
     this.#tables = new ChunkTables(database);
-    this.#verifying = new BlobVerifying(deps.folder, this.#files, threads);
+    this.#verifying = new BlobVerifying(this.#files, threads, deps.clock);
     this.originals = new Originals({
       database,
       threads,
@@ -202,7 +196,7 @@ export class BlobStore {
     const held = this.#held.get(hash);
     const coming = this.#coming.get(hash);
     if (held !== null && coming === undefined && this.#savesBlobs) {
-      await this.#store(hash, held, false);
+      await this.#store(hash, held, null, false);
       this.#held.delete(hash);
     }
     if (held !== null || coming === undefined) return held;
@@ -359,9 +353,9 @@ export class BlobStore {
    * blob is on disk. Rejects with `EnvironmentError` if the blob cannot be written.
    */
   async write(hash: string, blob: BlobBytes, isMine = false): Promise<boolean> {
-    const taken = await this.#verifying.verify(hash, blob, this.#savesBlobs);
-    if (taken === null) return false;
-    this.#store(hash, taken, isMine).catch(() => undefined);
+    const right = await this.#verifying.verify(hash, blob);
+    if (right === null) return false;
+    this.#store(hash, blob, right.table, isMine).catch(() => undefined);
     await this.kept(hash);
     return true;
   }
@@ -373,10 +367,10 @@ export class BlobStore {
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
-    const taken = await this.#verifying.verify(hash, blob, this.#savesBlobs);
-    if (taken === null) return false;
-    this.#held.put(hash, bytesOf(blob));
-    if (this.#savesBlobs) await this.#store(hash, taken, false);
+    const right = await this.#verifying.verify(hash, blob);
+    if (right === null) return false;
+    this.#held.put(hash, blob);
+    if (this.#savesBlobs) await this.#store(hash, blob, right.table, false);
     return true;
   }
 
@@ -394,20 +388,24 @@ export class BlobStore {
    * Stores a blob whose hash is known to be correct. Resolves when the bytes are in a file. `kept` of the result resolves
    * when the blob is on disk.
    */
-  async #store(hash: string, blob: Uint8Array | TemporaryBlob, isMine: boolean): Promise<void> {
+  async #store(
+    hash: string,
+    blob: BlobBytes,
+    table: StoredChunkTable | null,
+    isMine: boolean,
+  ): Promise<void> {
     let onWritten: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (onWritten = resolve));
-    const kept = this.#queue.run(hash, async () => {
-      const bytes = blob instanceof Uint8Array ? blob : null;
-      const temporary = blob instanceof Uint8Array ? null : blob;
-      if (this.#finished.has(hash)) {
-        if (temporary !== null) await rm(temporary.temporary, { force: true });
-        return;
-      }
-      if (temporary !== null) await this.#storing.storeWritten(temporary, isMine, onWritten);
-      else await this.#storing.store(hash, bytes!, isMine, onWritten);
-      await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
-    });
+    if (!(blob instanceof Uint8Array)) blob.use();
+    const kept = this.#queue
+      .run(hash, async () => {
+        if (this.#finished.has(hash)) return;
+        await this.#storing.store({ hash, bytes: bytesOf(blob), table, isMine }, onWritten);
+        await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
+      })
+      .finally(() => {
+        if (!(blob instanceof Uint8Array)) blob.release();
+      });
     this.#coming.set(hash, kept);
     kept.then(
       () => {
@@ -469,7 +467,7 @@ export class BlobStore {
     return this.#queue.run(hash, async () => {
       const bytes = await this.originals.read(hash, null);
       if (bytes === null) return null;
-      await this.#storing.store(hash, bytes, true, () => undefined);
+      await this.#storing.store({ hash, bytes, table: null, isMine: true }, () => undefined);
       this.originals.forget(hash);
       return bytes.length;
     });

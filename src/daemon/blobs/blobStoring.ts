@@ -14,21 +14,36 @@
  */
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadNative } from '../../native/binding.js';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
-import { chunkTableOf } from '../content/chunkTable.js';
+import { chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';
 import { BatchedWork } from './batches.js';
 import { stampOf } from './blobFiles.js';
 import { PARTIAL_SUFFIX, WRITE_BYTES, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
 
 /** Maximum number of files that are written, and that are synced, at the same time. The thread pool has four threads. */
 const WRITES_AT_ONCE = 2;
+const DIRECT_AT_ONCE = 3;
 const SYNCS_AT_ONCE = 2;
 /**
  * Maximum number of blobs that are written and not synced; further writes wait. Arbitrary: bounds the unwritten data in the
  * page cache to 128 MiB.
  */
 const MAX_UNSYNCED = 64;
+
+const PAGE_BYTES = 4096;
+
+const native = loadNative();
+
+/** Bytes whose hash was verified. */
+export interface VerifiedBlob {
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+  /** The table of the blob's chunks; null if it was not computed yet. */
+  readonly table: StoredChunkTable | null;
+  readonly isMine: boolean;
+}
 
 export interface BlobStoringDeps {
   readonly folder: string;
@@ -47,6 +62,11 @@ interface Unsynced extends TemporaryBlob {
   readonly file: FileHandle | null;
 }
 
+/** A blob in a file that has its name. */
+interface Named {
+  readonly recorded: RecordedBlob;
+}
+
 /** A blob in a group. The steps add their results to it. */
 interface Member {
   readonly blob: Unsynced;
@@ -60,7 +80,8 @@ export class BlobStoring {
   readonly #syncing = new Slots(SYNCS_AT_ONCE);
   readonly #unsynced = new Slots(MAX_UNSYNCED);
   readonly #synced: BatchedWork<Member>;
-  readonly #named: BatchedWork<Member>;
+  readonly #direct = new Slots(DIRECT_AT_ONCE);
+  readonly #named: BatchedWork<Named>;
   #written = 0;
 
   constructor(deps: BlobStoringDeps) {
@@ -70,39 +91,59 @@ export class BlobStoring {
   }
 
   /**
-   * Stores a blob with this hash. `onWritten` is called when its bytes are in a file. Resolves when the blob is on disk.
-   * Rejects with `EnvironmentError`; in that case no file remains.
+   * Stores a blob whose hash was verified. `onWritten` is called when its bytes are in a file. Resolves when the blob is on
+   * disk. Rejects with `EnvironmentError`; in that case no file remains. The bytes must not change before that.
    */
-  async store(hash: string, bytes: Uint8Array, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
+  async store(blob: VerifiedBlob, onWritten: () => void): Promise<WrittenBlob> {
     return (await this.#unsynced.run(async () => {
-      const written = (await this.#writing.run(() => this.#write(hash, bytes, isMine)))!;
+      const recorded = await this.#direct.run(() => this.#storeDirect(blob));
+      if (recorded) {
+        onWritten();
+        await this.#named.add({ recorded });
+        return recorded;
+      }
+      const written = (await this.#writing.run(() => this.#write(blob)))!;
       onWritten();
       return this.#keep(written);
     }))!;
   }
 
-  /** Like `store`, for a blob that a thread has already written to a temporary file. */
-  async storeWritten(blob: TemporaryBlob, isMine: boolean, onWritten: () => void): Promise<WrittenBlob> {
-    return (await this.#unsynced.run(() => {
-      onWritten();
-      return this.#keep({ ...blob, isMine, file: null });
-    }))!;
-  }
-
-  /** Like `storeWritten`, for a blob of the user. The number of such blobs is not limited here. */
+  /** Like `store`, for a blob of the user that a thread has already written to a temporary file. */
   keep(blob: TemporaryBlob): Promise<WrittenBlob> {
     return this.#keep({ ...blob, isMine: true, file: null });
   }
 
-  async #write(hash: string, bytes: Uint8Array, isMine: boolean): Promise<Unsynced> {
-    const name = `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`;
-    const temporary = join(this.#deps.folder, name);
+  /** Path for a new temporary file. */
+  #temporaryFor(hash: string): string {
+    return join(this.#deps.folder, `${hash}.${process.pid}-${this.#written++}${PARTIAL_SUFFIX}`);
+  }
+
+  /**
+   * Steps 1 to 3 without the page cache, in one job: new pages of the cache cost more time than the write itself. The blob
+   * is rarely read soon after, because its first reader gets the bytes from memory. Null if that is not possible; the other
+   * way to store then shows the error, if there is one.
+   */
+  async #storeDirect({ hash, bytes, table, isMine }: VerifiedBlob): Promise<RecordedBlob | null> {
+    if (
+      native?.storeFile === undefined ||
+      bytes.length % PAGE_BYTES !== 0 ||
+      native.bytesToPage!(bytes) !== 0
+    )
+      return null;
+    const temporary = Buffer.from(this.#temporaryFor(hash));
+    const stamp = await native.storeFile(temporary, Buffer.from(join(this.#deps.folder, hash)), bytes);
+    if (stamp === '') return null;
+    return { hash, length: bytes.length, table: table ?? chunkTableOf(bytes), isMine, stamp };
+  }
+
+  async #write({ hash, bytes, table, isMine }: VerifiedBlob): Promise<Unsynced> {
+    const temporary = this.#temporaryFor(hash);
     let file: FileHandle | null = null;
     try {
       file = await open(temporary, 'wx');
       for (let at = 0; at < bytes.length;)
         at += (await file.write(bytes, at, Math.min(WRITE_BYTES, bytes.length - at), at)).bytesWritten;
-      return { hash, length: bytes.length, table: chunkTableOf(bytes), temporary, isMine, file };
+      return { hash, length: bytes.length, table: table ?? chunkTableOf(bytes), temporary, isMine, file };
     } catch (error) {
       await file?.close();
       throw await removed(temporary, error);
@@ -113,7 +154,7 @@ export class BlobStoring {
     const member: Member = { blob, recorded: null, failure: null };
     await this.#synced.add(member);
     if (member.recorded === null) throw await removed(blob.temporary, member.failure);
-    await this.#named.add(member);
+    await this.#named.add({ recorded: member.recorded });
     return member.recorded;
   }
 
@@ -147,9 +188,9 @@ export class BlobStoring {
     }
   }
 
-  async #name(group: readonly Member[]): Promise<void> {
+  async #name(group: readonly Named[]): Promise<void> {
     await this.#syncFolder();
-    await this.#deps.record(group.map(({ recorded }) => recorded!));
+    await this.#deps.record(group.map(({ recorded }) => recorded));
   }
 
   /** Syncs the folder, so that new names survive a crash. */

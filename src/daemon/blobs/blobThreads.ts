@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
 import type { CallThread } from '../../threads/callThread.js';
 import { daemonThread } from '../base/threadCalls.js';
+import { blobBuffers } from '../content/blobBuffers.js';
+import type { StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
 import type {
   BlobCheck,
@@ -11,8 +13,8 @@ import type {
   FileStamp,
   KnownBlob,
   MadeBlob,
-  StoredBytes,
   TemporaryBlob,
+  UnverifiedBlob,
 } from './blobWork.js';
 
 /** Milliseconds without work after which the threads end. Each thread uses about 10 MiB. Arbitrary. */
@@ -50,14 +52,10 @@ export class BlobThreads {
   }
 
   /** Runs a job in a thread. When no jobs have run for some time, the threads end. */
-  async #run(
-    method: string,
-    args: readonly unknown[],
-    transfer: readonly ArrayBuffer[] = [],
-  ): Promise<unknown> {
+  async #run(method: string, args: readonly unknown[]): Promise<unknown> {
     this.#begin();
     try {
-      return await this.#free().call(method, args, transfer);
+      return await this.#free().call(method, args);
     } finally {
       this.#end();
     }
@@ -113,20 +111,17 @@ export class BlobThreads {
     return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;
   }
 
-  /**
-   * Runs `BlobWork.receive` in a thread. The buffer must contain only these bytes; it is transferred to the thread and comes
-   * back in the result. Null while no thread runs: the call then starts one for later blobs, since the caller would wait
-   * longer for the thread than for the work.
-   */
-  async receive(folder: string, hash: string, bytes: Uint8Array): Promise<StoredBytes | null> {
-    if (this.#threads.length === 0) {
-      this.#begin();
-      this.#start();
-      this.#end();
-      return null;
-    }
-    const transfer = [bytes.buffer as ArrayBuffer];
-    return (await this.#run('receive', [folder, hash, bytes], transfer)) as StoredBytes;
+  /** Starts a thread if none runs, for later work. */
+  warmUp(): void {
+    if (this.#threads.length > 0) return;
+    this.#begin();
+    this.#start();
+    this.#end();
+  }
+
+  /** Runs `BlobWork.verify` in a thread. Bytes in shared memory are not copied. */
+  async verify(blobs: readonly UnverifiedBlob[]): Promise<readonly (StoredChunkTable | null)[]> {
+    return (await this.#run('verify', [blobs])) as readonly (StoredChunkTable | null)[];
   }
 
   /** Runs `BlobWork.measure` in a thread. A piece in shared memory is not copied. */
@@ -163,8 +158,9 @@ export class BlobThreads {
     };
   }
 
-  /** Ends the threads. A later job starts new threads. */
+  /** Ends the threads and releases unused buffers. A later job starts new threads. */
   async close(): Promise<void> {
+    blobBuffers.clear();
     this.#idle?.cancel();
     this.#idle = null;
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()));

@@ -1,48 +1,113 @@
-/** Verification of complete blobs by their hash before they are stored. */
-import { bytesOf, type BlobBytes, type ReceivedBlob } from '../content/incomingBlob.js';
+/** Verification of complete blobs by their hash before they are stored. Received blobs that wait are verified together. */
+import type { Clock, Timer } from '../base/clock.js';
+import { HASH_LANES, hasHashLanes } from '../content/blobHash.js';
+import type { StoredChunkTable } from '../content/chunkTable.js';
+import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { BlobFiles } from './blobFiles.js';
 import type { BlobThreads } from './blobThreads.js';
-import type { TemporaryBlob } from './blobWork.js';
 
-/** Minimum size of received blobs that a thread verifies and writes. Arbitrary: a smaller blob takes less time than a message. */
+/** Minimum size of received blobs that a thread verifies. Arbitrary: a smaller blob takes less time than a message. */
 const THREADED_BYTES = 64 * 1024;
 
-export class BlobVerifying {
-  readonly #folder: string;
-  readonly #files: Pick<BlobFiles, 'isBlob'>;
-  readonly #threads: Pick<BlobThreads, 'receive'>;
+/**
+ * While blobs arrive fast, a group waits up to `GATHER_MS` until it is full. They arrive fast if the last group ended less
+ * than `FAST_MS` ago. Arbitrary.
+ */
+const GATHER_MS = 8;
+const FAST_MS = 20;
 
-  /** `folder`: the folder of the blob files. */
-  constructor(folder: string, files: Pick<BlobFiles, 'isBlob'>, threads: Pick<BlobThreads, 'receive'>) {
-    this.#folder = folder;
+/** A blob that matches its hash. */
+export interface RightBlob {
+  /** The table of its chunks, if it was computed with the hash. */
+  readonly table: StoredChunkTable | null;
+}
+
+interface Waiting {
+  readonly hash: string;
+  readonly bytes: Uint8Array;
+  resolve(table: StoredChunkTable | null): void;
+  reject(error: unknown): void;
+}
+
+export class BlobVerifying {
+  readonly #files: Pick<BlobFiles, 'isBlob'>;
+  readonly #threads: Pick<BlobThreads, 'verify' | 'count' | 'limit' | 'warmUp'>;
+  readonly #clock: Pick<Clock, 'after' | 'nowMs'>;
+  #waiting: Waiting[] = [];
+  #groups = 0;
+  #endedMs = -Infinity;
+  #gathering: Timer | null = null;
+
+  constructor(
+    files: Pick<BlobFiles, 'isBlob'>,
+    threads: Pick<BlobThreads, 'verify' | 'count' | 'limit' | 'warmUp'>,
+    clock: Pick<Clock, 'after' | 'nowMs'>,
+  ) {
+    this.#clock = clock;
     this.#files = files;
     this.#threads = threads;
   }
 
-  /**
-   * Verifies a blob. Resolves to its bytes, or to its temporary file if a thread has also written it, which it does only
-   * with `isWritten`. Null if the blob has another hash. Rejects with `EnvironmentError` if the thread cannot write.
-   */
-  async verify(
-    hash: string,
-    blob: BlobBytes,
-    isWritten: boolean,
-  ): Promise<Uint8Array | TemporaryBlob | null> {
-    if (!(blob instanceof Uint8Array) && isWritten && blob.bytes.length >= THREADED_BYTES) {
-      const stored = await this.#storeInThread(hash, blob);
-      if (stored !== 'no thread') return stored;
-    }
+  /** Verifies a blob. Null if the blob has another hash. */
+  async verify(hash: string, blob: BlobBytes): Promise<RightBlob | null> {
     const bytes = bytesOf(blob);
-    return (await this.#files.isBlob(hash, bytes)) ? bytes : null;
+    if (!(blob instanceof Uint8Array) && bytes.length >= THREADED_BYTES) {
+      if (this.#threads.count > 0) {
+        const table = await this.#wait(hash, bytes);
+        return table === null ? null : { table };
+      }
+      // The caller would wait longer for the thread than for the work, so the thread is started for later blobs.
+      this.#threads.warmUp();
+    }
+    return (await this.#files.isBlob(hash, bytes)) ? { table: null } : null;
   }
 
-  async #storeInThread(hash: string, blob: ReceivedBlob): Promise<TemporaryBlob | null | 'no thread'> {
-    const { bytes } = blob;
-    // A buffer that contains other data cannot be transferred to a thread.
-    if (bytes.length !== bytes.buffer.byteLength) return 'no thread';
-    const stored = await this.#threads.receive(this.#folder, hash, bytes);
-    if (stored === null) return 'no thread';
-    blob.bytes = Buffer.from(stored.bytes.buffer as ArrayBuffer);
-    return stored.blob;
+  #wait(hash: string, bytes: Uint8Array): Promise<StoredChunkTable | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ hash, bytes, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  /**
+   * Starts groups. If several blobs are hashed in the time of one, a single group runs, so that the next blobs form a group.
+   */
+  #pump(): void {
+    const hasLanes = hasHashLanes();
+    const [groups, size] = hasLanes ? [1, HASH_LANES] : [this.#threads.limit, 1];
+    while (this.#groups < groups && this.#waiting.length > 0) {
+      if (hasLanes && this.#waitsForMore()) return;
+      void this.#verify(this.#waiting.splice(0, size));
+    }
+  }
+
+  /** Whether the next group waits for more blobs. `#pump` is then called later. */
+  #waitsForMore(): boolean {
+    const isFull = this.#waiting.length >= HASH_LANES;
+    if (isFull || this.#clock.nowMs() - this.#endedMs > FAST_MS) {
+      this.#gathering?.cancel();
+      this.#gathering = null;
+      return false;
+    }
+    this.#gathering ??= this.#clock.after(GATHER_MS, () => {
+      this.#gathering = null;
+      this.#endedMs = -Infinity;
+      this.#pump();
+    });
+    return true;
+  }
+
+  async #verify(group: readonly Waiting[]): Promise<void> {
+    this.#groups++;
+    try {
+      const tables = await this.#threads.verify(group.map(({ hash, bytes }) => ({ hash, bytes })));
+      for (const [at, { resolve }] of group.entries()) resolve(tables[at]!);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    } finally {
+      this.#groups--;
+      this.#endedMs = this.#clock.nowMs();
+      this.#pump();
+    }
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { Transferred } from '../../threads/protocol.js';
-import { blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
+import { blobHashesOf, blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
 import { ChunkTable, chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';
 import { BlobDigester, type BlobDigests } from '../content/incomingBlob.js';
 import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
@@ -65,9 +65,9 @@ export interface TemporaryBlob extends KnownBlob {
   readonly temporary: string;
 }
 
-/** Received bytes and the file to which they were written; null if the bytes have another hash. */
-export interface StoredBytes {
-  readonly blob: TemporaryBlob | null;
+/** Bytes that should have this hash. */
+export interface UnverifiedBlob {
+  readonly hash: string;
   readonly bytes: Uint8Array;
 }
 
@@ -79,9 +79,6 @@ export const PARTIAL_SUFFIX = '.part';
  * in the processor's cache, or not yet given to a virtual machine.
  */
 export const WRITE_BYTES = 256 * 1024;
-
-/** Number of bytes that are hashed in one call. They stay in the processor's cache for the next use. Arbitrary. */
-const HASHED_BYTES = 64 * 1024;
 
 type StampedStats = Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>;
 
@@ -177,11 +174,6 @@ class EncryptedParts implements Iterable<Buffer> {
   }
 }
 
-/** Yields the bytes in parts of at most `size` bytes. */
-function* partsOf(bytes: Uint8Array, size: number): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
 export class BlobWork {
   readonly #hashes = new Map<number, Hash>();
   readonly #threadNumber: number;
@@ -267,21 +259,10 @@ export class BlobWork {
     return { ...blob.end(), temporary };
   }
 
-  /**
-   * Verifies received bytes by their hash and writes the blob to a temporary file, which is not synced. Returns the bytes to
-   * the caller, and null instead of the blob if they have another hash.
-   */
-  receive(folder: string, hash: string, bytes: Uint8Array): Transferred<StoredBytes> {
-    const digester = new BlobDigester();
-    for (const part of partsOf(bytes, HASHED_BYTES)) digester.add(part);
-    const digests = digester.end();
-    let blob: TemporaryBlob | null = null;
-    if (digests.hash === hash) {
-      const temporary = join(folder, `${this.#nextNumber}${PARTIAL_SUFFIX}`);
-      writeTemporary(temporary, partsOf(bytes, WRITE_BYTES));
-      blob = { ...digests, length: bytes.length, temporary };
-    }
-    return new Transferred({ blob, bytes }, [bytes.buffer as ArrayBuffer]);
+  /** Verifies whole blobs by their hashes. Returns the table of each blob's chunks, or null if it has another hash. */
+  verify(blobs: readonly UnverifiedBlob[]): (StoredChunkTable | null)[] {
+    const hashes = blobHashesOf(blobs.map(({ bytes }) => bytes));
+    return blobs.map(({ hash, bytes }, at) => (hashes[at] === hash ? chunkTableOf(bytes) : null));
   }
 
   /** Computes the hash and length of the blob for a piece of a stream, without writing the blob. */

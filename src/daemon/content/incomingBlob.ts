@@ -1,5 +1,6 @@
 /** A blob that is being received, and the digests by which blobs are verified. */
 import { createHash } from 'node:crypto';
+import { blobBuffers } from './blobBuffers.js';
 import { ChunkTableMaker, type StoredChunkTable } from './chunkTable.js';
 
 /** The hash of a blob as 96 hexadecimal digits, and its table of chunks. */
@@ -8,17 +9,47 @@ export interface BlobDigests {
   readonly table: StoredChunkTable;
 }
 
+/** Minimum size of a blob that is received into a buffer of the pool. Arbitrary: smaller blobs are cheap and rare. */
+const POOLED_BYTES = 64 * 1024;
+
 /**
- * Received bytes, whose hash was not compared yet. While a thread stores them, their memory belongs to the thread; `bytes` is
- * replaced when the memory comes back.
+ * Received bytes, whose hash was not compared yet. Their buffer returns to the pool when every user has released the blob.
+ * A user that keeps the bytes beyond that calls `keep`. The creator is the first user.
  */
-export interface ReceivedBlob {
-  bytes: Buffer;
+export class ReceivedBlob {
+  readonly bytes: Buffer;
+  #pooled: Buffer | null;
+  #users = 1;
+
+  /** `pooled`: the buffer of the pool that contains the bytes; null if the pool does not own their memory. */
+  constructor(bytes: Buffer, pooled: Buffer | null) {
+    this.bytes = bytes;
+    this.#pooled = pooled;
+  }
+
+  /** Adds a user. */
+  use(): void {
+    this.#users++;
+  }
+
+  /** Removes a user, which must not read the bytes any more. */
+  release(): void {
+    if (--this.#users > 0 || this.#pooled === null) return;
+    blobBuffers.giveBack(this.#pooled);
+    this.#pooled = null;
+  }
+
+  /** Returns the bytes for any time: their memory never returns to the pool. */
+  keep(): Buffer {
+    this.#pooled = null;
+    return this.bytes;
+  }
 }
 
-/** Bytes of a blob. The buffer of a `ReceivedBlob` may be transferred to another thread. */
+/** Bytes of a blob. */
 export type BlobBytes = Uint8Array | ReceivedBlob;
 
+/** The bytes, which for a `ReceivedBlob` are valid until the caller releases it. */
 export const bytesOf = (blob: BlobBytes): Uint8Array => (blob instanceof Uint8Array ? blob : blob.bytes);
 
 /** Computes hash and table of a blob whose bytes come in order in pieces of any size. */
@@ -39,11 +70,13 @@ export class BlobDigester {
 
 export class IncomingBlob {
   readonly #bytes: Buffer;
+  readonly #pooled: Buffer | null;
   #count = 0;
 
   /** Prepares for a blob of at most `maxBytes`. `maxBytes` is at most `MAX_BLOB_BYTES`. */
   constructor(maxBytes: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(maxBytes);
+    this.#pooled = maxBytes < POOLED_BYTES ? null : blobBuffers.take();
+    this.#bytes = this.#pooled?.subarray(0, maxBytes) ?? Buffer.allocUnsafeSlow(maxBytes);
   }
 
   /** Number of bytes received so far. */
@@ -74,7 +107,7 @@ export class IncomingBlob {
 
   /** The received bytes. Must be called once. */
   end(): ReceivedBlob {
-    return { bytes: this.#bytes.subarray(0, this.#count) };
+    return new ReceivedBlob(this.#bytes.subarray(0, this.#count), this.#pooled);
   }
 }
 

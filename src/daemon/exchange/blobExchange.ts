@@ -12,7 +12,7 @@ import type { Dial, Place } from './links.js';
 import { PeerHolder, type LineDeps } from './peerLine.js';
 import type { BlobFetcher, BlobKeeper, DownloadProgress, FetchOptions, NamedPeerSource } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
-import { Swarm } from './swarm.js';
+import { putInto, Swarm } from './swarm.js';
 
 /** Time in ms for which idle connections of a stream stay open. Servers close idle connections after 30 s. */
 const KEEP_MS = 25_000;
@@ -75,15 +75,16 @@ export class BlobExchange implements BlobFetcher {
   }
 
   async fetchBlob(hash: string, lengthBytes: number | null, options: FetchOptions): Promise<Uint8Array> {
-    const { sdHash, signal, urgency = 'reader' } = options;
+    const { sdHash, signal, urgency = 'reader', into } = options;
     if (this.#isClosed) throw new Error('the daemon is stopping');
-    const there = await this.#deps.blobs.read(hash);
-    if (there !== null) return there;
+    const running = this.#swarms.get(sdHash)?.swarm;
+    const there = running?.wants(hash) ? null : await this.#deps.blobs.read(hash);
+    if (there !== null) return into === undefined ? there : putInto(into, there);
     signal.throwIfAborted();
     // The downloads of many blobs may listen to one signal; without this call Node.js prints a warning.
     setMaxListeners(0, signal);
     const { swarm } = this.#swarms.get(sdHash) ?? this.#begin(sdHash);
-    return swarm.fetch(hash, lengthBytes, urgency, signal);
+    return swarm.fetch(hash, lengthBytes, { urgency, signal, into });
   }
 
   progressOf(sdHash: string): DownloadProgress | null {

@@ -6,7 +6,7 @@
 import type { ReceivedBlob } from '../content/incomingBlob.js';
 
 export type LineOutcome =
-  | ({ readonly kind: 'blob' } & ReceivedBlob)
+  | { readonly kind: 'blob'; readonly blob: ReceivedBlob }
   /** The holder answered that it does not have the blob. */
   | { readonly kind: 'lacks' }
   /** The line was closed because of a timeout, an invalid response, a lost connection or a call of `close`. */

@@ -91,7 +91,7 @@ class HttpLine implements Line {
       const blob = await this.#read(body, signal);
       if (lengthBytes !== null && blob.bytes.length !== lengthBytes)
         throw new Error(`the server sent ${blob.bytes.length} bytes, not ${lengthBytes}`);
-      return { kind: 'blob', ...blob };
+      return { kind: 'blob', blob };
     } catch (error) {
       const { cause, message } = error as Error;
       const reason = late.signal.aborted

@@ -1,4 +1,5 @@
 /** State of a swarm (the download of one stream): its holders, its wanted blobs, and its timeouts for holders. */
+import type { ReceivedBlob } from '../content/incomingBlob.js';
 import type { Holder, Line } from './blobHolders.js';
 import type { Urgency } from './ports.js';
 
@@ -36,8 +37,9 @@ export interface Wanted {
   /** Number of holders that had stalled at the last check. */
   stuck: number;
   readonly asked: Set<Known>;
-  readonly done: Promise<Uint8Array>;
-  readonly resolve: (bytes: Uint8Array) => void;
+  /** Each waiter is a user of the blob. */
+  readonly done: Promise<ReceivedBlob>;
+  readonly resolve: (blob: ReceivedBlob) => void;
   readonly reject: (error: unknown) => void;
 }
 

@@ -162,7 +162,7 @@ class PeerLine implements Line {
     this.receivedBytes = blob.count;
     this.lastBytesMs = this.#deps.clock.nowMs();
     if (!blob.isFull) return;
-    this.#end({ kind: 'blob', ...blob.end() });
+    this.#end({ kind: 'blob', blob: blob.end() });
     // Bytes after the end of the blob close the connection. QUIRK: lbry-sdk truncates them, and parses later bytes as the
     // next response.
     if (count < bytes.length) this.close();

@@ -40,7 +40,7 @@ export interface BlobKeeper extends BlobReader {
   /**
    * Accepts a blob that was requested by its hash. Resolves to false if the bytes have another hash. After true the blob can
    * be read, although it may not be on disk yet. Rejects with `EnvironmentError` if it cannot be stored, for example on a
-   * full disk.
+   * full disk. Adds itself as a user of the blob as long as it needs the bytes.
    */
   receive(hash: string, blob: ReceivedBlob): Promise<boolean>;
 }
@@ -66,6 +66,11 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Default: `reader`. */
   readonly urgency?: Urgency;
+  /**
+   * Buffer for the bytes, large enough for the blob; the result is the used part of it. Null: the caller does not need the
+   * bytes, and the result is empty. Default: memory of the caller's own.
+   */
+  readonly into?: Uint8Array | null;
 }
 
 export interface BlobFetcher {

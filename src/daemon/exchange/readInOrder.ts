@@ -21,9 +21,9 @@ interface Fetched {
 }
 
 /**
- * Yields the bytes of each blob in order. The blob that the reader waits for has priority, and up to `aheadBlobs` blobs
- * after it are prefetched. When the reader stops, prefetches are aborted. A reader that seeks starts a new call, which the
- * prefetches of the old call do not slow down. Rejects like `fetchBlob`.
+ * Yields the bytes of each blob in order. They are valid until the next blob is requested. The blob that the reader waits for
+ * has priority, and up to `aheadBlobs` blobs after it are prefetched. When the reader stops, prefetches are aborted. A reader
+ * that seeks starts a new call, which the prefetches of the old call do not slow down. Rejects like `fetchBlob`.
  */
 export async function* readInOrder(
   fetcher: Pick<BlobFetcher, 'fetchBlob'>,
@@ -33,26 +33,40 @@ export async function* readInOrder(
   const leaving = new AbortController();
   const both = AbortSignal.any([signal, leaving.signal]);
   const ahead = new Map<number, Fetched>();
-  const fetchAt = (at: number, urgency: Urgency): Fetched => {
-    const { hash, lengthBytes } = blobs[at]!;
-    const bytes = fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal: both, urgency });
-    const fetched = { bytes, isThere: false };
+  const buffers: Uint8Array[] = [];
+  /** The buffer of a blob, which is that of the blob before all blobs that may be prefetched. */
+  const bufferAt = (at: number): Uint8Array => {
+    const slot = at % (aheadBlobs + 1);
+    const { lengthBytes } = blobs[at]!;
+    if ((buffers[slot]?.length ?? 0) < lengthBytes) buffers[slot] = new Uint8Array(lengthBytes);
+    return buffers[slot]!;
+  };
+  const fetchAt = (at: number, urgency: Urgency, into: Uint8Array | null): Promise<Uint8Array> =>
+    fetcher.fetchBlob(blobs[at]!.hash, blobs[at]!.lengthBytes, { sdHash, signal: both, urgency, into });
+  const prefetch = (at: number): Fetched => {
+    const fetched = { bytes: fetchAt(at, 'ahead', bufferAt(at)), isThere: false };
     // Only the caller that waits for the blob gets the error. A failure while reading ahead is ignored.
-    bytes.then(
+    fetched.bytes.then(
       () => (fetched.isThere = true),
       () => undefined,
     );
     return fetched;
   };
+  const take = async (at: number): Promise<Uint8Array> => {
+    const early = ahead.get(at);
+    ahead.delete(at);
+    if (early?.isThere) return early.bytes;
+    if (early === undefined) return fetchAt(at, 'reader', bufferAt(at));
+    // The blob is still being prefetched. A second request gives it priority.
+    await fetchAt(at, 'reader', null);
+    return early.bytes.catch(() => fetchAt(at, 'reader', bufferAt(at)));
+  };
   try {
     for (let at = 0; at < blobs.length; at++) {
-      const early = ahead.get(at);
-      ahead.delete(at);
-      // If the blob is still being prefetched, it is requested a second time with priority.
-      const current = early?.isThere ? early : fetchAt(at, 'reader');
+      const current = take(at);
       for (let next = at + 1; next < Math.min(blobs.length, at + 1 + aheadBlobs); next++)
-        if (!ahead.has(next)) ahead.set(next, fetchAt(next, 'ahead'));
-      yield await current.bytes;
+        if (!ahead.has(next)) ahead.set(next, prefetch(next));
+      yield await current;
     }
   } finally {
     leaving.abort(new Error('the reader disconnected'));

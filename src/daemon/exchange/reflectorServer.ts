@@ -195,6 +195,7 @@ class Upload {
     try {
       isTaken = blob !== null && (await store.put(hash, blob, isDescriptor));
     } finally {
+      blob?.release();
       await this.#answer(isDescriptor ? { received_sd_blob: isTaken } : { received_blob: isTaken });
     }
     if (isTaken) this.#server.received++;

@@ -44,6 +44,19 @@ export interface SwarmDeps {
   readonly debug: (text: () => string) => void;
 }
 
+export interface SwarmFetch {
+  readonly urgency: Urgency;
+  readonly signal: AbortSignal;
+  /** See `FetchOptions.into`. */
+  readonly into?: Uint8Array | null | undefined;
+}
+
+/** Copies bytes to the start of a buffer and returns the used part of it. Null selects an empty result. */
+export function putInto(into: Uint8Array | null, bytes: Uint8Array): Uint8Array {
+  into?.set(bytes);
+  return into?.subarray(0, bytes.length) ?? new Uint8Array(0);
+}
+
 export class Swarm {
   readonly #deps: SwarmDeps;
   readonly #known = new Map<string, Known>();
@@ -110,12 +123,16 @@ export class Swarm {
     this.#pump();
   }
 
+  /** Whether the blob is being fetched. */
+  wants(hash: string): boolean {
+    return this.#wanted.has(hash);
+  }
+
   /** See `BlobFetcher.fetchBlob`. */
   async fetch(
     hash: string,
     lengthBytes: number | null,
-    urgency: Urgency,
-    signal: AbortSignal,
+    { urgency, signal, into }: SwarmFetch,
   ): Promise<Uint8Array> {
     signal.throwIfAborted();
     this.#closed.signal.throwIfAborted();
@@ -124,7 +141,11 @@ export class Swarm {
     wanted.waiters++;
     this.#pump();
     try {
-      return await unlessAborted(wanted.done, signal);
+      const blob = await unlessAborted(wanted.done, signal);
+      if (into === undefined) return blob.keep();
+      const bytes = putInto(into, blob.bytes);
+      blob.release();
+      return bytes;
     } finally {
       if (--wanted.waiters === 0) this.#drop(wanted);
     }
@@ -133,7 +154,7 @@ export class Swarm {
   #want(hash: string, lengthBytes: number | null, urgency: Urgency): Wanted {
     let resolve!: Wanted['resolve'];
     let reject!: Wanted['reject'];
-    const done = new Promise<Uint8Array>((onDone, onFailure) => {
+    const done = new Promise<ReceivedBlob>((onDone, onFailure) => {
       resolve = onDone;
       reject = onFailure;
     });
@@ -344,9 +365,10 @@ export class Swarm {
       this.#pump();
       return;
     }
-    one.score = (outcome.bytes.length * 1000) / Math.max(1, now - one.sinceMs);
-    this.#noteArrival(now, outcome.bytes.length);
-    await this.#verify(one, wanted, outcome);
+    const { length } = outcome.blob.bytes;
+    one.score = (length * 1000) / Math.max(1, now - one.sinceMs);
+    this.#noteArrival(now, length);
+    await this.#verify(one, wanted, outcome.blob);
   }
 
   async #verify(one: Known, wanted: Wanted, blob: ReceivedBlob): Promise<void> {
@@ -370,7 +392,10 @@ export class Swarm {
       return;
     }
     one.failures = 0;
-    wanted.resolve(blob.bytes);
+    // A waiter that leaves before it gets the blob does not release it; the buffer is then garbage collected.
+    for (let waiter = 0; waiter < wanted.waiters; waiter++) blob.use();
+    wanted.resolve(blob);
+    blob.release();
     this.#drop(wanted);
   }
 

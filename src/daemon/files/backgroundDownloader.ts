@@ -14,7 +14,7 @@ import type { DiskSpace } from '../blobs/diskSpace.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { Announcements } from '../dht/announcements.js';
 import { readDescriptor, type StreamDescriptor } from '../content/descriptor.js';
-import type { BlobFetcher } from '../exchange/ports.js';
+import type { BlobFetcher, FetchOptions } from '../exchange/ports.js';
 
 /** Pause in ms between two rounds of downloads. Source: `download_loop_delay_seconds`. */
 const ROUND_MS = 60_000;
@@ -156,7 +156,8 @@ export class BackgroundDownloader {
         log.debug('net', () => `stream ${hash} is too large for the remaining disk space`);
         return true;
       }
-      for (const [one, length] of missing) await this.#fetch(one, hash, length, DATA_TIMEOUTS);
+      for (const [one, length] of missing)
+        await this.#fetch(one, hash, length, DATA_TIMEOUTS, { into: null });
       if (missing.size > 0)
         log.info(`The background downloader has downloaded the stream ${hash} of ${missing.size} blobs.`);
       return !wasThere || missing.size > 0;
@@ -171,6 +172,7 @@ export class BackgroundDownloader {
     sdHash: string,
     lengthBytes: number | null,
     timeouts: number,
+    target: Pick<FetchOptions, 'into'> = {},
   ): Promise<Uint8Array> {
     const { fetcher, clock, blobTimeoutMs } = this.#deps;
     const running = fetcher();
@@ -181,7 +183,7 @@ export class BackgroundDownloader {
     );
     try {
       const signal = AbortSignal.any([late.signal, this.#stopping.signal]);
-      return await running.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency: 'ahead' });
+      return await running.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency: 'ahead', ...target });
     } finally {
       timer.cancel();
     }

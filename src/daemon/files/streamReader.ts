@@ -15,6 +15,7 @@ import {
   rebuiltDescriptor,
   type StreamDescriptor,
 } from '../content/descriptor.js';
+import type { FetchOptions } from '../exchange/ports.js';
 import type { FilesDeps } from './ports.js';
 
 export interface OpenStream {
@@ -131,14 +132,14 @@ export class StreamReader {
     lengthBytes: number | null,
     sdHash: string,
     signal: AbortSignal,
-    urgency: 'reader' | 'ahead' = 'reader',
+    how: Pick<FetchOptions, 'urgency' | 'into'> = {},
   ): Promise<Uint8Array> {
     const fetcher = this.#deps.fetcher();
     if (fetcher === null)
       throw failure(
         `The blob ${hash} is not stored here, and the component that downloads blobs is skipped.`,
       );
-    return fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal, urgency });
+    return fetcher.fetchBlob(hash, lengthBytes, { sdHash, signal, ...how });
   }
 
   /**
@@ -278,7 +279,9 @@ export class StreamReader {
     const data = dataBlobs(descriptor);
     for (const { blobHash, length } of data.slice(at + 1, at + 1 + AHEAD_BLOBS))
       if (!finished.has(blobHash!) && this.#deps.fetcher() !== null)
-        this.#fetch(blobHash!, length, sdHash, signal, 'ahead').catch(() => undefined);
+        this.#fetch(blobHash!, length, sdHash, signal, { urgency: 'ahead', into: null }).catch(
+          () => undefined,
+        );
   }
 }
 

@@ -63,7 +63,7 @@ const request = (
 async function expectBlob(outcome: Promise<LineOutcome>): Promise<void> {
   const found = await outcome;
   expect(found.kind).toBe('blob');
-  expect(found.kind === 'blob' && found.bytes.equals(BLOB)).toBe(true);
+  expect(found.kind === 'blob' && found.blob.bytes.equals(BLOB)).toBe(true);
 }
 
 /** Sends pieces of that size, each in a turn of its own. */

@@ -1,0 +1,41 @@
+/**
+ * Buffers for received blobs, for reuse: new memory costs page faults and garbage collections. A buffer starts at a page, so
+ * that the system can write it to a file without a copy, and is shared memory, so that threads can read it without a transfer.
+ */
+import { loadNative } from '../../native/binding.js';
+import { MAX_BLOB_BYTES } from './blobHash.js';
+
+const PAGE_BYTES = 4096;
+/** Maximum number of unused buffers. Arbitrary: bounds the memory to 24 MiB. */
+const MAX_FREE = 12;
+
+export class BlobBuffers {
+  #free: Buffer[] = [];
+
+  /** Number of unused buffers. */
+  get freeCount(): number {
+    return this.#free.length;
+  }
+
+  /** Returns a buffer of `MAX_BLOB_BYTES` bytes with any content. A buffer that is not given back is garbage collected. */
+  take(): Buffer {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const memory = new SharedArrayBuffer(MAX_BLOB_BYTES + PAGE_BYTES);
+    const start = loadNative()?.bytesToPage?.(new Uint8Array(memory)) ?? 0;
+    return Buffer.from(memory, start, MAX_BLOB_BYTES);
+  }
+
+  /** Returns a buffer that nothing else refers to. */
+  giveBack(buffer: Buffer): void {
+    if (this.#free.length < MAX_FREE) this.#free.push(buffer);
+  }
+
+  /** Releases the unused memory. */
+  clear(): void {
+    this.#free = [];
+  }
+}
+
+/** The buffers of this thread. */
+export const blobBuffers = new BlobBuffers();
