@@ -19,11 +19,14 @@ export interface RandomSource {
   bytes(count: number): Buffer;
 }
 
+/** Longest delay of a timer of Node.js in milliseconds, some 25 days. A longer delay would end at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   nowSec: () => Math.floor(Date.now() / 1000),
   nowMs: () => performance.now(),
   after: (delayMs, task) => {
-    const timer = setTimeout(task, delayMs);
+    const timer = setTimeout(task, Math.min(delayMs, MAX_DELAY_MS));
     return { cancel: () => clearTimeout(timer) };
   },
 };

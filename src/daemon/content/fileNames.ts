@@ -26,7 +26,7 @@ const FORBIDDEN = new RegExp(
  * Splits a file name into base and extension. The extension begins at the last dot, unless the name has only dots before it.
  * Source: CPython `posixpath.splitext`.
  */
-function splitExtension(name: string): readonly [base: string, extension: string] {
+export function splitExtension(name: string): readonly [base: string, extension: string] {
   const start = name.lastIndexOf('/') + 1;
   const dot = name.lastIndexOf('.');
   if (dot < start || /^\.*$/.test(name.slice(start, dot))) return [name, ''];

@@ -18,7 +18,8 @@ import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
 import type { WalletPort } from '../txBuilding/ports.js';
 import { sdHashOf, type FileManager } from './fileManager.js';
-import type { ManagedFile, SaveOptions } from './managedFile.js';
+import type { ManagedFile } from './managedFile.js';
+import { usablePlace, type ChosenPlace } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 
 /** Source: `resolve_timeout`. */
@@ -137,7 +138,7 @@ interface Attempt {
   readonly claim: Txo;
   readonly sdHash: string;
   /** How the file is saved; null if it is not saved. */
-  readonly save: SaveOptions | null;
+  readonly save: ChosenPlace | null;
   readonly timeoutMs: number;
   readonly startedMs: number;
 }
@@ -171,7 +172,7 @@ function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: Download
  */
 function saveInTime(
   file: ManagedFile,
-  options: SaveOptions,
+  options: ChosenPlace,
   { sdHash, timeoutMs, startedMs }: Attempt,
   { files }: DownloadPorts,
 ): Promise<void> {
@@ -289,10 +290,11 @@ export class Downloads {
   }
 
   /** Downloads a file. Throws with the text that `get` returns as `error`. */
-  async get(request: DownloadRequest): Promise<ManagedFile> {
+  async get(asked: DownloadRequest): Promise<ManagedFile> {
+    const request = { ...asked, ...usablePlace(asked) };
     const { url, directory, fileName, timeoutMs, savesFile, accountIds } = request;
     if (directory && !(await stat(directory).catch(() => null))?.isDirectory())
-      throw failure(`specified download directory "${directory}" does not exist`);
+      throw failure(`specified download directory "${asked.directory}" does not exist`);
     const key = JSON.stringify([url, directory, fileName, timeoutMs, savesFile, accountIds]);
     const running = this.#running.get(key);
     if (running) return running;

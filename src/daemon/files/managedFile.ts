@@ -10,7 +10,7 @@ import { RateWindow } from '../base/rateWindow.js';
 import type { EndTransfer } from '../base/transfers.js';
 import type { FileRow, FileStatus, SavedPlace } from '../content/rows.js';
 import { streamNameOf, suggestedNameOf } from '../content/fileNames.js';
-import { createOutput, outputSize, pathOf, removeOutput } from './outputs.js';
+import { createOutput, outputSize, pathOf, removeOutput, type ChosenPlace } from './outputs.js';
 import type { FilesDeps } from './ports.js';
 import { holdsStream, writeOutput } from './savedOutput.js';
 import { dataBlobs, type StreamReader } from './streamReader.js';
@@ -34,11 +34,6 @@ interface Save {
   readonly ending: AbortController;
   readonly firstWritten: Promise<void>;
   readonly done: Promise<void>;
-}
-
-export interface SaveOptions {
-  readonly fileName?: string | undefined;
-  readonly directory?: string | undefined;
 }
 
 export class ManagedFile {
@@ -156,7 +151,7 @@ export class ManagedFile {
    * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, or the signal's reason;
    * the status of the file is then stopped.
    */
-  async save({ fileName, directory }: SaveOptions, signal: AbortSignal | null = null): Promise<void> {
+  async save({ fileName, directory }: ChosenPlace, signal: AbortSignal | null = null): Promise<void> {
     await this.#endSave('replaced');
     const { settings } = this.#deps;
     const name = fileName ?? this.row.fileName ?? this.suggestedFileName;

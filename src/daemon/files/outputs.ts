@@ -1,14 +1,36 @@
 /** Saved files on disk: finds free names and existing files. Source: lbry-sdk `_get_next_available_file_name`. */
 import { lstat, mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
-import { basename, join, parse } from 'node:path';
+import { basename, join, parse, resolve } from 'node:path';
+import { badValue } from '../base/daemonError.js';
 import { environmentError } from '../../util/text/environmentError.js';
-import { fittingName } from '../content/fileNames.js';
+import { fittingName, splitExtension } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';
 
 /** Highest number that is appended to a file name in the search for a free name. Arbitrary. */
 const MAX_NAMES = 10_000;
 
 export const pathOf = ({ directory, fileName }: SavedPlace): string => join(directory, basename(fileName));
+
+/** Where the user wants a file. A part that is undefined or empty means the default. */
+export interface ChosenPlace {
+  readonly directory?: string | undefined;
+  readonly fileName?: string | undefined;
+}
+
+/**
+ * The place in the form that `createOutput` needs: an absolute folder, so that a start from another folder finds the file, and
+ * the last part of the name, shortened to the limit of file systems. Throws `DaemonError` if no file can have the name.
+ */
+export function usablePlace({ directory, fileName }: ChosenPlace): ChosenPlace {
+  const name = fileName ? basename(fileName) : undefined;
+  if (directory?.includes('\0')) throw badValue('A path cannot contain a null character.');
+  if (name !== undefined && (/^\.{0,2}$/.test(name) || name.includes('\0')))
+    throw badValue(`${JSON.stringify(fileName)} is not the name of a file.`);
+  return {
+    directory: directory ? resolve(directory) : undefined,
+    fileName: name === undefined ? undefined : fittingName(...splitExtension(name)),
+  };
+}
 
 /** Size of the file in bytes; null if it is missing. */
 export async function outputSize(place: SavedPlace | null): Promise<number | null> {

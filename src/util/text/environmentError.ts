@@ -35,7 +35,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [happened: string, advice:
   ENOTEMPTY: ['a folder that is not empty exists there', 'Move it away and start again'],
   ENOENT: ['it is missing', 'Restore it and start again'],
   ELOOP: ['its path is a loop of symbolic links', 'Correct the symbolic links and start again'],
-  ENAMETOOLONG: ['its path is too long', 'Use a shorter -datadir'],
+  ENAMETOOLONG: ['its path is too long', 'Use a shorter path'],
   ENODEV: ['its disk was removed', 'Attach the disk and start again'],
   ENXIO: ['its disk was removed', 'Attach the disk and start again'],
   ESTALE: ['its disk was removed', 'Attach the disk and start again'],

@@ -4,6 +4,7 @@ import { failure } from '../../base/daemonError.js';
 import { paged, pageOf } from '../../base/pages.js';
 import type { FileFilter } from '../../files/fileFilters.js';
 import type { ManagedFile } from '../../files/managedFile.js';
+import { usablePlace } from '../../files/outputs.js';
 import { listPurchases } from '../../lists/listTxos.js';
 import { boundedErrorText } from '../../../util/text/errorText.js';
 import { JsonObject, type JsonValue } from '../../../util/json/json.js';
@@ -142,10 +143,11 @@ const remove = implement(fileDelete, async ({ services }, args) => {
 
 const save = implement(fileSave, async (context, args) => {
   const filter = filterOf(args, ['file_name']);
+  const place = usablePlace({ fileName: args.file_name, directory: args.download_directory });
   const { files } = await context.services.files.findPart({ filter }, FIRST_TWO);
   const [file] = files;
   if (file === undefined || files.length > 1) return false;
-  await file.save({ fileName: args.file_name, directory: args.download_directory });
+  await file.save(place);
   return fileToJson(file, context);
 });
 

@@ -144,8 +144,9 @@ export function strayServers(value: JsonValue): readonly JsonValue[] {
   return value.filter((item) => parseServer(item) === null);
 }
 
-function priceOf(amount: number, currency: string): PriceValue {
+function priceOf({ name }: SettingRow, amount: number, currency: string): PriceValue {
   if (!CURRENCIES.includes(currency)) throw unknownCurrency(currency);
+  if (amount < 0) throw new DaemonError('ValueError', `Setting '${name}' must be at least 0, not ${amount}.`);
   return { currency, amount: float(amount) };
 }
 
@@ -161,6 +162,7 @@ function priceOfWords(row: SettingRow, words: readonly JsonValue[]): PriceValue 
   if (!Number.isFinite(amount))
     throw new DaemonError('AssertionError', `The first value of setting '${row.name}' must be a decimal.`);
   return priceOf(
+    row,
     amount,
     typeof currencyWord === 'string' ? currencyWord.toUpperCase() : pythonRepr(currencyWord!),
   );
@@ -179,7 +181,7 @@ function cleanPrice(row: SettingRow, value: JsonValue): PriceValue | null {
     if (found === undefined) throw new DaemonError('KeyError', `Setting '${row.name}' has no '${key}'.`);
   const number = readFloat(amount!);
   if (!Number.isFinite(number)) throw noNumber(row, amount!, 'a price with a decimal as amount');
-  return priceOf(number, typeof currency === 'string' ? currency : pythonRepr(currency!));
+  return priceOf(row, number, typeof currency === 'string' ? currency : pythonRepr(currency!));
 }
 
 /** Validates and converts a value. Throws `DaemonError` with the error names of lbry-sdk's settings. */

@@ -21,6 +21,17 @@ describe('Clock', () => {
     expect(ran).toEqual(['run']);
   });
 
+  it('of the system does not run a task with a very long delay at once', async () => {
+    const ran: string[] = [];
+    const timer = systemClock.after(1e14, () => ran.push('too early'));
+    // Timers of equal delays run in order, so a timer with a wrong delay would have run before this one.
+    await new Promise<void>((resolve) => {
+      systemClock.after(1, resolve);
+    });
+    timer.cancel();
+    expect(ran).toEqual([]);
+  });
+
   it('of tests runs tasks in the order of their times, and tasks that they start', async () => {
     const clock = new FakeClock(100);
     const ran: [string, number][] = [];

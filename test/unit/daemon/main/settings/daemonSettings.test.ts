@@ -237,6 +237,8 @@ describe('values', () => {
     expect(settings.get('max_key_fee')).toEqual({ currency: 'LBC', amount: '5.0' });
     await settings.set('max_key_fee', 'null');
     expect(settings.get('max_key_fee')).toBeNull();
+    for (const negative of ['-1 LBC', ['-0.5', 'USD']])
+      await expect(settings.set('max_key_fee', negative)).rejects.toMatchObject({ name: 'ValueError' });
     await expect(settings.set('max_key_fee', '5 EUR')).rejects.toMatchObject({
       name: 'InvalidCurrencyError',
     });
