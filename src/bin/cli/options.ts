@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COOKIE_NAME, LOCAL_NETWORKS, readCookie, type LocalNetwork } from '../../client/localNode.js';
-import { loadConfig } from '../../node/options/optionsConfig.js';
+import { inHome, loadConfig } from '../../node/options/optionsConfig.js';
 import {
   interpretBool,
   isInteger,
@@ -104,6 +104,7 @@ export class CliOptions {
   private network: LocalNetwork = 'main';
   private dataDir = '';
   private configFile = '';
+  private home: string | null = null;
 
   /** Reads the words after the program's name; returns the method and its arguments. Throws `OptionError`. */
   parse(words: readonly string[]): string[] {
@@ -117,6 +118,7 @@ export class CliOptions {
     this.network = outcome.network;
     this.dataDir = outcome.dataDir;
     this.configFile = outcome.configFile;
+    this.home = home;
   }
 
   /** Checks the type of an option's value. Rejects a switch that is neither on nor off, and a number that is not a number. */
@@ -156,7 +158,7 @@ export class CliOptions {
     const chosenPort = this.args.value('rpcport');
     const timeout = this.args.value('rpcclienttimeout');
     const networkDir = resolve(this.dataDir, network.folder);
-    const cookieFile = resolve(networkDir, this.args.value('rpccookiefile') ?? COOKIE_NAME);
+    const cookieFile = resolve(networkDir, inHome(this.args.value('rpccookiefile') ?? COOKIE_NAME, this.home));
     const others = (Object.entries(LOCAL_NETWORKS) as [NetworkSection, typeof network][]).filter(
       ([name]) => name !== this.network,
     );
@@ -187,7 +189,7 @@ export class CliOptions {
   private tlsSettings(networkDir: string): TlsSettings {
     const isVerified = !this.isOn('skipverify');
     const given = this.args.value('rpccert');
-    const file = resolve(networkDir, given ?? DEFAULT_CERT_NAME);
+    const file = resolve(networkDir, inHome(given ?? DEFAULT_CERT_NAME, this.home));
     try {
       return { certificate: readFileSync(file, 'utf8'), isVerified };
     } catch (error) {

@@ -14,6 +14,7 @@ import {
   type OptionArgs,
 } from './optionArgs.js';
 import { checkFormat } from './optionFormats.js';
+import { inHome } from './optionsConfig.js';
 import { INTEGER, type OptionRow } from './optionRow.js';
 import { OPTION_ROWS, type Options } from './optionsTable.js';
 import { WALLET_DEBUG_OPTIONS, WALLET_OPTIONS } from './optionsTableWallet.js';
@@ -30,11 +31,23 @@ type OptionValue = boolean | number | bigint | string | string[] | undefined;
 
 /**
  * Reads all options of the table. Throws an `OptionError` with the position (file and line) for a value of the wrong type. A
- * value outside its limits is clamped, with a warning in `warnings`.
+ * value outside its limits is clamped, with a warning in `warnings`. Paths that begin with `~` are in the folder `home`.
  */
-export function readOptions(args: OptionArgs, warnings: string[] = []): Options {
-  const values = OPTION_ROWS.map((row: OptionRow) => [row.name, readOption(row, args, warnings)] as const);
+export function readOptions(
+  args: OptionArgs,
+  warnings: string[] = [],
+  home: string | null = null,
+): Options {
+  const values = OPTION_ROWS.map((row: OptionRow) => {
+    const value = readOption(row, args, warnings);
+    return [row.name, row.format === 'path' ? pathsInHome(value, home) : value] as const;
+  });
   return Object.fromEntries(values) as unknown as Options;
+}
+
+function pathsInHome(value: OptionValue, home: string | null): OptionValue {
+  if (Array.isArray(value)) return value.map((path) => inHome(path, home));
+  return typeof value === 'string' ? inHome(value, home) : value;
 }
 
 function readOption(row: OptionRow, args: OptionArgs, warnings: string[]): OptionValue {

@@ -103,7 +103,7 @@ export function loadOptions(
   const { configFile, configFound, network, dataDir } = loadConfig(args, rules, home, warnings);
   const notes = [...applyInteractions(args), ...applyWalletInteractions(args)];
   warnings.push(...args.sectionWarnings());
-  const options = readOptions(args, warnings);
+  const options = readOptions(args, warnings, home);
   warnings.push(...applyDebugOptions(new LogCategorySet(), options.debug, options.debugexclude));
   const { params, derived } = atPlaceGiven(args, () => {
     const own = paramsFor(network, args, options);

@@ -53,13 +53,13 @@ export function loadConfig(
   if (rules.needsDataDir && args.isSet('datadir') && !isFolder(firstDir)) {
     throw new OptionError(`Specified data directory "${args.value('datadir')}" does not exist.`);
   }
-  const configFile = resolve(firstDir, args.value('conf') ?? 'lbcnode.conf');
+  const configFile = resolve(firstDir, inHome(args.value('conf') ?? 'lbcnode.conf', home));
   const read = (path: string): boolean => addConfigFile(args, path, rules, warnings);
   const configFound = !args.isNegated('conf') && read(configFile);
   if (configFound) {
     const network = args.network();
     for (const { text: file, place } of args.takeIncludes(network)) {
-      const path = resolve(firstDir, file);
+      const path = resolve(firstDir, inHome(file, home));
       if (read(path)) continue;
       throw new OptionError(
         `${READING}Failed to include configuration file ${file}${placeText(place)}. There is no file ${path}`,
@@ -109,7 +109,7 @@ function dataDirOf(args: OptionArgs, home: string | null): string {
 }
 
 /** Replaces a leading `~` by the home folder, as lbcd does: a compose file or a unit has no shell that does so. */
-function inHome(path: string, home: string | null): string {
+export function inHome(path: string, home: string | null): string {
   return home !== null && /^~(\/|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 

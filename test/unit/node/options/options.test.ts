@@ -335,6 +335,24 @@ describe('networks and folders', () => {
     mkdirSync(data);
   });
 
+  it('finds paths that begin with ~ in the home folder', () => {
+    mkdirSync(join(home, 'films'));
+    writeFileSync(join(home, 'own.conf'), 'includeconf=~/more.conf\nregtest=1\n');
+    writeFileSync(join(home, 'more.conf'), 'rpccert=~/rpc.cert\nrpckey=~other/key\n');
+    const words = ['-datadir=~/films', '-conf=~/own.conf', '-loadblock=~/a.dat', '-walletdir=~', '-pid=~/p'];
+    const command = parseCommandLine(words);
+    if (command.action !== 'run') throw new Error('not a run');
+    const { options, paths } = loadOptions(command.args, home);
+    expect(paths).toMatchObject({
+      dataDir: join(home, 'films'),
+      rpcCert: join(home, 'rpc.cert'),
+      rpcKey: join(home, 'films', 'regtest', '~other', 'key'),
+      pidFile: join(home, 'p'),
+    });
+    expect(options).toMatchObject({ loadblock: [join(home, 'a.dat')], walletdir: home });
+    rmSync(join(home, 'films'), { recursive: true });
+  });
+
   it('needs no home folder if the data folder is given', () => {
     const words = (...given: string[]): OptionArgs => {
       const command = parseCommandLine(given);
