@@ -34,5 +34,9 @@ export function pageErrorOf(error: AskError): PageError {
     return new PageError(503, 'An index is still being filled', message, [
       ['/node', 'Progress of the indexes'],
     ]);
-  return new PageError(statusOf(error), 'The node cannot answer', message);
+  const status = statusOf(error);
+  // The page has a block in its address, since an object of the node's own chain always has its block.
+  if (status === 404 && message === 'Block not found')
+    return new PageError(status, 'There is no such block', 'This node knows no block with this hash.');
+  return new PageError(status, 'The node cannot answer', message);
 }

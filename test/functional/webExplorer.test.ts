@@ -114,6 +114,10 @@ describe('pages', () => {
       ['/name/mindblown?after=zz', 400],
       ['/name/mindblown?block=zz', 400],
       ['/name/mindblown?block=99999999', 404],
+      ['/mempool?after=zz', 400],
+      [`/claim/${claimId}?after=zz`, 400],
+      ['/address/mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8?after=zz', 400],
+      ['/address/mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8?coins=zz', 400],
       [`/name/${'a'.repeat(256)}`, 400],
       ['/name/a/b', 400],
       ['/upcoming?block=350', 200],
@@ -122,6 +126,8 @@ describe('pages', () => {
       [`/find?q=${'a'.repeat(5000)}`, 414],
     ] as const)
       expect([path, (await get(path)).status]).toEqual([path, status]);
+    const unknown = await get(`/name/mindblown?block=${'f'.repeat(64)}`);
+    expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('There is no such block')]);
     const posted = await fetch(`${base}/`, { method: 'POST', body: 'x' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });

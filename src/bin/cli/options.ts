@@ -158,7 +158,10 @@ export class CliOptions {
     const chosenPort = this.args.value('rpcport');
     const timeout = this.args.value('rpcclienttimeout');
     const networkDir = resolve(this.dataDir, network.folder);
-    const cookieFile = resolve(networkDir, inHome(this.args.value('rpccookiefile') ?? COOKIE_NAME, this.home));
+    const cookieFile = resolve(
+      networkDir,
+      inHome(this.args.value('rpccookiefile') ?? COOKIE_NAME, this.home),
+    );
     const others = (Object.entries(LOCAL_NETWORKS) as [NetworkSection, typeof network][]).filter(
       ([name]) => name !== this.network,
     );

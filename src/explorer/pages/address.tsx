@@ -91,6 +91,7 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
         verbose: true,
         ...(after !== undefined && { after }),
       }).then((answer) => (Array.isArray(answer) ? { txids: answer } : answer)),
+      after,
     ),
     after === undefined
       ? orNull(
@@ -99,6 +100,7 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
             limit: A_PAGE,
             ...(coinsAfter !== undefined && { after: coinsAfter }),
           }),
+          coinsAfter,
         )
       : null,
     orNull(ask<{ moves: readonly Move[] }>('getaddressmempool', { ...of, limit: A_PAGE })),

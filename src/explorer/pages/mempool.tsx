@@ -160,7 +160,7 @@ export const mempool: Page = async ({ ask, query, nowSec, isSyncing }) => {
   const after = query.get('after') ?? undefined;
   const [summary, claims, estimate] = await Promise.all([
     orNull(ask<MempoolSummary>('getmempoolsummary')),
-    orNull(ask<MempoolClaims>('listmempoolclaims', null, null, false, A_PAGE, after ?? null)),
+    orNull(ask<MempoolClaims>('listmempoolclaims', null, null, false, A_PAGE, after ?? null), after),
     orNull(ask<{ feerate?: number }>('estimatesmartfee', 6)),
   ]);
   return {

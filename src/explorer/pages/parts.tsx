@@ -7,6 +7,7 @@ import { markup } from '../../page/markup.js';
 import { shownLine } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
+import { RPC_ERROR } from '../../rpc/declare/errors.js';
 import { AskError } from '../explorerRpcStub.js';
 import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
 
@@ -113,14 +114,19 @@ export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
   );
 }
 
-/** Resolves to the result of a request, or to the error that the RPC method returned. Other errors are thrown. */
 export type OrError<Result> = Result | AskError;
 
-export async function orNull<Result>(question: Promise<Result>): Promise<OrError<Result>> {
+/**
+ * Resolves to the result of a request, or to the error that the RPC method returned. Throws other errors. `cursor` is the
+ * cursor in the request, from the address of the page: throws the method's error if it refuses the cursor.
+ */
+export async function orNull<Result>(question: Promise<Result>, cursor?: string): Promise<OrError<Result>> {
   try {
     return await question;
   } catch (error) {
-    if (error instanceof AskError) return error;
+    const isRefusedCursor =
+      cursor !== undefined && error instanceof AskError && error.code === RPC_ERROR.INVALID_PARAMETER;
+    if (error instanceof AskError && !isRefusedCursor) return error;
     throw error;
   }
 }

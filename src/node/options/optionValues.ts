@@ -33,11 +33,7 @@ type OptionValue = boolean | number | bigint | string | string[] | undefined;
  * Reads all options of the table. Throws an `OptionError` with the position (file and line) for a value of the wrong type. A
  * value outside its limits is clamped, with a warning in `warnings`. Paths that begin with `~` are in the folder `home`.
  */
-export function readOptions(
-  args: OptionArgs,
-  warnings: string[] = [],
-  home: string | null = null,
-): Options {
+export function readOptions(args: OptionArgs, warnings: string[] = [], home: string | null = null): Options {
   const values = OPTION_ROWS.map((row: OptionRow) => {
     const value = readOption(row, args, warnings);
     return [row.name, row.format === 'path' ? pathsInHome(value, home) : value] as const;

@@ -46,10 +46,10 @@ const RECONNECT_REQUESTED = 'The wallet was asked to reconnect';
 const PEERS_NOTIFICATION = 'blockchain.peers.subscribe';
 
 /**
- * Times in milliseconds. The ping time and the pauses are those of lbry-sdk, except for the shorter first pause. The
- * distrust time is arbitrary.
+ * Times in milliseconds. The ping time and the longest pause are those of lbry-sdk: its `network_loop` doubles a delay up to 300
+ * seconds, but always waits 30 seconds. The first pause and the distrust time are arbitrary.
  */
-export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 300_000], distrustMs: 600_000 } as const;
+export const POOL_TIMES = { pingMs: 3_000, retryMs: [1_000, 30_000], distrustMs: 600_000 } as const;
 
 /** Module that uses hubs, for example the ledger. It is notified when a hub is connected. */
 export interface HubUser {

@@ -71,7 +71,7 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
   const early = name.includes(ESCAPE) ? await asked : null;
   const nameHex = early === null || isMissing(early) ? undefined : early.namehex;
   const [supports, claims, bids, status, outputs, waiting] = await Promise.all([
-    orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after]))),
+    orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after])), after),
     claim.value_type === 'channel'
       ? orNull(
           ask<{ claims: ClaimAnswer[] }>('searchclaims', {
