@@ -4,22 +4,22 @@ import LongestFirst from './scripts/longestFirst.mjs';
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
 /** Each file in a process of its own, one after the other: the second attempt of scripts/test.mjs. */
 const alone = process.env['LBCNODE_TESTS_ALONE'] === '1';
-/** Where a run has a last moment. */
+/** The runner that starts no file after the time limit, if the run has one. */
 const runner = process.env['LBCNODE_TESTS_UNTIL'] ? { runner: './scripts/deadlineRunner.mjs' } : {};
-/** Files that measure the memory of their own process: nothing but their like may have run in it. */
+/** Files that measure the memory of their own process: no other tests may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
 
 export default defineConfig({
   test: {
     environment: 'node',
     ...runner,
-    // A long test may hold its worker's loop for a minute, and the runner then counts a report that came late as an
-    // unhandled error. The others are counted by scripts/jsonlReporter.mjs.
+    // A long test may block its worker's event loop for a minute, and the runner then counts a late report as an
+    // unhandled error. scripts/jsonlReporter.mjs reports the other unhandled errors.
     dangerouslyIgnoreUnhandledErrors: long,
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Two processes run all files, so that each module is loaded twice and not by every file anew: a third of the time
-    // of the unit tests. With three, the runner fails now and then: it ends a process that has not started yet.
+    // Two processes run all files, so that each module is loaded twice and not once a file: this takes a third of the
+    // time. With three, the runner fails now and then: it ends a process that has not started yet.
     poolOptions: { forks: { maxForks: alone ? 1 : 2, isolate: alone || long } },
     // These only end what hangs: a machine may be busy with something else.
     testTimeout: long ? 1_200_000 : 300_000,

@@ -21,7 +21,7 @@ export function noticesText(packages, more = []) {
     'The prebuilt addons also hold parts of libc++ and compiler-rt (Apache-2.0 with LLVM exceptions), or of libstdc++ and',
     'libgcc (GPL-3.0 with the GCC runtime library exception).\n',
     '## Packages in `dist/node_modules`\n',
-    'Each brings its licence in its folder. What is not needed to run them is left out.\n',
+    'The folder of each package contains its licence. Files that are not needed to run the packages are left out.\n',
     packages.map(({ name, version, license }) => `- ${name} ${version}: ${license}\n`).join(''),
   ].join('\n');
 }

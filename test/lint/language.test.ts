@@ -82,6 +82,19 @@ function titles(content: string): Text[] {
   }));
 }
 
+/** Texts in the code: string literals of several words. Comments are left out. */
+function literals(content: string): Text[] {
+  return content
+    .split('\n')
+    .flatMap((line, index) =>
+      /^\s*(?:\/\/|\/?\*)/.test(line)
+        ? []
+        : [...line.matchAll(/(['"`])((?:\\.|(?!\1)[^\\])+)\1/g)]
+            .filter(([, , text]) => /\w \w/.test(text!))
+            .map(([, , text]) => ({ line: index + 1, text: text! })),
+    );
+}
+
 function filesBelow(folder: string, pattern: RegExp): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
@@ -116,6 +129,10 @@ describe('plain words', () => {
     expect(check(sources, comments)).toEqual([]);
   });
 
+  it('are in the messages and helps of the programs', () => {
+    expect(check(filesBelow('src', /\.tsx?$/), literals)).toEqual([]);
+  });
+
   it('are in the titles of tests', () => {
     const tests = filesBelow('test', /\.test\.ts$/);
     expect(check(tests, titles)).toEqual([]);
@@ -129,6 +146,10 @@ describe('plain words', () => {
       'a.ts:4: "whoever"',
     ]);
     expect(problemsIn('a.md', paragraphs('One\n\nThat is no\nsentence, there is no twin.'))).toHaveLength(2);
+    expect(literals("fail('It hears', x); // 'anew a'\n// 'of which'")).toEqual([
+      { line: 1, text: 'It hears' },
+      { line: 1, text: 'anew a' },
+    ]);
     expect(titles("it.each([1])(\n  'hears nothing', () => 1)")).toEqual([
       { line: 1, text: 'hears nothing' },
     ]);

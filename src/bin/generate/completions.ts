@@ -31,7 +31,7 @@ _lbcnode_methods=(
 ${wrapped(methods)}
 )
 
-# Completes the value behind an option; fails where what is completed is no value.
+# Completes the value of an option. Returns 1 if the word is not the value of an option.
 _lbcnode_value() {
   local option=$1 cur=$2
   case $option in

@@ -89,7 +89,7 @@ async function channelOfHub(claims: TxBuildingPorts['claims'], id: string): Prom
     found = await claims.byId(id);
   } catch (error) {
     throw failure(
-      `The claim is signed by the channel '${id}', which this wallet does not hold, and no hub could be asked for its key ` +
+      `The claim is signed by the channel '${id}', which this wallet does not hold, and its key could not be requested from a hub ` +
         `(${(error as Error).message}). Try again later. ${CHOICES}`,
     );
   }

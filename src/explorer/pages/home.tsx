@@ -29,13 +29,13 @@ function EmptyChain({ network, command }: Pick<PageContext, 'network' | 'command
     <Notice>
       {network === 'regtest' ? (
         <>
-          The chain has its genesis block alone. To make a block, type this in the folder where the node was
+          The chain has only its genesis block. To make a block, type this in the folder where the node was
           started: <code class="whole">{command} generate 1</code>
         </>
       ) : (
         <>
-          The chain has its genesis block alone. The node looks for peers that send it the others; its{' '}
-          <a href="/node">page</a> shows whom it found.
+          The chain has only its genesis block. The node searches for peers that send it the other blocks. The{' '}
+          <a href="/node">page of the node</a> lists the connected peers.
         </>
       )}
     </Notice>

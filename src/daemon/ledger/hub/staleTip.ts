@@ -107,7 +107,7 @@ export class StaleTipCheck {
       try {
         return await this.#port.leads(session);
       } finally {
-        session.end(new HubGone('It was asked for its tip only'));
+        session.end(new HubGone('The connection was only used to request the tip'));
       }
     } catch (error) {
       if (error instanceof HubLie) {

@@ -29,7 +29,10 @@ export interface OutputState {
   readonly controls: boolean;
 }
 
-/** The names under which an output may be stored: its raw name and the normalized name. Source: `spendCandidates`. */
+/**
+ * The names under which an output may be stored: its raw name and the normalized name, as in
+ * `spendCandidates` of `claimtrie/blockTransactions.ts`.
+ */
 function filedNames(rawName: string): string[] {
   const normalized = normalizeKey(rawName);
   return [...new Set([rawName, normalized, normalizeKey(normalized)])];

@@ -253,7 +253,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
   it('is refused without a hub, and if the channel does not exist any more', async () => {
     const { updateWith } = await sent();
     await expect(updateWith(() => Promise.reject(new Error('offline')))).rejects.toThrow(
-      /no hub could be asked for its key \(offline\).*--channel_id/,
+      /its key could not be requested from a hub \(offline\).*--channel_id/,
     );
     await expect(updateWith(() => Promise.resolve(null))).rejects.toThrow(
       /no longer exists.*--clear_channel/,

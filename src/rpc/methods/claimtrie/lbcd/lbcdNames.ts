@@ -37,7 +37,7 @@ function* checked(items: readonly JsonValue[], read: (item: JsonValue) => unknow
     } catch {
       throw rpcError(
         RPC_ERROR.INVALID_PARAMS,
-        `parameter #2 holds what is of another type (got ${jsonTypeName(items[n]!)})`,
+        `parameter #2 contains a value of another type (got ${jsonTypeName(items[n]!)})`,
       );
     }
     if (n % ITEMS_AT_ONCE === 0) yield;

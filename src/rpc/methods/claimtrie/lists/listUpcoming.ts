@@ -98,7 +98,7 @@ export const listUpcoming = defineMethod({
     {
       ...BLOCK_PARAM,
       description:
-        'Hash or height of the block as of which the forecast is made: the latest block, or one of the ' +
+        'Hash or height of the block after which the forecast begins: the latest block, or one of the ' +
         `${FORESEEN_BLOCKS_BEHIND} before it`,
     },
   ],

@@ -28,7 +28,7 @@ export const listTransactions = defineMethod({
   summary:
     'If a label name is provided, this will return only incoming transactions paying to addresses with the specified label.\n' +
     "\nReturns up to 'count' most recent transactions skipping the first 'from' transactions.\n" +
-    'With -deprecatedrpc=accounts the label is an account, of which outgoing transactions and moves are listed too.',
+    'With -deprecatedrpc=accounts the label is an account. Its outgoing transactions and moves are then listed too.',
   params: [
     {
       name: 'account|label|dummy',
