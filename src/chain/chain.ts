@@ -140,10 +140,7 @@ export class Chain {
     return this.turns.alone(task);
   }
 
-  /**
-   * Runs a task that changes or flushes the chain, exclusively. An error it throws is not a verdict: the node must stop, and
-   * all further changes are refused.
-   */
+  /** Runs a task that changes or flushes the chain, exclusively. If it throws, the node must stop, and all changes are refused. */
   change<T>(task: () => Promise<T>): Promise<T> {
     return this.exclusively(async () => {
       try {
@@ -281,7 +278,7 @@ export class Chain {
 
   /** Whether the scripts of a block are verified when it is connected. */
   checksScripts(id: number): boolean {
-    return !this.assumed.holdsFor(id);
+    return !this.assumed.holdsFor(id) && !this.flusher.wasConnected(this.index.headers.hash(id));
   }
 
   /**
@@ -452,7 +449,8 @@ export class Chain {
         return claims.events;
       },
     });
-    await this.flusher.afterBlock();
+    this.quietTimer?.refresh();
+    await this.flusher.afterBlock(block.hash);
     return null;
   }
 

@@ -6,12 +6,13 @@ import type { BlockFiles, FilePosition } from '../store/files/blockFiles.js';
 import type { CoinTable } from '../store/cache/coinTable.js';
 import type { RowStore } from '../store/rows/rowStore.js';
 import { PREFIX } from '../store/rows/keys.js';
-import { hashToHex } from '../util/bytes.js';
+import { hashToHex, type Bytes } from '../util/bytes.js';
 import { environmentError, onFile } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
 import { NO_HEADER } from '../store/files/headerTable.js';
 import type { BlockIndex } from './index/blockIndex.js';
 import { formatChainState, type ChainState } from './connect/chainState.js';
+import type { ConnectedNotes } from './blocks/connectedNotes.js';
 import { checkDiskSpace } from './blocks/diskSpace.js';
 import type { StepTimers } from './connect/stepTimers.js';
 
@@ -22,7 +23,7 @@ const FLUSH_INTERVAL_MS = 10 * 60_000;
  * connects the blocks since the last flush again, which takes about as long. More flushes take more time themselves.
  * Measured: `docs/benchmarks.md`.
  */
-const REPLAY_CPU_MS = 20_000;
+const REPLAY_CPU_MS = 12_000;
 /** Number of blocks between two readings of the process's time, which take a system call each. Arbitrary. */
 const BLOCKS_A_READING = 16;
 /**
@@ -54,6 +55,8 @@ export interface FlusherOptions {
   folders: readonly string[];
   /** Milliseconds that the process has spent on processors; by default measured. */
   cpuMs?: () => number;
+  /** Notes of the blocks that were connected since the last flush. */
+  connectedNotes?: ConnectedNotes;
   /** Called after a flush. History outside the window of past proofs may then be deleted. */
   afterFlush?: () => Promise<void>;
 }
@@ -119,13 +122,29 @@ export class Flusher {
 
   /**
    * Called after each block. Flushes when the cache is full, when the store requires a flush, or when the blocks since the
-   * last flush took so much processor time that connecting them again after a kill would take long.
+   * last flush took so much processor time that connecting them again after a kill would take long. `connected` is the id
+   * (wire order) of the block, if it was connected.
    */
-  async afterBlock(): Promise<void> {
+  async afterBlock(connected?: Bytes): Promise<void> {
+    if (connected) this.options.connectedNotes?.add(connected);
     const { store, coins } = this.deps;
     const { dirtyBytes } = store;
     const needed = coins.usageBytes + dirtyBytes + Math.min(dirtyBytes, this.copiedBytes);
     if (store.mustFlush || needed > this.limitBytes || this.isLate()) await this.flush();
+  }
+
+  /** Whether a process that was killed before its next flush had connected the block with this id (wire order). */
+  wasConnected(hash: Bytes): boolean {
+    return this.options.connectedNotes?.has(hash) ?? false;
+  }
+
+  close(): void {
+    this.options.connectedNotes?.close();
+  }
+
+  /** Called when the blocks that a killed process had connected are connected again. */
+  forgetEarlierBlocks(): void {
+    this.options.connectedNotes?.forgetEarlier();
   }
 
   private isLate(): boolean {
@@ -158,6 +177,7 @@ export class Flusher {
   async afterConnecting(initialDownload: boolean): Promise<void> {
     const { files } = this.deps;
     onFile(files.path('blk', files.currentFile), () => files.writeOut());
+    this.options.connectedNotes?.writeOut();
     if (!initialDownload && performance.now() - this.lastMs > FLUSH_INTERVAL_MS) await this.flush();
   }
 
@@ -228,6 +248,7 @@ export class Flusher {
     }
     this.onWriting(null);
     this.flushedTip = tip;
+    this.options.connectedNotes?.flushed();
     this.logFlush(dirtyCount, dirtyBytes);
     this.updateLimits();
     if (trim && coins.usageBytes > this.limitBytes * KEEP_SHARE) coins.trim(this.limitBytes * KEEP_SHARE);

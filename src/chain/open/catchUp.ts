@@ -30,6 +30,7 @@ export async function catchUp(options: CatchUpOptions, from: FilePosition): Prom
   await scanBlockFiles({ ...options, announce, progress: scanning }, from).finally(() => scanning.end());
   if (!signal.aborted) ensureGenesisData(chain);
   await connectStored(chain);
+  if (!signal.aborted && !chain.isInterrupted) flusher.forgetEarlierBlocks();
 }
 
 /**

@@ -29,6 +29,7 @@ import { BlockIndex } from '../index/blockIndex.js';
 import { acceptGenesis, catchUp, rebuild } from './catchUp.js';
 import { Chain } from '../chain.js';
 import { ChainReader } from '../chainReader.js';
+import { ConnectedNotes } from '../blocks/connectedNotes.js';
 import { checkDiskSpace } from '../blocks/diskSpace.js';
 import { parseChainState, type ChainState } from '../connect/chainState.js';
 import { checkBlockFiles } from './checkBlockFiles.js';
@@ -152,6 +153,8 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
   if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);
+  if (options.reindex || options.reindexChainstate || options.snapshot)
+    onFile(paths.database, () => ConnectedNotes.remove(paths.database));
   if (options.reindex)
     beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
   finishReindex(paths, log);
@@ -412,11 +415,13 @@ function makeChain(
   const coins = createCoinTable();
   const timers = new StepTimers();
   const claims = makeClaimStore(options);
+  const connectedNotes = new ConnectedNotes(ConnectedNotes.pathOf(database));
   const flusher = new Flusher(
     {
       // While a snapshot is validated, the chain gets half of the cache and the validation the other half.
       cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
       folders: [options.folder, options.blocksFolder],
+      connectedNotes,
       afterFlush: async () => {
         for (const { gte, lt } of claims.prunable(index.active.height)) {
           await store.dropRange(gte, lt);
@@ -495,6 +500,7 @@ async function bringUp(ground: BringUp, options: OpenChainOptions): Promise<Open
       try {
         await chain.close();
         files.close();
+        flusher.close();
       } finally {
         await store.close();
       }

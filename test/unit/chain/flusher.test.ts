@@ -89,15 +89,15 @@ describe('Flusher', () => {
       return notes.flushes;
     };
     coins.dirtyBytes = 2 << 20;
-    clock.cpuMs += 19_000;
+    clock.cpuMs += 11_000;
     expect(await connectBlocks()).toBe(0);
     clock.cpuMs += 2_000;
     expect(await connectBlocks()).toBe(1);
-    clock.cpuMs += 19_000;
+    clock.cpuMs += 11_000;
     expect(await connectBlocks()).toBe(1);
     // A kill would lose so little that a flush is not worthwhile.
     coins.dirtyBytes = 1000;
-    clock.cpuMs += 19_000;
+    clock.cpuMs += 11_000;
     expect(await connectBlocks()).toBe(1);
   });
 

@@ -167,6 +167,7 @@ const OTHER_NAMES = [
   'fee_estimates.dat.new',
   'peers.dat.new',
   'banlist.dat.new',
+  'chainstate.connected',
   'chainstate.journal',
   'chainstate/LOG',
   'chainstate/LOG.old',
