@@ -10,7 +10,7 @@ import { KeyedQueue } from '../../scheduler/keyedQueue.js';
 import { BlobHashes } from '../content/blobHashes.js';
 import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { StoredChunkTable } from '../content/chunkTable.js';
-import type { BlobRow, OriginalRow } from '../content/rows.js';
+import type { BlobCheckRow, BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
@@ -260,6 +260,11 @@ export class BlobStore {
     if (found.kind !== 'whole') return this.#lose(hash);
     this.#noteChecked(hash, found.verified.stamp, found.verified.newTable);
     return found.bytes;
+  }
+
+  /** Keeps the stored result of a verification in memory for the next opening of the blob. */
+  rememberCheck(check: BlobCheckRow): void {
+    this.#tables.remember(check);
   }
 
   /**

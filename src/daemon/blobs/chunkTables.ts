@@ -43,10 +43,15 @@ export class ChunkTables {
       if (kept !== undefined) return kept;
       const check = await this.#database.blobCheck(hash).catch(() => null);
       if (check === null) return null;
-      this.#kept.set(hash, check);
-      const [oldest] = this.#kept.keys();
-      if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
+      this.remember(check);
       return check;
     };
+  }
+
+  /** Keeps a stored table in memory. It is used only for a file with the stamp of the check. */
+  remember(check: BlobCheckRow): void {
+    this.#kept.set(check.hash, check);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest!);
   }
 }

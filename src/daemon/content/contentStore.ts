@@ -312,7 +312,7 @@ export class ContentStore {
 
   /** See `playableRows`. */
   playable(sdHash: string): PlayableRows | null {
-    return playableRows(this.#main, this.#own, sdHash);
+    return playableRows(this.#main, this.#own, sdHash, (hash) => this.#blobs.blobCheck(hash));
   }
 
   setStreamSize(streamHash: string, sizeBytes: number): void {

@@ -2,6 +2,7 @@
 import type { Statements } from '../../sqlite/statements.js';
 import { checkValues, streamHashOf, type DescriptorBlob, type StreamDescriptor } from './descriptor.js';
 import { textOf } from './fileSearch.js';
+import type { BlobCheckRow } from './rows.js';
 
 /** A stream whose rows are complete. */
 export interface PlayableRows {
@@ -11,6 +12,8 @@ export interface PlayableRows {
   readonly sdLengthBytes: number;
   /** Exact size of the stream's file; null if it is not known. */
   readonly sizeBytes: number | null;
+  /** The last verification of the first data blob, with which most players begin. */
+  readonly firstCheck: BlobCheckRow | null;
 }
 
 const STREAM = `
@@ -24,7 +27,12 @@ const ENTRIES = `
  * Returns the stream of a descriptor by its rows. Null if the stream is unknown, or if the rows do not have the hash of the
  * stream: the descriptor itself must be read then. Throws `InvalidStreamDescriptorError`.
  */
-export function playableRows(main: Statements, own: Statements, sdHash: string): PlayableRows | null {
+export function playableRows(
+  main: Statements,
+  own: Statements,
+  sdHash: string,
+  checkOf: (hash: string) => BlobCheckRow | null,
+): PlayableRows | null {
   const row = main.get(STREAM, sdHash);
   if (row === undefined) return null;
   const streamHash = String(row['stream_hash']);
@@ -43,9 +51,11 @@ export function playableRows(main: Statements, own: Statements, sdHash: string):
   if (blobs.at(-1)?.blobHash !== null || streamHashOf(stream) !== streamHash) return null;
   checkValues(stream);
   const size = own.get('select size_bytes from stream_size where stream_hash = ?', streamHash);
+  const first = blobs[0]!.blobHash;
   return {
     descriptor: { ...stream, streamHash },
     sdLengthBytes: Number(row['blob_length'] ?? 0),
     sizeBytes: size === undefined ? null : Number(size['size_bytes']),
+    firstCheck: first === null ? null : checkOf(first),
   };
 }

@@ -155,6 +155,7 @@ export class Playing {
         hasRows ? files.database.playable(sdHash) : null,
       ]);
       if (file === null) return null;
+      if (rows !== null && rows.firstCheck !== null) files.blobs.rememberCheck(rows.firstCheck);
       kept =
         rows === null
           ? { file, learned: await files.database.streamSize(file.row.streamHash), stream: null }

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { readRanges, type ByteRange } from './byteRanges.js';
 import type { MediaStream } from './mediaPort.js';
 import { TEXT_TYPE } from './plainServer.js';
@@ -147,7 +148,11 @@ export async function sendStream(
   for await (const piece of bytesOf(plan, stream, signal)) {
     signal.throwIfAborted();
     if (!response.headersSent) response.writeHead(plan.status, headers);
-    if (!response.write(piece)) await drained(response, signal);
+    if (!response.write(piece)) {
+      await drained(response, signal);
+      // The system may accept many pieces at once. Other requests, and a player that leaves, are handled between them.
+      await setImmediate();
+    }
     signal.throwIfAborted();
   }
   if (!response.headersSent) response.writeHead(plan.status, headers);
