@@ -300,29 +300,29 @@ export class Chain {
   }
 
   /**
-   * Accepts a block and, if it is new, activates the best chain. Source: `ProcessNewBlock`.
+   * Accepts a block and, if it is new, connects the best chain. Source: `ProcessNewBlock`.
    * Resolves when the best chain is active; rejects only when the environment fails.
    */
   async processBlock(block: LoadedBlock, requested: boolean): Promise<ProcessResult> {
     const accepted = this.acceptBlock(block, requested);
     if (accepted.error) return { ...accepted, checked: true };
     if (accepted.isNew) this.verdicts.delete(accepted.id);
-    await this.activateBestChain();
+    await this.connectBestChain();
     const verdict = this.verdicts.get(accepted.id);
     const checked = this.verdicts.delete(accepted.id) && accepted.isNew;
     return { ...accepted, error: checked ? (verdict ?? null) : null, checked };
   }
 
-  /** Activates the valid branch with the most work. */
-  activateBestChain(): Promise<void> {
-    return this.change(() => this.activate());
+  /** Connects the valid branch with the most work. Source: `ActivateBestChain`. */
+  connectBestChain(): Promise<void> {
+    return this.change(() => this.connectBest());
   }
 
   /**
-   * Activates the best chain. Callers never see a tip with less work than the previous one: an invalid branch is left before
-   * any event is emitted. Source: `ActivateBestChain`.
+   * Connects the best chain. Callers never see a tip with less work than the previous one: an invalid branch is left before
+   * any event is emitted.
    */
-  private async activate(): Promise<void> {
+  private async connectBest(): Promise<void> {
     const { index } = this;
     let since = performance.now();
     while (!this.closing) {
@@ -521,7 +521,7 @@ export class Chain {
       this.reorganisation.end();
       await this.flusher.flush();
       if (this.tip !== before) this.announceDisconnect(before);
-      await this.activate();
+      await this.connectBest();
       return NO_HEADER;
     });
   }
@@ -557,7 +557,7 @@ export class Chain {
     await this.change(async () => {
       await inSlices(this.index.clearFailure(id));
       await this.flusher.flush();
-      await this.activate();
+      await this.connectBest();
     });
   }
 
@@ -574,7 +574,7 @@ export class Chain {
         candidates.add(id);
         candidates.prune(this.tip);
       }
-      await this.activate();
+      await this.connectBest();
     });
   }
 

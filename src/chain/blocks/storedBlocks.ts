@@ -27,7 +27,7 @@ export class StoredBlocks {
 
   /**
    * Registers a new block's data; writes it unless the block files already contain it. `mayWait`: the data may wait in
-   * memory until the chain has been activated. Throws `EnvironmentError` when the disk fails.
+   * memory until the best chain has been connected. Throws `EnvironmentError` when the disk fails.
    */
   add(id: number, block: LoadedBlock, position: FilePosition | null, mayWait: boolean): void {
     const { files } = this;

@@ -325,7 +325,7 @@ export class BlockIndex {
     for (;;) {
       const best = candidates.best();
       if (best === NO_HEADER) return NO_HEADER;
-      // A branch that was checked is not checked again at each step of its activation.
+      // A branch that was checked is not checked again each time a block of it is connected.
       if (best === whole.end && active.disconnects === whole.disconnects) return best;
       let at = best;
       while (at !== NO_HEADER && !active.contains(at) && headers.hasStatus(at, STATUS.haveData))

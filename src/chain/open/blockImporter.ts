@@ -80,7 +80,7 @@ class BlockFileImport {
         );
     await this.connecting;
     if (this.failure !== null) throw this.failure;
-    await chain.activateBestChain();
+    await chain.connectBestChain();
     return this.result;
   }
 
@@ -161,7 +161,7 @@ class BlockFileImport {
   }
 
   /**
-   * Starts the activation of the best chain unless an activation is already running. Waits for the activation only if too
+   * Starts to connect the best chain unless this is already running. Waits for the end of the connecting only if too
    * many accepted blocks are not connected yet.
    */
   private async connect(): Promise<void> {
@@ -170,7 +170,7 @@ class BlockFileImport {
     if (this.failure !== null) throw this.failure;
     this.aheadBytes = 0;
     this.connecting = this.chain
-      .activateBestChain()
+      .connectBestChain()
       .catch((error: unknown) => {
         this.failure = error;
       })

@@ -54,7 +54,7 @@ async function connectStored(chain: Chain): Promise<void> {
     const best = index.candidates.best();
     progress.report(index.headers.chainTxCount(chain.tip), index.headers.chainTxCount(best));
   });
-  await chain.activateBestChain().finally(() => {
+  await chain.connectBestChain().finally(() => {
     off();
     progress.end();
   });

@@ -264,9 +264,9 @@ async function acceptStored(
       if (block === first) refused = error;
       continue;
     }
-    // Activates the best chain after each block, in order. A branch that was connected before a crash is thus connected
+    // Connects the best chain after each block, in order. A branch that was connected before a crash is thus connected
     // again and counts as validated.
-    await chain.activateBestChain();
+    await chain.connectBestChain();
     for (const waiting of orphans.take(hashToHex(block.hash))) {
       const child = loadBlock(chain.deps.files.readBlockSync(waiting));
       log.debug(

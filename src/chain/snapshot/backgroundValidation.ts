@@ -404,7 +404,7 @@ export class BackgroundValidation {
       `The snapshot of block ${options.record.height} (${options.record.block}) is validated: its blocks give the same chain state.`,
     );
     options.onPassed();
-    await chain.activateBestChain();
+    await chain.connectBestChain();
   }
 
   /** Records that the snapshot is wrong, so that no later start uses it. Returns the error for the operator. */

@@ -1,6 +1,6 @@
 /**
- * Activates the best chain in the background while blocks arrive. Counts accepted blocks that are not connected yet. At most
- * one activation is running and one is queued. Errors need no handling in this module, because the chain reports them.
+ * Connects the best chain in the background while blocks arrive. Counts accepted blocks that are not connected yet. At most
+ * one run of the connecting is active and one is queued. Errors need no handling in this module, because the chain reports them.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -11,24 +11,25 @@ const BACKLOG_LIMIT_BYTES = 32 << 20;
 const BACKLOG_RESUME_BYTES = BACKLOG_LIMIT_BYTES / 2;
 
 export class BlockConnector {
-  private readonly chain: Pick<Chain, 'activateBestChain' | 'index' | 'tip'>;
+  private readonly chain: Pick<Chain, 'connectBestChain' | 'index' | 'tip'>;
   private running: Promise<void> | null = null;
   private waiting: Promise<void> | null = null;
-  /** Whether the current activation has started. If so, it may miss blocks that are accepted during its course. */
+  /** Whether the current run has started. If so, it may miss blocks that are accepted during its course. */
   private started = false;
   /** Sizes in bytes of accepted blocks that were not connected yet, by header id. */
   private readonly ahead = new Map<number, number>();
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
   /**
-   * Tip after the last complete activation step and all its effects. During a step the tip of the chain may already be a later block.
+   * Tip after the last complete step of the connecting and all its effects. During a step the tip of the chain may already be a
+   * later block.
    */
   private standing: number = NO_HEADER;
   /** Callers that wait until a certain block is connected or found invalid. */
   private targets: { id: number; reached: () => void }[] = [];
   readonly stop: () => void;
 
-  constructor(chain: Pick<Chain, 'activateBestChain' | 'events' | 'index' | 'tip'>) {
+  constructor(chain: Pick<Chain, 'connectBestChain' | 'events' | 'index' | 'tip'>) {
     this.chain = chain;
     const removers = [
       chain.events.on('blockChecked', ({ id }) => this.noteChecked(id)),
@@ -50,7 +51,7 @@ export class BlockConnector {
     await null;
     this.started = true;
     // The error is ignored at this point: the chain has reported it, stops the node, and rejects all later calls.
-    await this.chain.activateBestChain().catch(() => undefined);
+    await this.chain.connectBestChain().catch(() => undefined);
     this.started = false;
     this.running = null;
     if (this.waiting === null) this.settle();

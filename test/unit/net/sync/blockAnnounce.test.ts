@@ -183,7 +183,7 @@ describe('announcements', () => {
       await fork.close();
     }
     expect(announced(peer)).toEqual([]);
-    await world.chain.activateBestChain();
+    await world.chain.connectBestChain();
     await turns(peer);
     expect(announced(peer)).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('announcements', () => {
     await world.deliver(peer, 'sendcmpct', { announce: true, version: 2n });
     world.chain.acceptBlock(await source.world.blockAt(6), true);
     expect(announced(peer)).toEqual([]);
-    await whileFull(() => world.chain.activateBestChain(), peer);
+    await whileFull(() => world.chain.connectBestChain(), peer);
     await world.deliver(peer, 'headers', { headers: await headersOf(source.world, 5, 5) });
     await turns(peer);
     expect(announced(peer)).toEqual([`cmpctblock ${await hashOf(6)}`]);

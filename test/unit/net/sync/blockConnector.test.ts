@@ -19,7 +19,7 @@ class FakeChain {
     headers: { compareWork: (a: number, b: number) => a - b, isFailed: (id: number) => this.failed.has(id) },
   } as unknown as Chain['index'];
 
-  activateBestChain(): Promise<void> {
+  connectBestChain(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.ends.push((error) => (error ? reject(error) : resolve()));
     });
