@@ -48,7 +48,10 @@ interface Cursor {
   node: WorkNode;
 }
 
-/** Position of a name: at a node, between its slots, or within the slot of the cursor. */
+/**
+ * Position of a name in the trie. `exact`: the name ends at the node. `gap`: the node has no slot for the rest of the name.
+ * `split`: the edge of the slot at the cursor shares only its first `common` bytes with the rest of the name.
+ */
 type Place = { kind: 'exact' | 'gap'; node: WorkNode } | { kind: 'split'; node: WorkNode; common: number };
 
 const NO_HASH: Bytes = new Uint8Array(32);
