@@ -12,8 +12,14 @@ const MOST_CALLS = 64;
 const LEAST_MS = 0.1;
 /** Maximum total duration in ms of the repeated calls after a block, computed from their previous durations. Arbitrary. */
 const MOST_MS = 100;
-/** Number of blocks after which a call that was not repeated is removed from the list. Arbitrary. */
-const RECENT_BLOCKS = 2;
+/** Maximum total duration in ms of those of them that no client made after the latest two blocks. Arbitrary. */
+const MOST_OLDER_MS = 20;
+const LATEST_BLOCKS = 2;
+/**
+ * Number of blocks after which a call that no client repeated is removed from the list. Arbitrary: about half an hour, as for
+ * the data of names (`lookup/askedNames.ts`).
+ */
+const RECENT_BLOCKS = 16;
 
 export interface RecentCall {
   readonly method: RpcMethod;
@@ -62,10 +68,15 @@ export class RecentCalls {
   nextBlock(): [key: string, call: RecentCall][] {
     this.round++;
     const found: [string, RecentCall][] = [];
-    let leftMs = MOST_MS;
+    let [leftMs, leftOlderMs] = [MOST_MS, MOST_OLDER_MS];
     for (const [key, { call, tookMs, round }] of [...this.calls].reverse()) {
-      if (this.round - round > RECENT_BLOCKS) this.calls.delete(key);
-      else if ((leftMs -= tookMs) >= 0) found.push([key, call]);
+      const age = this.round - round;
+      if (age > RECENT_BLOCKS) this.calls.delete(key);
+      else if (tookMs <= leftMs && (age <= LATEST_BLOCKS || tookMs <= leftOlderMs)) {
+        leftMs -= tookMs;
+        if (age > LATEST_BLOCKS) leftOlderMs -= tookMs;
+        found.push([key, call]);
+      }
     }
     return found;
   }
