@@ -38,8 +38,8 @@ const TURNS = Number(option('turns', 10));
 const RUNS = Number(option('runs', 3));
 /** Starts of each node for the first call after one. */
 const STARTS = 5;
-/** Parts of the measurement: times, first, kill, memory, chain. */
-const ONLY = option('only', 'times,first,kill,memory,chain').split(',');
+/** Parts of the measurement. */
+const ONLY = option('only', 'times,first,kill,restored,memory,chain').split(',');
 const BENCH_CHAIN = join(root, '../shared/bench/bench-40x1000.dat.gz');
 const ADDRESSES = 50;
 const WALLET = 'history';
@@ -248,6 +248,29 @@ async function measureAfterKill(nodes) {
     );
 }
 
+/** The first `loadwallet` of a restored backup in a new process. A backup has no cache file. */
+async function measureRestored(nodes) {
+  const seen = nodes.map(() => []);
+  for (let run = 0; run < STARTS; run++)
+    for (const [i, node] of nodes.entries()) {
+      const name = `restored-${Date.now()}`;
+      const folder = join(node.folder, 'regtest/wallets', name);
+      await node.start([`-wallet=${WALLET}`]);
+      mkdirSync(folder);
+      await node.call('backupwallet', join(folder, i === 0 ? 'wallet.db' : 'wallet.dat'));
+      await node.stop();
+      await node.start();
+      await sleep(500);
+      seen[i].push(await node.timed('loadwallet', name));
+      await node.stop();
+    }
+  for (const what of ['wall', 'cpu'])
+    print(
+      `loadwallet of a backup, ${STARTS} starts, ${what === 'cpu' ? 'processor' : what}`,
+      ...seen.map((all) => median(all.map((one) => one[what]))),
+    );
+}
+
 /** Resident memory of nodes that were just started with the wallet, and without any. */
 async function measureMemory(nodes) {
   const kinds = { without: ['-disablewallet'], with: [`-wallet=${WALLET}`] };
@@ -332,6 +355,7 @@ export async function compareNodes(binary) {
     if (ONLY.includes('times')) await measureTimes(nodes);
     if (ONLY.includes('first')) await measureFirstCalls(nodes);
     if (ONLY.includes('kill')) await measureAfterKill(nodes);
+    if (ONLY.includes('restored')) await measureRestored(nodes);
     if (ONLY.includes('memory')) await measureMemory(nodes);
     const chain = option('chain', existsSync(BENCH_CHAIN) ? BENCH_CHAIN : null);
     if (!ONLY.includes('chain')) return;
