@@ -2,7 +2,9 @@
  * Sends a call from the command line to the daemon, in the form of lbrynet. Source: lbry-sdk lbry/extras/cli.py
  * `execute_command`.
  */
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
+import { isAbsolute, resolve } from 'node:path';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { writePythonJson } from '../base/pythonJson.js';
@@ -15,6 +17,24 @@ export interface SentRequest {
   readonly path: string;
   readonly contentType: string;
   readonly body: string;
+}
+
+/** Parameters that are paths on this machine. */
+const PATHS = ['file_path', 'download_directory'];
+
+/**
+ * Makes relative paths absolute if they exist in `folder`, the current folder of the command line, because the daemon may run
+ * in another folder. lbrynet sends all paths unchanged, so other paths stay relative to the daemon's folder.
+ */
+export function withLocalPaths(params: JsonObject, folder: string): JsonObject {
+  return new JsonObject(
+    params.entries.map(([name, value]) => {
+      if (!PATHS.includes(name) || typeof value !== 'string' || value === '' || isAbsolute(value))
+        return [name, value];
+      const path = resolve(folder, value);
+      return [name, existsSync(path) ? path : value];
+    }),
+  );
 }
 
 /** Builds the HTTP request for a call. */
@@ -31,18 +51,18 @@ export function send(
   { method, path, contentType, body }: SentRequest,
   [host, port]: HostPort,
 ): Promise<string | null> {
-  return new Promise((resolve) => {
+  return new Promise((answered) => {
     const bytes = Buffer.from(body);
     const call = request(
       { host, port, path, method, headers: { 'Content-Type': contentType, 'Content-Length': bytes.length } },
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-        answer.on('error', () => resolve(null));
+        answer.on('end', () => answered(Buffer.concat(chunks).toString('utf8')));
+        answer.on('error', () => answered(null));
       },
     );
-    call.on('error', () => resolve(null));
+    call.on('error', () => answered(null));
     call.end(bytes);
   });
 }

@@ -6,7 +6,7 @@ import { JsonObject } from '../../util/json/json.js';
 import { programVersion } from '../../util/project.js';
 import type { HostPort } from '../api/settings.js';
 import { systemClock } from '../base/clock.js';
-import { requestOf, send, shownAnswer } from './callDaemon.js';
+import { requestOf, send, shownAnswer, withLocalPaths } from './callDaemon.js';
 import { parseCommandLine, type CallCommand } from './commandLine.js';
 import { DaemonSettings } from './settings/daemonSettings.js';
 import { COMPATIBLE_VERSION } from './machineInfo.js';
@@ -51,13 +51,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
  * Runs a call of the command line. On a terminal, stderr shows the progress of its transfer and, after `get`, of the
  * remaining download.
  */
-async function runCall({ method, params }: CallCommand, place: HostPort): Promise<number> {
+async function runCall({ method, params: given }: CallCommand, place: HostPort): Promise<number> {
+  const params = withLocalPaths(given, process.cwd());
   const call = send(requestOf(method, params), place);
   const { stderr, stdout } = process;
   const watched =
     stderr.isTTY && isWatched(method)
       ? new WatchedCall({
-          send: (name, given) => send(requestOf(name, new JsonObject(Object.entries(given))), place),
+          send: (name, asked) => send(requestOf(name, new JsonObject(Object.entries(asked))), place),
           terminal: stderr,
           clock: systemClock,
         })

@@ -1,6 +1,10 @@
 /** What is said of a command line that cannot be understood. */
-import { describe, expect, it } from 'vitest';
-import { shownAnswer } from '../../../../src/daemon/main/callDaemon.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { JsonObject } from '../../../../src/util/json/json.js';
+import { shownAnswer, withLocalPaths } from '../../../../src/daemon/main/callDaemon.js';
 import { parseCommandLine } from '../../../../src/daemon/main/commandLine.js';
 
 function refusal(...words: string[]): string[] {
@@ -127,6 +131,29 @@ describe('start', () => {
   it('uses the last of a repeated option, and every item of a list', () => {
     const { given } = started('--tcp-port=1', '--tcp-port=2', '--wallets=a', '--wallets', 'b');
     expect(Object.fromEntries(given)).toEqual({ tcp_port: '2', wallets: ['a', 'b'] });
+  });
+});
+
+describe('a path', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lbcnet-paths-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['film.mp4', join(folder, 'film.mp4')],
+    ['./films/../film.mp4', join(folder, 'film.mp4')],
+    ['elsewhere.mp4', 'elsewhere.mp4'],
+    ['/film.mp4', '/film.mp4'],
+    ['', ''],
+  ])('%j is absolute if it exists in the current folder', (given, sent) => {
+    writeFileSync(join(folder, 'film.mp4'), '');
+    const params = new JsonObject([
+      ['name', 'film.mp4'],
+      ['file_path', given],
+    ]);
+    expect(withLocalPaths(params, folder).entries).toEqual([
+      ['name', 'film.mp4'],
+      ['file_path', sent],
+    ]);
   });
 });
 
