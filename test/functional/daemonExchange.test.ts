@@ -129,6 +129,10 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
     );
     await expect(leecher.call('blob_get', { blob_hash: 'x' })).rejects.toThrow('x');
     await expect(leecher.call('file_reflect', { sd_hash: nowhere })).rejects.toThrow('contains no reflector');
+    for (const reflector of ['::::', '127.0.0.1:99999', 'a b', 'http://127.0.0.1:1'])
+      await expect(leecher.call('file_reflect', { sd_hash: nowhere, reflector })).rejects.toThrow(
+        `'${reflector}' is not a reflector`,
+      );
     await expect(
       leecher.call('blob_reflect', { blob_hashes: [nowhere], reflector_server: '127.0.0.1:1' }),
     ).rejects.toThrow('is not stored here');

@@ -1,6 +1,6 @@
 /** Blobs from peers and to reflectors. Source: lbry-sdk daemon.py `jsonrpc_blob_get`, `jsonrpc_file_reflect`, `jsonrpc_blob_reflect`. */
 import { failureReason } from '../../../util/text/environmentError.js';
-import { splitHostPort } from '../../../util/network/hostPort.js';
+import { isHostPort, splitHostPort } from '../../../util/network/hostPort.js';
 import { badValue, DaemonError, failure } from '../../base/daemonError.js';
 import { isBlobHash } from '../../content/blobHash.js';
 import type { Place } from '../../exchange/links.js';
@@ -39,9 +39,12 @@ const get = implement(blobGet, async ({ services }, args) => {
   }
 });
 
-/** Returns the reflector that the caller named, otherwise one of the reflectors in the settings. */
+/** Returns the reflector that the caller named, otherwise one of the reflectors in the settings. Throws for a malformed name. */
 function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
-  if (name !== undefined && name !== '') return splitHostPort(name, port ?? REFLECTOR_PORT);
+  if (name !== undefined && name !== '') {
+    if (!isHostPort(name)) throw badValue(`'${name}' is not a reflector like HOST or HOST:PORT.`);
+    return splitHostPort(name, port ?? REFLECTOR_PORT);
+  }
   const place = reflecting.anyServer();
   if (place === null) throw badValue("The setting 'reflector_servers' contains no reflector.");
   return place;
