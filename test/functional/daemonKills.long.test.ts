@@ -192,6 +192,73 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
     }
   });
 
+  it(
+    'while it replaces the file of a stream has the file of the claim, and no other',
+    { timeout: HANG_MS * KILLS },
+    async () => {
+      const fileOf = (n: number): string => {
+        const path = join(world.folder, `edition-${n}.bin`);
+        writeFileSync(path, randomBytes(FILM_BYTES));
+        return path;
+      };
+      const { outputs } = await victim.call<{ outputs: { claim_id: string }[] }>('publish', {
+        ...{ name: 'editions', bid: '0.001', file_path: fileOf(-2), blocking: true },
+      });
+      await world.mine(victim);
+      const claim_id = outputs[0]!.claim_id;
+      const update = (file_path: string) =>
+        victim.call('stream_update', { claim_id, file_path, blocking: true });
+      const ms = await durationOf(() => update(fileOf(-1)));
+      for (let n = 0; n < KILLS; n++) {
+        await world.mine(victim);
+        const path = fileOf(n);
+        const isAcknowledged = await killedDuring(() => update(path), momentOf(ms, 'update', n));
+        await world.mine(victim);
+        await checked();
+        const { items } = await victim.call<{
+          items: { value: { source: { sd_hash: string; name: string } } }[];
+        }>('stream_list', { claim_id });
+        const { sd_hash, name } = items[0]!.value.source;
+        if (isAcknowledged) expect(name).toBe(`edition-${n}.bin`);
+        const files = await filesOf(victim, { claim_id });
+        expect(files).toMatchObject([{ sd_hash, status: 'finished', completed: true }]);
+        expect((await bytesOf(files[0]!)).equals(readFileSync(join(world.folder, name)))).toBe(true);
+        await victim.call('blob_clean');
+        expect(readdirSync(blobFolder()).length).toBe(6);
+      }
+      await victim.call('file_delete', { claim_id });
+    },
+  );
+
+  it(
+    'while it saves a file has the whole file or says that it has none',
+    { timeout: HANG_MS * KILLS },
+    async () => {
+      await victim.call('get', { uri: 'film', save_file: false, timeout: 60 });
+      expect((await bytesOf((await filesOf(victim))[0]!)).equals(film)).toBe(true);
+      const save = (file_name: string) => victim.call('file_save', { claim_name: 'film', file_name });
+      const done = async () => {
+        await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
+        return (await filesOf(victim))[0]!;
+      };
+      const ms = await durationOf(async () => {
+        await save('first.bin');
+        await done();
+      });
+      for (let n = 0; n < KILLS; n++) {
+        const isAcknowledged = await killedDuring(() => save(`copy-${n}.bin`), momentOf(ms, 'save', n));
+        const [file] = await checked();
+        // An acknowledged saving continues by itself.
+        if (isAcknowledged || file!.status === 'running') {
+          const { download_path } = await done();
+          expect(readFileSync(download_path!).equals(film)).toBe(true);
+        } else if (file!.download_path !== null)
+          expect(readFileSync(file!.download_path).equals(film)).toBe(true);
+      }
+      await victim.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
+    },
+  );
+
   it('while it changes settings has the acknowledged value', { timeout: HANG_MS * KILLS }, async () => {
     const set = (value: number) => victim.call('settings_set', { key: 'blob_storage_limit', value });
     const ms = await durationOf(() => set(999));
