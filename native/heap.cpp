@@ -10,6 +10,13 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#endif
 
 namespace lbc {
 
@@ -69,12 +76,63 @@ napi_value jsTrimHeap(napi_env env, napi_callback_info) {
       [trimmed](napi_env target) { return makeBool(target, *trimmed); });
 }
 
+#ifdef __linux__
+// A mapping of /proc/self/smaps (proc(5)) as far as it was read.
+struct Mapping {
+  uintptr_t from = 0, to = 0;
+  // Whether all of its pages can be read from its file again: no page was written, and none can be written.
+  bool isClean = false;
+  std::string path;
+};
+
+// Unmaps the clean pages of the file that contains the code at `inside`. They stay in the page cache, from which an access
+// maps them again. Pages that were changed (relocations, breakpoints) are kept.
+void unmapCleanPages(uintptr_t inside) {
+  FILE* file = std::fopen("/proc/self/smaps", "re");
+  if (file == nullptr) return;
+  std::vector<Mapping> mappings;
+  char line[4096 + 256];
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    unsigned long from, to, inode, kib;
+    char rights[5];
+    int pathAt = 0;
+    if (std::sscanf(line, "%lx-%lx %4s %*s %*s %lu %n", &from, &to, rights, &inode, &pathAt) == 4) {
+      const bool isReadOnly = std::strcmp(rights, "r-xp") == 0 || std::strcmp(rights, "r--p") == 0;
+      mappings.push_back({from, to, isReadOnly && inode != 0, line + pathAt});
+    } else if (!mappings.empty() && std::sscanf(line, "Anonymous: %lu kB", &kib) == 1 && kib > 0) {
+      mappings.back().isClean = false;
+    }
+  }
+  std::fclose(file);
+  const Mapping* program = nullptr;
+  for (const Mapping& one : mappings)
+    if (one.from <= inside && inside < one.to) program = &one;
+  if (program == nullptr || !program->isClean) return;
+  for (const Mapping& one : mappings)
+    if (one.isClean && one.path == program->path)
+      madvise(reinterpret_cast<void*>(one.from), one.to - one.from, MADV_DONTNEED);
+}
+#endif
+
+napi_value jsUnmapIdleCode(napi_env env, napi_callback_info) {
+  return startJob(
+      env, "lbcnode unmapping of idle code",
+      [] {
+#ifdef __linux__
+        unmapCleanPages(reinterpret_cast<uintptr_t>(&napi_get_undefined));
+#endif
+        return Outcome{};
+      },
+      nullptr);
+}
+
 }  // namespace
 
 void registerHeap(napi_env env, napi_value exports) {
   setFunction(env, exports, "returnFreedMemory", jsReturnFreedMemory);
   setFunction(env, exports, "heapUsage", jsHeapUsage);
   setFunction(env, exports, "trimHeap", jsTrimHeap);
+  setFunction(env, exports, "unmapIdleCode", jsUnmapIdleCode);
 }
 
 }  // namespace lbc

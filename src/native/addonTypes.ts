@@ -386,6 +386,11 @@ export interface NativeAddon {
   heapUsage(): { usedBytes: number; freeBytes: number; mappedBytes: number } | null;
   /** Returns free pages of the C library's heap to the system, on another thread. Resolves to whether there were any. */
   trimHeap(): Promise<boolean>;
+  /**
+   * Unmaps the unchanged pages of Node's program file, on another thread. Linux only; elsewhere it does nothing. An access
+   * maps a page again, from the page cache. Resident memory thereby counts only pages that are in use.
+   */
+  unmapIdleCode(): Promise<void>;
 
   /**
    * Fills `target` with bytes of an open file without waiting for a disk. Returns the number of bytes. There are fewer than

@@ -10,20 +10,33 @@ export function limitKeptMemory(): void {
   loadNative()?.returnFreedMemory();
 }
 
+/** Functions of the addon that return memory. */
+type MemoryReturn = Pick<NativeAddon, 'trimHeap' | 'unmapIdleCode'>;
+
+/**
+ * Returns free memory of the whole process without waiting. Without the trim the C library keeps free pages between used
+ * ones, also those of other threads. Does nothing without the addon.
+ */
+export function returnFreeMemory(native: MemoryReturn | null = loadNative()): void {
+  void native
+    ?.trimHeap()
+    .then(() => native.unmapIdleCode())
+    .catch(() => undefined);
+}
+
 /**
  * Collects garbage when the calling thread is idle, then returns free memory of the whole process. Returns a function that
  * stops the checks.
  */
 export function returnIdleMemory(
   port: CollectionPort = threadPort(),
-  native: Pick<NativeAddon, 'trimHeap'> | null = loadNative(),
+  native: MemoryReturn | null = loadNative(),
 ): () => void {
   return collectWhenIdle({
     ...port,
     collect: () => {
       port.collect();
-      // Without the trim the C library keeps free pages between used ones, also those of other threads.
-      void native?.trimHeap().catch(() => undefined);
+      returnFreeMemory(native);
     },
   });
 }

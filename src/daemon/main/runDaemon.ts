@@ -4,7 +4,8 @@ import { loadSqlite } from '../../sqlite/sqliteProvider.js';
 import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import type { ComponentName } from '../api/declaration.js';
-import { limitKeptMemory, returnIdleMemory } from '../base/idleMemory.js';
+import { limitKeptMemory, returnFreeMemory, returnIdleMemory } from '../base/idleMemory.js';
+import { allowGrowth } from '../base/startMemory.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
@@ -98,6 +99,8 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     });
     stopCollections = returnIdleMemory();
     void daemon.started.then((areAllRunning) => {
+      allowGrowth();
+      returnFreeMemory();
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');
       else log.warn('Not all components run; `status` shows the errors as component_failures.');

@@ -6,7 +6,7 @@ const IDLE_MS = 15_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('an idle thread collects garbage, then trims the heap of the C library', () => {
+test('an idle thread collects garbage, trims the heap of the C library, and unmaps code', async () => {
   const steps: string[] = [];
   const port = {
     heapBytes: () => 50 << 20,
@@ -15,12 +15,20 @@ test('an idle thread collects garbage, then trims the heap of the C library', ()
   };
   const trimHeap = (): Promise<boolean> => {
     steps.push('trim');
-    return Promise.reject(new Error('no thread'));
+    return Promise.resolve(true);
   };
-  const stop = returnIdleMemory(port, { trimHeap });
-  vi.advanceTimersByTime(IDLE_MS);
-  expect(steps).toEqual(['collect', 'trim']);
-  stop();
+  const unmapped = new Promise<void>((resolve) => {
+    const unmapIdleCode = (): Promise<void> => {
+      steps.push('unmap');
+      resolve();
+      return Promise.reject(new Error('no thread'));
+    };
+    const stop = returnIdleMemory(port, { trimHeap, unmapIdleCode });
+    vi.advanceTimersByTime(IDLE_MS);
+    stop();
+  });
+  await unmapped;
+  expect(steps).toEqual(['collect', 'trim', 'unmap']);
 });
 
 test('without the addon only garbage is collected', () => {
