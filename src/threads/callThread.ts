@@ -5,6 +5,17 @@ import { Caller } from './caller.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, NoticeItem } from './protocol.js';
 
+/** The end of a thread in the thread that started it. A `Worker` is one. */
+export interface ThreadEnd {
+  postMessage(message: unknown, transfer: readonly Transferable[]): void;
+  on(event: 'message', listener: (items: readonly (AnswerItem | NoticeItem)[]) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: (code: number) => void): unknown;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
+}
+
 export interface CallThreadOptions {
   /** Path of the thread's program below `dist`. */
   readonly program: readonly string[];
@@ -14,6 +25,12 @@ export interface CallThreadOptions {
    */
   readonly data: unknown;
   readonly transfer?: readonly Transferable[];
+  /** Starts the program. By default in a worker thread of its own. */
+  readonly start?: (
+    program: readonly string[],
+    data: unknown,
+    transfer: readonly Transferable[],
+  ) => ThreadEnd;
   readonly errors: CrossingErrors;
   /** Creates the error of calls after the end of the thread. `why` is the error that ended the thread, or its exit code. */
   readonly ended: (why: Error | number, isClosing: boolean) => Error;
@@ -22,9 +39,13 @@ export interface CallThreadOptions {
   readonly onNotice?: (text: string) => void;
 }
 
+function startWorker(program: readonly string[], data: unknown, transfer: readonly Transferable[]): Worker {
+  return new Worker(projectFile('dist', ...program), { workerData: data, transferList: [...transfer] });
+}
+
 export class CallThread {
   private readonly options: CallThreadOptions;
-  private readonly worker: Worker;
+  private readonly worker: ThreadEnd;
   private readonly caller: Caller;
   private failure: Error | null = null;
   private isClosing = false;
@@ -32,18 +53,15 @@ export class CallThread {
   readonly exited: Promise<string>;
 
   constructor(options: CallThreadOptions) {
-    const { program, data, transfer = [], errors } = options;
+    const { program, data, transfer = [], errors, start = startWorker } = options;
     this.options = options;
-    this.worker = new Worker(projectFile('dist', ...program), {
-      workerData: data,
-      transferList: [...transfer],
-    });
+    this.worker = start(program, data, transfer);
     this.worker.unref();
     this.caller = new Caller({
       post: (item, buffers) => this.worker.postMessage([item], buffers),
       errors,
     });
-    this.worker.on('message', (items: readonly (AnswerItem | NoticeItem)[]) => {
+    this.worker.on('message', (items) => {
       for (const item of items) {
         if (item[0] === 'notice') options.onNotice?.(item[1]);
         else this.caller.receive(item);
@@ -51,7 +69,7 @@ export class CallThread {
       if (this.caller.waitingCount === 0) this.worker.unref();
     });
     let cause: Error | null = null;
-    this.worker.on('error', (error: unknown) => {
+    this.worker.on('error', (error) => {
       cause = error instanceof Error ? error : new Error(String(error));
       this.fail(cause);
     });

@@ -1,5 +1,5 @@
 /** Server side of a `CallThread`, for the program that runs in the worker thread: serves calls with the methods of one object. */
-import { parentPort, type Transferable } from 'node:worker_threads';
+import { parentPort, type MessagePort, type Transferable } from 'node:worker_threads';
 import { Callee, answerCall, type RunningCall } from './callee.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, CallItem, NoticeItem } from './protocol.js';
@@ -13,6 +13,8 @@ export interface ServedObject {
 
 export interface ServeOptions {
   readonly errors: CrossingErrors;
+  /** Port of a program in a `SharedThread`. By default the port of the thread. */
+  readonly port?: MessagePort;
   /** Converts an error of a method to the error that the caller receives. */
   readonly translate?: (error: unknown) => unknown;
   /** Converts the received arguments to the arguments of the methods. */
@@ -28,7 +30,12 @@ type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
 /** Opens an object with `open`, and serves calls of its methods. */
 export function serveThread(open: () => Promise<object> | object, options: ServeOptions): void {
   const { errors, translate = (error) => error, unpack = (args) => args, inOrder, endsUnopened } = options;
-  const port = parentPort!;
+  const port = options.port ?? parentPort!;
+  // In a shared thread one call of each program runs in a turn of the event loop, so that the calls of one program do not
+  // wait for all calls of another one.
+  const turn = async (): Promise<void> => {
+    if (options.port) await new Promise(setImmediate);
+  };
   const post = (item: AnswerItem | NoticeItem, transfer: readonly Transferable[] = []): void =>
     port.postMessage([item], transfer);
   const callee = new Callee(post);
@@ -57,7 +64,7 @@ export function serveThread(open: () => Promise<object> | object, options: Serve
       if (item[0] !== 'call') callee.receive(item);
       else {
         const call = callee.begin(item[1]);
-        if (inOrder) last = last.then(() => answer(call, item[2], item[3]));
+        if (inOrder) last = last.then(turn).then(() => answer(call, item[2], item[3]));
         else void answer(call, item[2], item[3]);
       }
     }

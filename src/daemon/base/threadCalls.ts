@@ -1,7 +1,9 @@
 /** A thread of the daemon. The thread answers calls one after the other, and its errors are converted for the caller. */
-import { CallThread } from '../../threads/callThread.js';
+import type { MessagePort } from 'node:worker_threads';
+import { CallThread, type CallThreadOptions } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
+import { SharedThread } from '../../threads/sharedThread.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { returnIdleMemory } from './idleMemory.js';
 
@@ -22,19 +24,44 @@ export interface DaemonThreadOptions {
   readonly onNotice?: (text: string) => void;
 }
 
+/** The thread in which all databases of the daemon run. */
+const databaseThread = new SharedThread(['daemon', 'base', 'databaseThread.js']);
+
 /**
  * Starts a thread. Its calls reject with `EnvironmentError` for problems that the operator must fix, and with `Error` for
  * other failures. The thread keeps the process alive only while calls are pending.
  */
-export function daemonThread({ program, data, title, onNotice }: DaemonThreadOptions): CallThread {
+export function daemonThread(options: DaemonThreadOptions): CallThread {
+  return startThread(options);
+}
+
+/** Like `daemonThread`, in the thread that the databases share. The program exports `serve`. */
+export function daemonDatabase(options: DaemonThreadOptions): CallThread {
+  return startThread(options, (program, data) => databaseThread.start(program, data));
+}
+
+function startThread(
+  { program, data, title, onNotice }: DaemonThreadOptions,
+  start?: CallThreadOptions['start'],
+): CallThread {
   return new CallThread({
     program,
     data,
+    ...(start && { start }),
     errors: new CrossingErrors([ENVIRONMENT_ERROR], (message) => new Error(`${title} failed: ${message}`)),
     ended: (why) => (why instanceof Error ? why : new Error(`${title} is closed`)),
     keepsAlive: true,
     ...(onNotice && { onNotice }),
   });
+}
+
+/** Code of a program that `daemonDatabase` started. Answers calls as `serveDaemonThread` does. */
+export function serveDatabase(
+  open: () => Promise<ServedObject> | ServedObject,
+  translate: (error: unknown) => unknown,
+  port: MessagePort,
+): void {
+  serveThread(open, { errors: new CrossingErrors([ENVIRONMENT_ERROR]), translate, inOrder: true, port });
 }
 
 /**

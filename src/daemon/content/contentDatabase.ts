@@ -1,5 +1,5 @@
 /** Client of the content database, which runs in a separate thread. */
-import { daemonThread } from '../base/threadCalls.js';
+import { daemonDatabase } from '../base/threadCalls.js';
 import { remoteOf, type Remote } from '../../threads/protocol.js';
 import type { ContentStore, ContentStoreOptions } from './contentStore.js';
 import type { PeerRow } from './rows.js';
@@ -95,8 +95,8 @@ export function openContentDatabase(
   options: ContentStoreOptions,
   warn: (text: string) => void,
 ): ContentDatabase {
-  const thread = daemonThread({
-    program: ['daemon', 'content', 'contentWorker.js'],
+  const thread = daemonDatabase({
+    program: ['daemon', 'content', 'contentProgram.js'],
     data: options,
     title: 'The content database',
     onNotice: warn,

@@ -1,6 +1,6 @@
 /** Client of the thread in which the ledger's database runs. */
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { daemonThread } from '../../base/threadCalls.js';
+import { daemonDatabase } from '../../base/threadCalls.js';
 import type { CoinCandidate, LedgerDatabase } from '../ledgerDatabase.js';
 import type { OutPointRef } from '../txoQuery.js';
 import type { LedgerStore, StoreOptions } from './ledgerStore.js';
@@ -129,8 +129,8 @@ export function storeInThread(store: LedgerStore): LedgerStorePort {
  * the file had to be rebuilt.
  */
 export function openStore(options: StoreOptions, warn: (text: string) => void): LedgerStorePort {
-  const thread = daemonThread({
-    program: ['daemon', 'ledger', 'store', 'storeWorker.js'],
+  const thread = daemonDatabase({
+    program: ['daemon', 'ledger', 'store', 'storeProgram.js'],
     data: options,
     title: "The wallet's database",
     onNotice: warn,
