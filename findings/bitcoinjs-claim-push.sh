@@ -2,7 +2,7 @@
 # Package: bitcoinjs-lib 7.0.5 of npm, here used to copy a claim script of LBRY.
 # Input: the script of a claim named "a" whose value is the single byte 05, as lbrycrd's `claimname a 05 1` makes it.
 # Expected: `script.compile(script.decompile(bytes))` gives the same bytes: the script is valid and was not changed.
-# Real: the push `01 05` becomes the opcode OP_5 (55), without an error. lbrycrd takes only opcodes up to OP_PUSHDATA4 as name and value
+# Real: the push `01 05` becomes the opcode OP_5 (55), without an error. lbrycrd accepts only opcodes up to OP_PUSHDATA4 as name and value
 # (src/nameclaim.cpp `DecodeClaimScript`), so the new script makes no claim: the amount goes to the address, and the name stays free. The
 # same happens to each name or value of one byte from 1 to 16 or 129.
 # Seen: b501610105 -> b5016155

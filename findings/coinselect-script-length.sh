@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Package: coinselect 3.1.13 of npm, which chooses coins and computes the fee for wallets that build transactions with bitcoinjs-lib.
-# Input: a payment into a script of 600 bytes, the size of a LBRY claim with a title and a thumbnail, at one dewies a byte.
+# Input: a payment into a script of 600 bytes, the size of a LBRY claim with a title and a thumbnail, at a fee rate of one dewies (the smallest
+# unit of LBC) a byte.
 # Expected: the fee is at least the size of the signed transaction in bytes: the length of a script above 252 bytes takes three bytes.
 # Real: coinselect counts one byte for the length of each script, so the fee is 2 below the size. At the minimum relay fee rate, nodes
 # refuse such a transaction when its signature has the full length of 72 bytes.

@@ -2,7 +2,7 @@
 // Runs the unit tests and prints which share of `src` they run, by module; `coverage/coverage-summary.json` has it by file.
 //
 //   npm run coverage                      all files but those below
-//   npm run coverage -- test/unit/net     only the files whose path begins so
+//   npm run coverage -- test/unit/net     only the files whose path begins with test/unit/net
 //
 // Counting makes tight loops many times slower. The files below, which repeat such loops for minutes, are left out. Code that tests run
 // in other processes or threads is not counted. Failed tests are listed, and the exit code is 1 if there are any.

@@ -35,7 +35,7 @@ export function pageErrorOf(error: AskError): PageError {
       ['/node', 'Progress of the indexes'],
     ]);
   const status = statusOf(error);
-  // The page has a block in its address, since an object of the node's own chain always has its block.
+  // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')
     return new PageError(status, 'There is no such block', 'This node knows no block with this hash.');
   return new PageError(status, 'The node cannot answer', message);

@@ -407,7 +407,7 @@ export interface NativeAddon {
   /** Number of bytes from the start of `bytes` in memory to the next page of 4096 bytes. Only on Linux. */
   bytesToPage?(bytes: Uint8Array): number;
   /**
-   * On another thread, writes a new file `temporary` past the page cache, syncs it and renames it to `path`. Resolves to the
+   * On another thread, writes a new file `temporary` with direct I/O, syncs it and renames it to `path`. Resolves to the
    * file's stamp (`FileStamp`). Resolves to an empty string if this failed, for example because the file system needs the
    * page cache or other alignment; then no temporary file remains, and the caller writes the file by another way. `bytes`
    * must start at a page and have whole pages. Only on Linux.

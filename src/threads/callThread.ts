@@ -5,7 +5,7 @@ import { Caller } from './caller.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, NoticeItem } from './protocol.js';
 
-/** The end of a thread in the thread that started it. A `Worker` is one. */
+/** Connection to a thread, in the thread that started it. A `Worker` is such a connection. */
 export interface ThreadEnd {
   postMessage(message: unknown, transfer: readonly Transferable[]): void;
   on(event: 'message', listener: (items: readonly (AnswerItem | NoticeItem)[]) => void): unknown;

@@ -1,6 +1,6 @@
 /**
- * A worker thread that several programs share, each with a port of its own. A thread takes 10 MiB, whatever it does. The
- * thread runs `serveSharedThread`. It starts with the first program and ends after the last one.
+ * A worker thread that several programs share, each with a port of its own, because each thread takes memory for a JavaScript
+ * heap of its own. The thread runs `serveSharedThread`. It starts with the first program and ends after the last one.
  */
 import { EventEmitter } from 'node:events';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,7 @@ export class SharedThread {
     this.program = program;
   }
 
-  /** Starts a program, whose module exports `serve`. The end of its port emits `exit` when the program closes the port. */
+  /** Starts a program, whose module exports `serve`. The result emits `exit` when the program closes its port. */
   start(program: readonly string[], data: unknown, transfer: readonly Transferable[] = []): ThreadEnd {
     const { worker, places } = (this.thread ??= this.startWorker());
     const { port1, port2 } = new MessageChannel();
@@ -54,7 +54,7 @@ export class SharedThread {
   }
 }
 
-/** The end of a program's port in the starting thread. */
+/** Connection to a program in the shared thread, in the starting thread. */
 class Place extends EventEmitter implements ThreadEnd {
   private readonly port: MessagePort;
   private hasEnded = false;

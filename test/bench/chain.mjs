@@ -178,7 +178,7 @@ function diskOf(of) {
 
 const total = (kinds) => Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
 
-/** Notes the bytes without logs and locks, and returns them by kind as text. */
+/** Records the bytes on disk without logs and locks, and returns them by kind as text. */
 function noteDisk(of) {
   const disk = diskOf(of);
   of.disk = total(disk) - (disk.log ?? 0) - (disk.lock ?? 0);

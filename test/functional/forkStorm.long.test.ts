@@ -1,7 +1,7 @@
 /**
  * Chains with busy blocks around each fork of claims, mined by lbrycrd and handed to this node; new seeds in each run. After
- * each fork another branch over it replaces the first one, and this node goes back and forth between both. A chain in which
- * lbrycrd itself ends is skipped and counted.
+ * each fork another branch over it replaces the first one, and this node goes back and forth between both. A chain during
+ * which the process of lbrycrd ends by itself is skipped and counted.
  */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ClaimStorm } from './support/claimStorm.js';

@@ -18,7 +18,7 @@ export async function countTurns<T>(
   lookMs = SLICE_MS,
 ): Promise<{ value: T; turns: number }> {
   const { now } = performance;
-  // A whole number: the difference of two looks is then exact. At a power of two, rounding would make a fraction shorter.
+  // An integer, so that the difference of two readings is exact. With a fraction, rounding at a power of two would change it.
   let nowMs = Math.ceil(now.call(performance));
   // No spy, which would keep a note of each look.
   performance.now = () => (nowMs += lookMs);

@@ -20,7 +20,7 @@ import { refuseSpecialFile } from '../../util/specialFile.js';
 const HASH_BYTES = 32;
 /** Number of ids that are written with one call. A kill loses the ids that wait in memory. */
 const IDS_AT_ONCE = 128;
-/** Maximum size of a file that is read, in bytes. A longer file is not from this program. Arbitrary. */
+/** Maximum size of a file that is read, in bytes. This program does not write a longer file. Arbitrary. */
 const MAX_FILE_BYTES = 256 << 20;
 
 export class ConnectedNotes {
@@ -92,7 +92,7 @@ export class ConnectedNotes {
   /** Called after a flush, which makes the ids of all connected blocks unnecessary. */
   flushed(): void {
     this.waitingBytes = 0;
-    // A further kill would lose the ids of blocks that are not connected yet.
+    // The ids of blocks that are not connected yet must survive another kill.
     if (this.sizeBytes === 0 || this.earlier.size > 0) return;
     this.attempt((fd) => ftruncateSync(fd, 0));
     this.sizeBytes = 0;

@@ -161,7 +161,7 @@ class BlockFileImport {
   }
 
   /**
-   * Starts to connect the best chain unless this is already running. Waits for the end of the connecting only if too
+   * Starts to connect the best chain unless this is already running. Waits until the best chain is connected only if too
    * many accepted blocks are not connected yet.
    */
   private async connect(): Promise<void> {

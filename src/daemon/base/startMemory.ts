@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /** V8's default. */
 const GROWTH_FACTOR = 2;
-/** Time in ms after which the new space may grow although the start has not finished: a long start is work, not loading. */
+/** Time in ms after which the new space may grow although the start has not finished. A longer start processes data, which a small new space slows down. */
 const START_MS = 3_000;
 
 let timer: NodeJS.Timeout | null = null;

@@ -119,9 +119,9 @@ export class BlobStoring {
   }
 
   /**
-   * Steps 1 to 3 without the page cache, in one job: new pages of the cache cost more time than the write itself. The blob
-   * is rarely read soon after, because its first reader gets the bytes from memory. Null if that is not possible; the other
-   * way to store then shows the error, if there is one.
+   * Steps 1 to 3 with direct I/O, in one job: new pages of the page cache cost more time than the write itself. The blob is
+   * rarely read soon after, because its first reader gets the bytes from memory. Null if that is not possible; the write
+   * through the page cache then reports the error, if there is one.
    */
   async #storeDirect({ hash, bytes, table, isMine }: VerifiedBlob): Promise<RecordedBlob | null> {
     if (

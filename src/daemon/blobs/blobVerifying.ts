@@ -70,7 +70,8 @@ export class BlobVerifying {
   }
 
   /**
-   * Starts groups. If several blobs are hashed in the time of one, a single group runs, so that the next blobs form a group.
+   * Starts groups. If the processor hashes several blobs at the same time, only one group runs, and the blobs that arrive
+   * meanwhile form the next group.
    */
   #pump(): void {
     const hasLanes = hasHashLanes();

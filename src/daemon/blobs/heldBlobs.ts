@@ -13,7 +13,7 @@ export class HeldBlobs {
     return this.#blobs.size;
   }
 
-  /** Adds a blob, and uses it until it is removed. Removes the oldest blob if there are too many. */
+  /** Adds a blob, and is a user of it until it is removed. Removes the oldest blob if there are too many. */
   put(hash: string, blob: BlobBytes): void {
     this.delete(hash);
     if (!(blob instanceof Uint8Array)) blob.use();

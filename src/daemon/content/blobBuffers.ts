@@ -1,5 +1,5 @@
 /**
- * Buffers for received blobs, for reuse: new memory costs page faults and garbage collections. A buffer starts at a page, so
+ * Buffers for received blobs. They are reused, because new memory costs page faults and garbage collections. A buffer starts at a page, so
  * that the system can write it to a file without a copy, and is shared memory, so that threads can read it without a transfer.
  */
 import { loadNative } from '../../native/binding.js';
@@ -26,7 +26,7 @@ export class BlobBuffers {
     return Buffer.from(memory, start, MAX_BLOB_BYTES);
   }
 
-  /** Returns a buffer that nothing else refers to. */
+  /** Adds a buffer to the unused ones. No other code may use it. */
   giveBack(buffer: Buffer): void {
     if (this.#free.length < MAX_FREE) this.#free.push(buffer);
   }

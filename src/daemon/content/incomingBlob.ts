@@ -39,7 +39,7 @@ export class ReceivedBlob {
     this.#pooled = null;
   }
 
-  /** Returns the bytes for any time: their memory never returns to the pool. */
+  /** Returns the bytes for unlimited use. Their memory then never returns to the pool. */
   keep(): Buffer {
     this.#pooled = null;
     return this.bytes;

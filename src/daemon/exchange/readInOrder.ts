@@ -34,7 +34,7 @@ export async function* readInOrder(
   const both = AbortSignal.any([signal, leaving.signal]);
   const ahead = new Map<number, Fetched>();
   const buffers: Uint8Array[] = [];
-  /** The buffer of a blob, which is that of the blob before all blobs that may be prefetched. */
+  /** Returns the buffer for a blob. The blob `aheadBlobs + 1` positions later reuses it, so prefetches do not overwrite it. */
   const bufferAt = (at: number): Uint8Array => {
     const slot = at % (aheadBlobs + 1);
     const { lengthBytes } = blobs[at]!;

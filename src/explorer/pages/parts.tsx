@@ -118,7 +118,7 @@ export type OrError<Result> = Result | AskError;
 
 /**
  * Resolves to the result of a request, or to the error that the RPC method returned. Throws other errors. `cursor` is the
- * cursor in the request, from the address of the page: throws the method's error if it refuses the cursor.
+ * cursor in the request, from the address of the page. If the method refuses the cursor, its error is thrown.
  */
 export async function orNull<Result>(question: Promise<Result>, cursor?: string): Promise<OrError<Result>> {
   try {

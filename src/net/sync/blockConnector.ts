@@ -1,6 +1,6 @@
 /**
  * Connects the best chain in the background while blocks arrive. Counts accepted blocks that are not connected yet. At most
- * one run of the connecting is active and one is queued. Errors need no handling in this module, because the chain reports them.
+ * one run is active and one is queued. Errors need no handling in this module, because the chain reports them.
  */
 import type { Chain } from '../../chain/chain.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -21,8 +21,8 @@ export class BlockConnector {
   private aheadBytes = 0;
   private wakers: (() => void)[] = [];
   /**
-   * Tip after the last complete step of the connecting and all its effects. During a step the tip of the chain may already be a
-   * later block.
+   * Tip after the last complete step of a run and all its effects. During a step the tip of the chain may already be a later
+   * block.
    */
   private standing: number = NO_HEADER;
   /** Callers that wait until a certain block is connected or found invalid. */

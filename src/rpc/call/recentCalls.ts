@@ -12,7 +12,7 @@ const MOST_CALLS = 64;
 const LEAST_MS = 0.1;
 /** Maximum total duration in ms of the repeated calls after a block, computed from their previous durations. Arbitrary. */
 const MOST_MS = 100;
-/** Maximum total duration in ms of those of them that no client made after the latest two blocks. Arbitrary. */
+/** Share of `MOST_MS` in ms for the calls that no client made after the latest two blocks. Arbitrary. */
 const MOST_OLDER_MS = 20;
 const LATEST_BLOCKS = 2;
 /**

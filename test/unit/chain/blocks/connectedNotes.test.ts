@@ -42,7 +42,7 @@ describe('notes of connected blocks', () => {
     expect([1, 2, 3].map((n) => next.has(id(n)))).toEqual([true, false, false]);
   });
 
-  it('are written without a call if many wait', () => {
+  it('are written without a call of writeOut if many wait', () => {
     const notes = new ConnectedNotes(path);
     for (let n = 0; n < 200; n++) notes.add(id(n));
     expect(statSync(path).size).toBe(128 * 32);
@@ -62,7 +62,7 @@ describe('notes of connected blocks', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('survive an id that a crash has cut', () => {
+  it('are read if a crash has truncated the last of them', () => {
     noted(id(1), id(2));
     truncateSync(path, 40);
     noted(id(3));

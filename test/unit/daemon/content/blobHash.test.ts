@@ -49,27 +49,24 @@ test('the buffer of a received blob is reused when its last user has released it
   expect(blobBuffers.freeCount).toBe(0);
 });
 
-test.skipIf(native?.storeFile === undefined)(
-  'a file is stored past the page cache, or not at all',
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'store-file-'));
-    try {
-      const bytes = new BlobBuffers().take();
-      randomBytes(MAX_BLOB_BYTES).copy(bytes);
-      const [temporary, path] = [join(folder, 'one.part'), join(folder, 'one')];
-      const store = (data: Uint8Array, to: string) =>
-        native!.storeFile!(Buffer.from(temporary), Buffer.from(to), data);
-      const stamp = await store(bytes, path);
-      // A file system without direct access, such as an older tmpfs, refuses.
-      if (stamp !== '') {
-        expect(stamp).toBe(stampText(statSync(path, { bigint: true })));
-        expect(readFileSync(path).equals(bytes)).toBe(true);
-      }
-      expect(await store(bytes.subarray(1, 4097), path)).toBe('');
-      expect(await store(bytes, join(folder, 'missing', 'one'))).toBe('');
-      expect(readdirSync(folder)).toEqual(stamp === '' ? [] : ['one']);
-    } finally {
-      rmSync(folder, { recursive: true });
+test.skipIf(native?.storeFile === undefined)('a file is stored with direct I/O, or not at all', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'store-file-'));
+  try {
+    const bytes = new BlobBuffers().take();
+    randomBytes(MAX_BLOB_BYTES).copy(bytes);
+    const [temporary, path] = [join(folder, 'one.part'), join(folder, 'one')];
+    const store = (data: Uint8Array, to: string) =>
+      native!.storeFile!(Buffer.from(temporary), Buffer.from(to), data);
+    const stamp = await store(bytes, path);
+    // A file system without direct access, such as an older tmpfs, refuses.
+    if (stamp !== '') {
+      expect(stamp).toBe(stampText(statSync(path, { bigint: true })));
+      expect(readFileSync(path).equals(bytes)).toBe(true);
     }
-  },
-);
+    expect(await store(bytes.subarray(1, 4097), path)).toBe('');
+    expect(await store(bytes, join(folder, 'missing', 'one'))).toBe('');
+    expect(readdirSync(folder)).toEqual(stamp === '' ? [] : ['one']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -15,7 +15,7 @@ describe('nameText', () => {
     expect(nameText(bytes)).toBe('\\u0007\\b\\t\\n\\f\\r\\u000e\\u001f \\"\\\\a~\\u007f\\u00ff');
   });
 
-  it('does not escape a vertical tab, as the reference', () => {
+  it('does not escape a vertical tab, like the reference', () => {
     expect(nameText(Buffer.from([0x0b, 0x80]))).toBe('\u000b\\u0080');
   });
 
