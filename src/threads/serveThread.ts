@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly inOrder: boolean;
   /** Whether the thread ends with an error if the object cannot be opened. If false, each call rejects with this error. */
   readonly endsUnopened?: boolean;
+  /** Called after `close` of the object, before the port is closed. The object is not referenced any more. */
+  readonly afterClose?: () => Promise<void>;
 }
 
 type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
@@ -39,7 +41,7 @@ export function serveThread(open: () => Promise<object> | object, options: Serve
   const post = (item: AnswerItem | NoticeItem, transfer: readonly Transferable[] = []): void =>
     port.postMessage([item], transfer);
   const callee = new Callee(post);
-  const opened = (async () => {
+  let opened = (async () => {
     const target = await open();
     const { notice } = target as ServedObject;
     if (typeof notice === 'string' && notice !== '') post(['notice', notice]);
@@ -55,7 +57,11 @@ export function serveThread(open: () => Promise<object> | object, options: Serve
       return call.isCancelled ? undefined : target[method]!(...unpack(args));
     };
     await answerCall(callee, call, work, (error) => errors.cross(translate(error)));
-    if (method === 'close') port.close();
+    if (method !== 'close') return;
+    opened = Promise.reject(new Error('The object is closed'));
+    opened.catch(() => undefined);
+    await options.afterClose?.();
+    port.close();
   }
 
   let last: Promise<void> = Promise.resolve();

@@ -18,18 +18,22 @@ export class SharedThread {
     this.program = program;
   }
 
-  /** Starts a program, whose module exports `serve`. The result emits `exit` when the program closes its port. */
+  /**
+   * Starts a program, whose module exports `serve`. The result emits `exit` when the program has closed its port; the last
+   * program when the thread has ended.
+   */
   start(program: readonly string[], data: unknown, transfer: readonly Transferable[] = []): ThreadEnd {
     const { worker, places } = (this.thread ??= this.startWorker());
     const { port1, port2 } = new MessageChannel();
-    const place = new Place(port1);
-    places.add(place);
-    place.once('exit', () => {
+    const place = new Place(port1, () => {
       places.delete(place);
-      if (places.size > 0 || this.thread?.worker !== worker) return;
-      this.thread = null;
+      if (places.size > 0) return place.end(0);
+      if (this.thread?.worker === worker) this.thread = null;
+      worker.once('exit', (code) => place.end(code));
+      worker.ref();
       worker.postMessage(null);
     });
+    places.add(place);
     const message: StartMessage = {
       module: pathToFileURL(projectFile('dist', ...program)).href,
       data,
@@ -59,11 +63,13 @@ class Place extends EventEmitter implements ThreadEnd {
   private readonly port: MessagePort;
   private hasEnded = false;
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, onClosed: () => void) {
     super();
     this.port = port;
     port.on('message', (items) => this.emit('message', items));
-    port.on('close', () => this.end(0));
+    port.on('close', () => {
+      if (!this.hasEnded) onClosed();
+    });
     port.unref();
   }
 

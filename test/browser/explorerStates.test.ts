@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
 
   it('show the progress of the first block', async () => {
     state.tip = { ...TIP, height: 0 };
-    expect((await look('/')).text).toContain('The node looks for peers');
+    expect((await look('/')).text).toContain('The node searches for peers');
   });
 
   it('show the progress of a sync, and which data is not known yet', async () => {

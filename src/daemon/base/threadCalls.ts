@@ -5,6 +5,7 @@ import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js'
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
 import { SharedThread } from '../../threads/sharedThread.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
+import { threadPort } from '../../util/idleCollection.js';
 import { returnIdleMemory } from './idleMemory.js';
 
 /** The message of an `EnvironmentError` is complete, so the operator sees it unchanged. */
@@ -61,7 +62,25 @@ export function serveDatabase(
   translate: (error: unknown) => unknown,
   port: MessagePort,
 ): void {
-  serveThread(open, { errors: new CrossingErrors([ENVIRONMENT_ERROR]), translate, inOrder: true, port });
+  serveThread(open, {
+    errors: new CrossingErrors([ENVIRONMENT_ERROR]),
+    translate,
+    inOrder: true,
+    port,
+    afterClose: finalizeStatements,
+  });
+}
+
+/**
+ * Collects garbage, so that the files of a closed database are closed although its thread continues. The package
+ * `@photostructure/sqlite` keeps them open until the statements of the database are collected.
+ */
+async function finalizeStatements(): Promise<void> {
+  // A statement can be collected after the event that used it.
+  await new Promise(setImmediate);
+  threadPort().collect();
+  // Node runs finalizers of addons after the collection.
+  await new Promise(setImmediate);
 }
 
 /**

@@ -185,8 +185,8 @@ it('is completed or removed if loading is interrupted', async () => {
     expect(await messageOf(load(folder, { onPoint }))).toContain('cut off');
     const chain = await TestChain.open({ claimIndex: true, folder, timeSec: source.timeSec });
     expect(chain.opened.chain.height, point).toBe(height);
-    expect(readdirSync(folder).filter((name) => name.startsWith('chainstate.'))).toEqual([]);
     await chain.opened.close();
+    expect(readdirSync(folder).filter((name) => name.startsWith('chainstate.'))).toEqual([]);
   }
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -34,6 +34,8 @@ test('the databases share one thread, which ends after the last of them', async 
   const exited = new Promise((resolve) => started[0]!.once('exit', resolve));
   await files.close();
   await expect(files.fileCount()).rejects.toThrow('The content database is closed');
+  // SQLite deletes the write-ahead log when it closes the file.
+  expect(readdirSync(folder).filter((name) => name.startsWith('lbrynet.sqlite'))).toEqual(['lbrynet.sqlite']);
   expect((await wallet.balance([])).total).toBe(0n);
   await wallet.close();
   expect(await exited).toBe(0);

@@ -267,7 +267,7 @@ describe('a hub that lies', () => {
     const tx = transactionOf([foreignOutPoint('1')], [payTo(testKey('x'), 1n)]);
     await ledger.broadcast(tx);
     expect(chain.mempool.length).toBe(1);
-    expect(warnings.join('\n')).toContain('sent another transaction');
+    expect(warnings.join('\n')).toContain('with another transaction id');
   });
 
   it('and no other hub is a clear failure of calls that need one', async () => {
