@@ -57,10 +57,10 @@ function smallStream(n) {
 }
 
 /**
- * Adds files to a folder whose database is there already, and a claim for each stream that has none (its file is `sizeBytes`
- * long).
+ * Adds files to a folder whose database is there already, and a claim for each stream that has none. `sizeOf` gives the bytes of
+ * the file of such a stream by its name.
  */
-export async function addFiles(folder, count, sizeBytes) {
+export async function addFiles(folder, count, sizeOf) {
   const database = (await loadSqlite()).open(join(folder, 'lbrynet.sqlite'));
   database.exec('begin');
   const add = (table, width) =>
@@ -71,14 +71,10 @@ export async function addFiles(folder, count, sizeBytes) {
     add('stream_blob', 4),
     add('file', 9),
   ];
-  for (const row of database.prepare('select stream_hash, sd_hash, stream_name from stream').all())
-    addClaim(
-      database,
-      row.stream_hash,
-      row.sd_hash,
-      Buffer.from(row.stream_name, 'hex').toString(),
-      sizeBytes,
-    );
+  for (const row of database.prepare('select stream_hash, sd_hash, stream_name from stream').all()) {
+    const name = Buffer.from(row.stream_name, 'hex').toString();
+    addClaim(database, row.stream_hash, row.sd_hash, name, sizeOf(name));
+  }
   for (let n = 0; n < count; n++) {
     const { descriptor, blob, sd } = smallStream(n);
     const { streamHash, streamName } = descriptor;
