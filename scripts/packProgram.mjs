@@ -19,11 +19,14 @@ const filesOf = (dist) =>
     .filter((name) => !name.startsWith('node_modules/'))
     .sort();
 
-/** Modules started or imported by name: programs, threads (`…Worker.js`), and the `exports` of package.json. */
+/**
+ * Modules started or imported by name: programs, threads (`…Worker.js`), programs in a shared thread (`…Program.js`), and the
+ * `exports` of package.json.
+ */
 export function entryPoints(dist) {
   const { bin, exports: exported } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const named = [...Object.values(bin), ...Object.values(exported).map((entry) => entry.default)];
-  const threads = filesOf(dist).filter((name) => name.endsWith('Worker.js'));
+  const threads = filesOf(dist).filter((name) => /(Worker|Program)\.js$/.test(name));
   return [...named.map((path) => path.replace(/^(\.\/)?dist\//, '')), ...threads];
 }
 

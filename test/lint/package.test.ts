@@ -66,4 +66,16 @@ describe('package.json', () => {
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
       expect(scripts).not.toHaveProperty(name);
   });
+
+  it('packs each program that is started by its name', async () => {
+    const { entryPoints } = (await import('../../scripts/packProgram.mjs' as string)) as {
+      entryPoints: (dist: string) => string[];
+    };
+    const packed = new Set(entryPoints(join(root, 'dist')).map((name) => name.split('/').at(-1)));
+    const named = filesBelow('src', /\.tsx?$/).flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/^(?!import ).*[[ ]'(\w+\.js)'/gm)].map(([, name]) => name),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !packed.has(name))).toEqual([]);
+  });
 });

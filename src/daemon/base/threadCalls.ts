@@ -26,7 +26,7 @@ export interface DaemonThreadOptions {
 }
 
 /** The thread in which all databases of the daemon run. */
-const databaseThread = new SharedThread(['daemon', 'base', 'databaseThread.js']);
+const databaseThread = new SharedThread(['daemon', 'base', 'databaseWorker.js']);
 
 /**
  * Starts a thread. Its calls reject with `EnvironmentError` for problems that the operator must fix, and with `Error` for
