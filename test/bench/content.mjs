@@ -34,7 +34,7 @@ const MANY_PEERS = 100;
 /** What a peer of `MANY_PEERS` reads at a time, and its pause after it. */
 const PAUSE_MS = 200;
 const SEEKS = 30;
-/** Files of which the first byte is requested, after the first one of the run, and their size. */
+/** Number of files whose first byte is requested after the first file of the run, and their size. */
 const OPENED = 9;
 const OPENED_MIB = 8;
 /** Every daemon gets the same question at this distance. */
