@@ -10,7 +10,7 @@ import {
   type NodeCalls,
   type ToExplorer,
 } from './messages.js';
-import { ExplorerRpcStub } from './explorerRpcStub.js';
+import { ExplorerRpcClient } from './explorerRpcClient.js';
 import { Site, type SiteState } from './site.js';
 import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
@@ -31,7 +31,7 @@ const link = new ThreadLink<ExplorerCalls, NodeCalls, FromExplorer, ToExplorer>(
   errors: EXPLORER_ERRORS,
   take,
 });
-const node = new ExplorerRpcStub((method, params) => link.call('rpc', method, params));
+const node = new ExplorerRpcClient((method, params) => link.call('rpc', method, params));
 const state: SiteState = { tip: null, sync: null, taken: [], status: 'Starting' };
 const syncClock = new SyncClock();
 let isWatched = false;

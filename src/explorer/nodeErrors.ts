@@ -1,6 +1,6 @@
 /** Maps errors of the node's RPC methods to error pages. */
 import { RPC_ERROR } from '../rpc/declare/errors.js';
-import { AskError } from './explorerRpcStub.js';
+import { AskError } from './explorerRpcClient.js';
 import { PageError } from './pageContext.js';
 
 /** Parts of the messages with which methods refuse a call until an index is complete. */
@@ -37,6 +37,6 @@ export function pageErrorOf(error: AskError): PageError {
   const status = statusOf(error);
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')
-    return new PageError(status, 'There is no such block', 'This node knows no block with this hash.');
+    return new PageError(status, 'The block is unknown', 'This node knows no block with this hash.');
   return new PageError(status, 'The node cannot answer', message);
 }

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { Lru } from '../util/lru.js';
-import type { ExplorerRpcStub } from './explorerRpcStub.js';
+import type { ExplorerRpcClient } from './explorerRpcClient.js';
 import { withQuery } from '../page/links.js';
 import { shownLine } from '../page/text.js';
 
 export interface PageContext {
-  readonly ask: ExplorerRpcStub['ask'];
+  readonly ask: ExplorerRpcClient['ask'];
   /** Decoded segments of the path, without the first segment, which selects the page. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

@@ -13,7 +13,7 @@ import { ErrorBody, SyncStrip } from './frameParts.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
-import { AskError, BusyError, type ExplorerRpcStub } from './explorerRpcStub.js';
+import { AskError, BusyError, type ExplorerRpcClient } from './explorerRpcClient.js';
 import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { pageOf } from './pages/pageTable.js';
@@ -56,7 +56,7 @@ export interface SiteState {
 }
 
 export interface SiteDeps {
-  readonly node: Pick<ExplorerRpcStub, 'ask'>;
+  readonly node: Pick<ExplorerRpcClient, 'ask'>;
   readonly state: SiteState;
   /** Folder that contains the compiled style sheet and script. */
   readonly assetFolder: string;

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Explorer } from '../../src/explorer/explorer.js';
-import { AskError } from '../../src/explorer/explorerRpcStub.js';
+import { AskError } from '../../src/explorer/explorerRpcClient.js';
 import { Site } from '../../src/explorer/site.js';
 import type { ExplorerStart } from '../../src/explorer/messages.js';
 import { freePort, startRegtest, type RegtestNode } from '../functional/support/node.js';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WebSocketServer } from 'ws';
-import { AskError, BusyError } from '../../src/explorer/explorerRpcStub.js';
+import { AskError, BusyError } from '../../src/explorer/explorerRpcClient.js';
 import { Site, type SiteState } from '../../src/explorer/site.js';
 import { answers, HASH, ID } from '../support/hostileAnswers.js';
 import { findingsOf, hasChromium, launch } from './support.js';

@@ -127,7 +127,7 @@ describe('pages', () => {
     ] as const)
       expect([path, (await get(path)).status]).toEqual([path, status]);
     const unknown = await get(`/name/mindblown?block=${'f'.repeat(64)}`);
-    expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('There is no such block')]);
+    expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('The block is unknown')]);
     const posted = await fetch(`${base}/`, { method: 'POST', body: 'x' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });

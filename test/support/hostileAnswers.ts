@@ -1,7 +1,7 @@
 /** Answers whose every text is hostile, and the pages that show them. */
 import { Lru } from '../../src/util/lru.js';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
-import { AskError } from '../../src/explorer/explorerRpcStub.js';
+import { AskError } from '../../src/explorer/explorerRpcClient.js';
 import type { PageContext } from '../../src/explorer/pageContext.js';
 
 export const HASH = 'ab'.repeat(32);

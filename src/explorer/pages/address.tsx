@@ -17,7 +17,7 @@ import {
 import { addressLink, withQuery } from '../../page/links.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
-import type { AskError } from '../explorerRpcStub.js';
+import type { AskError } from '../explorerRpcClient.js';
 import { notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { isMissing, Missing, orNull } from './parts.js';
 

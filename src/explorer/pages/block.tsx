@@ -16,7 +16,7 @@ import {
 import { integerText, prefixedText, sizeText, timeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import type { BlockAnswer, BlockEventsAnswer, BlockHeaderAnswer, ClaimEvent } from '../answers.js';
-import { AskError } from '../explorerRpcStub.js';
+import { AskError } from '../explorerRpcClient.js';
 import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import {
   EventSubject,
@@ -110,7 +110,7 @@ async function headerOf(ask: PageContext['ask'], hash: string): Promise<BlockHea
     return await ask<BlockHeaderAnswer>('getblockheader', hash);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw notFound('There is no such block', 'This node knows no block with this hash.', searchFor(hash));
+    throw notFound('The block is unknown', 'This node knows no block with this hash.', searchFor(hash));
   }
 }
 

@@ -4,7 +4,7 @@ import { Notice, Section } from '../../page/components.js';
 import { withQuery } from '../../page/links.js';
 import { shownText } from '../../page/text.js';
 import type { OpenMethod } from '../messages.js';
-import { AskError } from '../explorerRpcStub.js';
+import { AskError } from '../explorerRpcClient.js';
 import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
 
 /** Maximum number of characters of a result that the page shows. */

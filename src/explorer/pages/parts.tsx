@@ -8,7 +8,7 @@ import { shownLine } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { RPC_ERROR } from '../../rpc/declare/errors.js';
-import { AskError } from '../explorerRpcStub.js';
+import { AskError } from '../explorerRpcClient.js';
 import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
 
 /** Text of an event in the past tense, by the type of the event. */
@@ -171,7 +171,7 @@ export function blockOf({ query, tip }: PageContext): string | number | undefine
 
 /** Error page for a height above the tip. */
 export const noBlockYet = (height: number): PageError =>
-  notFound('There is no such block yet', `The latest block is ${integerText(height)}.`, [
+  notFound('The block does not exist yet', `The latest block is ${integerText(height)}.`, [
     [blockLink('tip'), 'The latest block'],
   ]);
 

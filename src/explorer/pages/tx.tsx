@@ -21,7 +21,7 @@ import {
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
-import { AskError } from '../explorerRpcStub.js';
+import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
 import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { ClaimLine } from './parts.js';

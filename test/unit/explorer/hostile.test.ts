@@ -1,7 +1,7 @@
 /** Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { documentBytes } from '../../../src/page/document.js';
-import { AskError } from '../../../src/explorer/explorerRpcStub.js';
+import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 import { ADDRESSES, contextOf, PAYLOADS } from '../../support/hostileAnswers.js';

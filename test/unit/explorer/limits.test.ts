@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { TimeBudget } from '../../../src/explorer/timeBudget.js';
 import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
-import { AskError, BusyError, ExplorerRpcStub } from '../../../src/explorer/explorerRpcStub.js';
+import { AskError, BusyError, ExplorerRpcClient } from '../../../src/explorer/explorerRpcClient.js';
 
 describe('limits', () => {
   it('allow a burst, then a rate, for each visitor separately', () => {
@@ -51,7 +51,7 @@ describe('calls to the node', () => {
   function port(nowMs?: () => number) {
     const sent: { readonly method: string; readonly params: readonly unknown[] }[] = [];
     const answers: ((text: string) => void)[] = [];
-    const node = new ExplorerRpcStub((method, params) => {
+    const node = new ExplorerRpcClient((method, params) => {
       sent.push({ method, params });
       return new Promise((resolve) => answers.push(resolve));
     }, nowMs);

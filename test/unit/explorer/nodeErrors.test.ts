@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AskError } from '../../../src/explorer/explorerRpcStub.js';
+import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { isFilling, pageErrorOf, withoutCause } from '../../../src/explorer/nodeErrors.js';
 
 const filling =

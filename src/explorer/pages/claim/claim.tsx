@@ -1,6 +1,6 @@
 /** `/claim/<id>`: the value of a claim, its signing channel and its supports; for a channel also the claims that it signed. */
 import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
-import { AskError } from '../../explorerRpcStub.js';
+import { AskError } from '../../explorerRpcClient.js';
 import { notFound, searchFor, type Page } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull } from '../parts.js';

@@ -3,7 +3,7 @@ import { Address, Coins, Block, Output, Section, Table, Tag } from '../../../pag
 import { integerText } from '../../../page/format.js';
 import { txLink } from '../../../page/links.js';
 import type { TxInfoAnswer } from '../../answers.js';
-import type { AskError } from '../../explorerRpcStub.js';
+import type { AskError } from '../../explorerRpcClient.js';
 import type { PageContext } from '../../pageContext.js';
 import { isMissing, Missing } from '../parts.js';
 

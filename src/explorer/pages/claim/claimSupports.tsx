@@ -14,7 +14,7 @@ import {
 import { integerText } from '../../../page/format.js';
 import { withQuery } from '../../../page/links.js';
 import type { SupportsAnswer } from '../../answers.js';
-import type { AskError } from '../../explorerRpcStub.js';
+import type { AskError } from '../../explorerRpcClient.js';
 import { isMissing } from '../parts.js';
 
 type Support = SupportsAnswer['supports'][number];

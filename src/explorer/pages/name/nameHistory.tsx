@@ -8,7 +8,7 @@ import { countText, integerText } from '../../../page/format.js';
 import { blockLink, claimLink, withQuery } from '../../../page/links.js';
 import { markup } from '../../../page/markup.js';
 import type { ClaimEvent } from '../../answers.js';
-import type { AskError } from '../../explorerRpcStub.js';
+import type { AskError } from '../../explorerRpcClient.js';
 import type { PageContext } from '../../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from '../parts.js';
 

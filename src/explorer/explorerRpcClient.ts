@@ -42,7 +42,7 @@ interface Question {
 }
 
 /** Client end of the RPC calls between the explorer's thread and the node's thread. The other end runs the methods. */
-export class ExplorerRpcStub {
+export class ExplorerRpcClient {
   private readonly send: NodeCalls['rpc'];
   private readonly running = new Set<Question>();
   private readonly waiting: Question[] = [];
