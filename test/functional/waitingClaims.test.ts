@@ -325,6 +325,18 @@ describe('is removed with its transaction', () => {
     await expect.poll(() => leads('taken-back'), { timeout: HANG_MS }).toBe(stands('taken back'));
   });
 
+  it('but not an update in the mempool, if the block with its claim is disconnected', async () => {
+    const block = await mine(claim('origin', 1, { name: 'origin' }));
+    await act(update('origin', 2));
+    expect(await leads('origin')).toBe(waits('origin'));
+    await node.rpc('invalidateblock', [block]);
+    expect(await node.rpc('getrawmempool')).toHaveLength(2);
+    expect(await leads('origin')).toBe(waits('origin'));
+    expect((await finds({ name: 'origin' })).rows).toEqual([waits('origin')]);
+    expect(await leads(`origin#${actor.idOf('origin')}`)).toBe(waits('origin'));
+    await node.rpc('reconsiderblock', [block]);
+  });
+
   it('if a block of another branch conflicts with it', async () => {
     await node.rpc('setnetworkactive', [false]);
     await expect.poll(() => node.rpc('getconnectioncount'), { timeout: HANG_MS }).toBe(0);

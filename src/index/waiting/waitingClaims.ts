@@ -21,7 +21,10 @@ export class WaitingClaims {
   version = 0;
   private readonly listeners = new Set<WaitingListener>();
   private readonly transactions = new Map<string, WaitingTransaction>();
-  /** Mempool outputs of each claim, by claim id, in order of arrival. */
+  /**
+   * Mempool outputs of each claim, by claim id, in order of arrival. When a block is disconnected, its output arrives after
+   * the mempool outputs that update it.
+   */
   private readonly versions = new Map<string, WaitingOutput[]>();
   /** Ids of the mempool transactions that spend claim outputs, by outpoint. */
   private readonly spenders = new Map<string, string>();
@@ -109,8 +112,7 @@ export class WaitingClaims {
 
   /** Mempool output that creates the claim; null for a confirmed claim. */
   originOf(claimId: string): WaitingOutput | null {
-    const first = this.versions.get(claimId)?.[0];
-    return first === undefined || first.isUpdate ? null : first;
+    return this.versions.get(claimId)?.find(({ isUpdate }) => !isUpdate) ?? null;
   }
 
   /** Mempool claims of a name, ordered by amount including mempool supports, then by age. */

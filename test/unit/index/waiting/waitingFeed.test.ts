@@ -151,5 +151,9 @@ describe('in any order', () => {
     expect(facts(walked, ids, names)).toEqual(facts(new WaitingClaims(), ids, names));
     for (const transaction of transactions) walked.add(transaction);
     expect(facts(walked, ids, names)).toEqual(facts(feed.claims, ids, names));
+    // The transactions of a disconnected block arrive after the mempool transactions that spend their outputs.
+    const reversed = new WaitingClaims();
+    for (const transaction of [...transactions].reverse()) reversed.add(transaction);
+    expect(facts(reversed, ids, names)).toEqual(facts(feed.claims, ids, names));
   });
 });
