@@ -5,11 +5,12 @@
  */
 import {
   closeSync,
-  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
   openSync,
+  readSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -163,12 +164,24 @@ function noteSavedFiles(database: SqliteDatabase): void {
     (isSaved(row['download_directory'], row['file_name']) ? saved : unsaved).run(row['id']!);
 }
 
+/**
+ * Gives tables their names back that lbrynet had copied and dropped when it was killed. Source: lbry-sdk migrate12to13.py,
+ * whose statements are not in one transaction.
+ */
+function renameLeftOver(database: SqliteDatabase): void {
+  const [columns, leftOver] = [columnsOf(database), columnsOf(database, 'new_')];
+  for (const [name] of TABLES)
+    if (columns.get(name)!.size === 0 && leftOver.get(name)!.size > 0)
+      database.exec(`alter table new_${name} rename to ${name}`);
+}
+
 function convert(
   database: SqliteDatabase,
   revision: number,
   { blobs }: MigrationPaths,
   nowSec: number,
 ): void {
+  renameLeftOver(database);
   const old = columnsOf(database);
   const present = TABLES.filter(([name]) => old.get(name)!.size > 0);
   for (const [name] of present) database.exec(`alter table ${name} rename to old_${name}`);
@@ -194,13 +207,46 @@ function syncPath(path: string): void {
   }
 }
 
-/** Copies the old database to a free name in the same folder. Returns the name. */
+const COMPARED_BYTES = 1024 * 1024;
+
+function haveSameBytes(path: string, other: string): boolean {
+  if (statSync(path).size !== statSync(other).size) return false;
+  const files = [openSync(path, 'r'), openSync(other, 'r')] as const;
+  try {
+    const [piece, otherPiece] = [Buffer.alloc(COMPARED_BYTES), Buffer.alloc(COMPARED_BYTES)];
+    for (;;) {
+      const length = readSync(files[0], piece);
+      readSync(files[1], otherPiece, 0, length, null);
+      if (length === 0) return true;
+      if (!piece.subarray(0, length).equals(otherPiece.subarray(0, length))) return false;
+    }
+  } finally {
+    files.forEach(closeSync);
+  }
+}
+
+/**
+ * Copies the old database to a free name in the same folder. Returns the name. The copy has this name only when it is
+ * complete and on disk. If the start was killed after the copy, the next start finds the copy and makes no second one.
+ */
 function keepOld(path: string, revision: number): string {
   for (let n = 0; ; n++) {
     const copy = join(dirname(path), `rev_${revision}_database${n === 0 ? '' : `_${n}`}.sqlite`);
-    if (existsSync(copy)) continue;
-    copyFileSync(path, copy, constants.COPYFILE_EXCL);
-    syncPath(copy);
+    if (existsSync(copy)) {
+      if (haveSameBytes(copy, path)) return copy;
+      continue;
+    }
+    const temporary = `${path}.copying`;
+    try {
+      copyFileSync(path, temporary);
+      syncPath(temporary);
+      renameSync(temporary, copy);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+    // Windows cannot sync a folder.
+    if (process.platform !== 'win32') syncPath(dirname(path));
     return copy;
   }
 }

@@ -12,17 +12,18 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { peerStoreOf, type ContentDatabase } from '../../../../src/daemon/content/contentDatabase.js';
 import { ContentStore } from '../../../../src/daemon/content/contentStore.js';
-import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
-import {
-  descriptorBytes,
-  oldDescriptorBytes,
-  streamHashOf,
-} from '../../../../src/daemon/content/descriptor.js';
 import {
   loadSqlite,
   type SqliteDatabase,
   type SqliteProvider,
 } from '../../../../src/sqlite/sqliteProvider.js';
+import {
+  hexOf,
+  OLD_REVISIONS,
+  OLD_STREAMS,
+  writeOldFolder,
+  type OldRevision,
+} from '../../../support/oldContentDatabase.js';
 
 const NOW_SEC = 1_700_000_000;
 
@@ -148,82 +149,7 @@ const SHAPE: Record<string, string[]> = {
   torrent_tracker: ['0 bt_infohash char(20) 1 null 0', '1 tracker text 1 null 0'],
 };
 
-/** A stream of two blobs with its sd blob in the present or the old field order. */
-function streamOf(name: string, bytesOf = descriptorBytes) {
-  const hashes = [blobHashOf(Buffer.from(`${name}0`)), blobHashOf(Buffer.from(`${name}1`))];
-  const blobs = [
-    ...hashes.map((blobHash, n) => ({ blobHash, blobNum: n, iv: `${n}`.repeat(32), length: 16 * (n + 1) })),
-    { blobHash: null, blobNum: 2, iv: 'a'.repeat(32), length: 0 },
-  ];
-  const parts = { streamName: name, key: 'b'.repeat(32), suggestedFileName: name, blobs };
-  const descriptor = { ...parts, streamHash: streamHashOf(parts) };
-  return { descriptor, sdHash: blobHashOf(bytesOf(descriptor)) };
-}
-
-const hex = (text: string): string => Buffer.from(text).toString('hex');
-
-/** What each revision has of the tables that changed. */
-function oldTables(revision: number): string {
-  const blob = [
-    'blob_hash char(96) primary key not null, blob_length integer not null, next_announce_time integer not null',
-    'should_announce integer not null default 0, status text not null',
-    ...(revision >= 7 ? ['last_announced_time integer, single_announce integer'] : []),
-  ];
-  const file =
-    revision >= 13
-      ? 'stream_hash char(96), bt_infohash char(20), file_name text, download_directory text, blob_data_rate real not null, status text not null, saved_file integer not null, content_fee text, added_on integer not null'
-      : `stream_hash text primary key not null, file_name text, download_directory text, blob_data_rate real not null, status text not null${revision >= 11 ? ', saved_file integer not null, content_fee text' : ''}${revision >= 12 ? ', added_on integer not null' : ''}`;
-  return `
-    create table blob (${blob.join(', ')});
-    create table stream (stream_hash char(96) primary key not null, sd_hash char(96) not null, stream_key text not null, stream_name text not null, suggested_filename text not null);
-    create table stream_blob (stream_hash char(96) not null, blob_hash char(96), position integer not null, iv char(32) not null, primary key (stream_hash, blob_hash));
-    create table claim (claim_outpoint text primary key not null, claim_id char(40) not null, claim_name text not null, amount integer not null, height integer not null, serialized_metadata blob not null, channel_claim_id text, address text not null, claim_sequence integer not null);
-    create table support (support_outpoint text primary key not null, claim_id text not null, amount integer not null, address text not null);
-    create table file (${file});
-    create table content_claim (stream_hash text unique not null${revision >= 13 ? ', bt_infohash char(20)' : ''}, claim_outpoint text not null);
-    ${revision >= 8 ? 'create table reflected_stream (sd_hash text not null, reflector_address text not null, timestamp integer, primary key (sd_hash, reflector_address));' : ''}
-    ${revision >= 13 ? 'create table torrent (bt_infohash char(20) not null primary key, tracker text, length integer not null, name text not null);' : ''}
-    ${revision >= 14 ? 'create table peer (node_id char(96) not null primary key, address text not null, udp_port integer not null, tcp_port integer, unique (address, udp_port));' : ''}
-  `;
-}
-
-const STREAMS = [
-  streamOf('new.mp4'),
-  streamOf('old.mp4', oldDescriptorBytes),
-  streamOf('broken.mp4', () => Buffer.from('?')),
-];
-
-/** A database of that revision with three streams; the first is saved to a file. */
-function writeOld(revision: number): void {
-  writeFileSync(fileOf('db_revision'), `${revision}`);
-  writeFileSync(fileOf('new.mp4'), 'saved');
-  withDatabase((database) => {
-    database.exec('pragma journal_mode = wal');
-    database.exec(oldTables(revision));
-    const insert = (table: string, ...values: (string | number | null)[]): void => {
-      const count = columnsOf(database, table).length;
-      const padded = [...values, ...Array<null>(count).fill(null)].slice(0, count);
-      database.prepare(`insert into ${table} values (${padded.map(() => '?').join(', ')})`).run(...padded);
-    };
-    for (const [n, { descriptor, sdHash }] of STREAMS.entries()) {
-      const { streamHash, streamName } = descriptor;
-      for (const { blobHash, length } of descriptor.blobs.slice(0, -1))
-        insert('blob', blobHash, length, 99, 0, 'finished');
-      insert('blob', sdHash, 500, 99, 0, 'finished');
-      insert('stream', streamHash, sdHash, descriptor.key, hex(streamName), hex(streamName));
-      for (const { blobHash, blobNum, iv } of descriptor.blobs)
-        insert('stream_blob', streamHash, blobHash, blobNum, iv);
-      const names = n === 2 && revision <= 10 ? ['{stream}', '{stream}'] : [hex(streamName), hex(folder)];
-      const since11 = revision >= 11 ? [n === 0 ? 1 : 0, null] : [];
-      const since12 = revision >= 12 ? [1234] : [];
-      const torrent = revision >= 13 ? [null] : [];
-      insert('file', streamHash, ...torrent, ...names, 0.5, 'finished', ...since11, ...since12);
-      insert('content_claim', streamHash, ...torrent, `${n}:0`);
-    }
-    // Numbers of files have a gap.
-    database.exec('update file set rowid = 7 where rowid = 2');
-  });
-}
+const writeOld = (revision: OldRevision): void => writeOldFolder({ provider, folder, revision });
 
 describe('the content database', () => {
   it('has the tables of revision 15', () => {
@@ -253,7 +179,7 @@ describe('the content database', () => {
     ]);
   });
 
-  it.each([6, 7, 8, 9, 10, 11, 12, 13, 14])('migrates revision %i', (revision) => {
+  it.each(OLD_REVISIONS)('migrates revision %i', (revision) => {
     writeOld(revision);
     const store = open();
     expect(store.notice).toContain(`from revision ${revision} to 15`);
@@ -269,13 +195,13 @@ describe('the content database', () => {
           .map((row) =>
             Object.values(row).map((value) => (typeof value === 'bigint' ? Number(value) : value)),
           );
-      const kept = revision < 9 ? STREAMS.slice(0, 2) : STREAMS;
+      const kept = revision < 9 ? OLD_STREAMS.slice(0, 2) : OLD_STREAMS;
       expect(rows('select stream_hash from stream order by rowid').flat()).toEqual(
         kept.map(({ descriptor }) => descriptor.streamHash),
       );
       const added = revision >= 12 ? 1234 : NOW_SEC;
-      const saved = [hex('new.mp4'), hex(folder), 1];
-      const unsaved = (name: string) => (revision >= 11 ? [hex(name), hex(folder), 0] : [null, null, 0]);
+      const saved = [hexOf('new.mp4'), hexOf(folder), 1];
+      const unsaved = (name: string) => (revision >= 11 ? [hexOf(name), hexOf(folder), 0] : [null, null, 0]);
       expect(
         rows('select rowid, file_name, download_directory, saved_file, added_on from file order by rowid'),
       ).toEqual([
@@ -329,7 +255,7 @@ describe('the content database', () => {
     writeOld(12);
     withDatabase((database) =>
       database.exec(
-        'drop table stream; create table stream (stream_hash text, sd_hash text, stream_key text, stream_name text, suggested_filename text); insert into stream values (null, null, null, null, null)',
+        'pragma foreign_keys = off; drop table stream; create table stream (stream_hash text, sd_hash text, stream_key text, stream_name text, suggested_filename text); insert into stream values (null, null, null, null, null)',
       ),
     );
     expect(open).toThrow('could not be upgraded from revision 12 to 15');
