@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSqlite, type SqliteProvider } from '../../src/sqlite/sqliteProvider.js';
 import '../unit/daemon/content/migrationKills.test.js';
@@ -23,7 +23,9 @@ const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
 const FILES = 4000;
 const STREAMS = Array.from({ length: FILES }, (_, n) => oldStream(`film ${n}.mp4`));
 const COUNTED = ['stream', 'stream_blob', 'file', 'claim', 'content_claim', 'blob'] as const;
-const LOOK_MS = 2;
+/** Arbitrary. */
+const START_MS = 500;
+const LATER_MS = 10;
 
 let world: ContentWorld;
 let provider: SqliteProvider;
@@ -73,19 +75,31 @@ const revisionIn = (folder: string): string => readFileSync(join(folder, 'data',
 const copiesIn = (folder: string): string[] =>
   readdirSync(join(folder, 'data')).filter((name) => /^rev_|\.copying$/.test(name));
 
-/** Milliseconds from the start of a process to the first and to the last step of its migration. */
-async function migrationTimes(folder: string): Promise<readonly [fromMs: number, toMs: number]> {
-  const since = performance.now();
+const logBytes = (folder: string): number =>
+  statSync(join(folder, 'data', 'lbrynet.sqlite-wal'), { throwIfNoEntry: false })?.size ?? 0;
+
+/** The moments of a migration in order, and what shows that they have come. */
+const MOMENTS = {
+  start: () => true,
+  copying: (folder: string) => copiesIn(folder).length > 0,
+  copied: (folder: string) => copiesIn(folder).some((name) => !name.endsWith('.copying')),
+  writing: (folder: string, share: number) => logBytes(folder) > share * wholeLogBytes,
+  written: (folder: string) => revisionIn(folder) === '15',
+} as const;
+const MOMENT_NAMES = Object.keys(MOMENTS) as (keyof typeof MOMENTS)[];
+
+/** Bytes of the log at the end of a migration. */
+let wholeLogBytes = 0;
+
+/** Starts lbcnet, and kills it at the moment, or some milliseconds later. */
+async function killedAt(moment: keyof typeof MOMENTS, folder: string, share: number): Promise<void> {
   const { child, kill } = await spawnDaemon(folder);
-  let fromMs = 0;
-  while (revisionIn(folder) !== '15') {
+  while (!MOMENTS[moment](folder, share)) {
     if (child.exitCode !== null) throw new Error('lbcnet ended');
-    if (fromMs === 0 && copiesIn(folder).length > 0) fromMs = performance.now() - since;
-    await sleep(LOOK_MS);
+    await setImmediate();
   }
-  const toMs = performance.now() - since;
+  await sleep(moment === 'start' ? START_MS * share : LATER_MS * share);
   await kill();
-  return [fromMs, toMs];
 }
 
 function countsIn(folder: string): Record<string, unknown> {
@@ -119,22 +133,21 @@ describe.each(REVISIONS)('a daemon that migrates revision %i', (revision) => {
       cpSync(old, folder, { recursive: true });
     };
     renew();
-    const [fromMs, toMs] = await migrationTimes(folder);
+    await killedAt('written', folder, 0);
+    wholeLogBytes = logBytes(folder);
     renew();
-    let isMigrated = 0;
+    const migrated: string[] = [];
     for (let n = 0; n < KILLS; n++) {
-      const { kill } = await spawnDaemon(folder);
-      await sleep(fromMs + (toMs - fromMs) * (1.2 * fraction(revision, n) - 0.1));
-      await kill();
+      const moment = MOMENT_NAMES[(n + revision) % MOMENT_NAMES.length]!;
+      await killedAt(moment, folder, fraction(revision, n));
+      const isMigrated = revisionIn(folder) === '15';
+      if (isMigrated) migrated.push(moment);
       // A kill after the migration: the next one begins with the old folder again.
-      if (revisionIn(folder) === '15' || n === KILLS - 1) {
-        if (revisionIn(folder) === '15') isMigrated++;
+      if (isMigrated || n === KILLS - 1) {
         const daemon = await startDaemon({ hubPorts: [world.hubPort], folder });
-        const { total_items: listed } = await daemon.call<{ total_items: number }>('file_list', {
-          page_size: 1,
-        });
-        expect(listed).toBe(FILES);
+        const answer = await daemon.ask({ method: 'file_list', params: { page_size: 1 } });
         await daemon.stop();
+        expect(answer).toMatchObject({ result: { total_items: FILES } });
         expect(countsIn(folder)).toEqual(ALL);
         expect(copiesIn(folder)).toEqual([`rev_${revision}_database.sqlite`]);
         expect(
@@ -145,9 +158,6 @@ describe.each(REVISIONS)('a daemon that migrates revision %i', (revision) => {
         renew();
       }
     }
-    console.log(
-      `revision ${revision}: ${KILLS} kills from ${fromMs.toFixed()} to ${toMs.toFixed()} ms, ${isMigrated} after the migration`,
-    );
-    expect(existsSync(folder)).toBe(true);
+    console.log(`revision ${revision}: ${KILLS} kills, the migration was complete after ${migrated.join()}`);
   });
 });

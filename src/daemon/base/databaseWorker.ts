@@ -1,8 +1,8 @@
 /** Program of the thread that all databases of the daemon share. Returns unused memory while the thread is idle. */
 import { serveSharedThread } from '../../threads/serveSharedThread.js';
 import { returnIdleMemory } from './idleMemory.js';
-import { limitStartMemory } from './startMemory.js';
+import { keepNewSpace } from './newSpace.js';
 
-limitStartMemory();
+keepNewSpace();
 serveSharedThread();
 returnIdleMemory();

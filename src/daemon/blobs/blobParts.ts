@@ -6,6 +6,8 @@ import { CHUNK_BYTES, type ChunkTable } from '../content/chunkTable.js';
 import { stampText, type FileStamp } from './blobWork.js';
 
 const native = loadNative();
+/** Memory for the verification of one chunk. Only code without pauses uses it, so all readers share it. */
+const shared = new Uint8Array(CHUNK_BYTES);
 
 /** Thrown if the file was changed after it was opened, or does not contain the blob. */
 export class BlobChangedError extends Error {
@@ -44,11 +46,17 @@ export class BlobParts {
    */
   async read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array> {
     const length = Math.min(count, this.lengthBytes - at);
-    if (this.#chunks === null)
-      return this.#readUnchanged(at, into?.subarray(0, length) ?? new Uint8Array(length));
     const start = at - (at % CHUNK_BYTES);
     const end = Math.min(this.lengthBytes, Math.ceil((at + length) / CHUNK_BYTES) * CHUNK_BYTES);
+    const isOfOneChunk = end - start <= CHUNK_BYTES;
+    if (this.#chunks === null || (isOfOneChunk && this.#verified.has(start / CHUNK_BYTES)))
+      return this.#readUnchanged(at, into?.subarray(0, length) ?? new Uint8Array(length));
     const fits = into !== undefined && start === at && end === at + length;
+    if (!fits && isOfOneChunk && this.#isChunkCached(start, end)) {
+      const piece = into?.subarray(0, length) ?? new Uint8Array(length);
+      piece.set(shared.subarray(at - start, at - start + length));
+      return piece;
+    }
     const target = fits ? into.subarray(0, length) : new Uint8Array(end - start);
     const bytes = await this.#readUnchanged(start, target);
     if (this.#areRight(start / CHUNK_BYTES, bytes)) return bytes.subarray(at - start, at - start + length);
@@ -59,13 +67,26 @@ export class BlobParts {
     return this.read(at, count, into);
   }
 
-  async #readUnchanged(at: number, into: Uint8Array): Promise<Uint8Array> {
+  /** Reads a chunk from the page cache into the shared memory. Returns whether it was there and is right. */
+  #isChunkCached(start: number, end: number): boolean {
+    const bytes = shared.subarray(0, end - start);
+    return this.#readCached(start, bytes) && this.#areRight(start / CHUNK_BYTES, bytes);
+  }
+
+  /** Reading from the page cache takes less time than a job of the thread pool. */
+  #readCached(at: number, into: Uint8Array): boolean {
     const { file, stamp } = this.#options;
-    // Reading from the page cache takes less time than a job of the thread pool.
-    const isCached = native?.readCached(file.fd, into, at) === into.length;
-    const bytesRead = isCached ? into.length : (await file.read(into, 0, into.length, at)).bytesRead;
-    const found = isCached ? fstatSync(file.fd, { bigint: true }) : await file.stat({ bigint: true });
-    if (bytesRead < into.length || stampText(found) !== stamp)
+    if (native?.readCached(file.fd, into, at) !== into.length) return false;
+    if (stampText(fstatSync(file.fd, { bigint: true })) !== stamp)
+      throw new BlobChangedError('the file of the blob was changed');
+    return true;
+  }
+
+  async #readUnchanged(at: number, into: Uint8Array): Promise<Uint8Array> {
+    if (this.#readCached(at, into)) return into;
+    const { file, stamp } = this.#options;
+    const { bytesRead } = await file.read(into, 0, into.length, at);
+    if (bytesRead < into.length || stampText(await file.stat({ bigint: true })) !== stamp)
       throw new BlobChangedError('the file of the blob was changed');
     return into;
   }

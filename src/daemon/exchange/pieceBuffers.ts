@@ -5,11 +5,11 @@
 
 /** Maximum and minimum size of a piece in bytes. Arbitrary. */
 const MAX_PIECE_BYTES = 512 * 1024;
-const MIN_PIECE_BYTES = 64 * 1024;
+const MIN_PIECE_BYTES = 16 * 1024;
 /** Maximum memory in bytes for the buffers of all transfers. Above it, smaller pieces are used. Arbitrary. */
-const BUDGET_BYTES = 8 * 1024 * 1024;
+const BUDGET_BYTES = 4 * 1024 * 1024;
 /** Maximum number of bytes of unused buffers in the pool. Arbitrary. */
-const KEPT_BYTES = 4 * 1024 * 1024;
+const KEPT_BYTES = 2 * 1024 * 1024;
 
 export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();

@@ -6,7 +6,7 @@ import { JsonObject } from '../../util/json/json.js';
 import { programVersion } from '../../util/project.js';
 import type { HostPort } from '../api/settings.js';
 import { systemClock } from '../base/clock.js';
-import { limitStartMemory } from '../base/startMemory.js';
+import { limitNewSpace } from '../base/newSpace.js';
 import { requestOf, send, shownAnswer, withLocalPaths } from './callDaemon.js';
 import { parseCommandLine, type CallCommand } from './commandLine.js';
 import { DaemonSettings } from './settings/daemonSettings.js';
@@ -37,10 +37,11 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
         const place = parseServer(settings.get('api'))!;
         return await runCall(command, place);
       }
-      case 'start':
-        limitStartMemory();
+      case 'start': {
+        const endStart = limitNewSpace();
         // The daemon's modules are loaded only for the command `start`, since loading takes time.
-        return await (await import('./runDaemon.js')).runDaemon(command);
+        return await (await import('./runDaemon.js')).runDaemon(command, endStart);
+      }
     }
   } catch (error) {
     if (!(error instanceof EnvironmentError)) throw error;

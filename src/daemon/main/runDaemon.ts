@@ -5,7 +5,6 @@ import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import type { ComponentName } from '../api/declaration.js';
 import { limitKeptMemory, returnFreeMemory, returnIdleMemory } from '../base/idleMemory.js';
-import { allowGrowth } from '../base/startMemory.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
@@ -39,10 +38,10 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
 }
 
 /**
- * Runs the daemon. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon
+ * Runs the daemon. Calls `endStart` when all components have started. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon
  * cannot start.
  */
-export async function runDaemon(command: StartCommand): Promise<number> {
+export async function runDaemon(command: StartCommand, endStart: () => void): Promise<number> {
   limitKeptMemory();
   const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
@@ -99,7 +98,7 @@ export async function runDaemon(command: StartCommand): Promise<number> {
     });
     stopCollections = returnIdleMemory();
     void daemon.started.then((areAllRunning) => {
-      allowGrowth();
+      endStart();
       returnFreeMemory();
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');

@@ -6,11 +6,11 @@ const KIB = 1024;
 describe('PieceBuffers', () => {
   it('creates smaller buffers for more transfers', () => {
     expect([1, 8, 9, 16, 17, 33, 200].map((transfers) => PieceBuffers.pieceBytes(transfers) / KIB)).toEqual([
-      512, 512, 256, 256, 128, 64, 64,
+      512, 256, 128, 128, 64, 32, 16,
     ]);
   });
 
-  it('reuses a buffer of the same size, and keeps no more than 4 MiB', () => {
+  it('reuses a buffer of the same size, and keeps no more than 2 MiB', () => {
     const buffers = new PieceBuffers();
     const first = buffers.take(512 * KIB);
     buffers.giveBack(first);
@@ -19,6 +19,6 @@ describe('PieceBuffers', () => {
     const many = Array.from({ length: 9 }, () => buffers.take(512 * KIB));
     for (const one of many) buffers.giveBack(one);
     const again = new Set(Array.from({ length: 9 }, () => buffers.take(512 * KIB)));
-    expect(many.filter((one) => again.has(one))).toHaveLength(8);
+    expect(many.filter((one) => again.has(one))).toHaveLength(4);
   });
 });
