@@ -9,14 +9,20 @@ const PRIVATE = {
   selector: 'PrivateIdentifier',
   message: 'Members are `private` here; `#` is the dialect of src/daemon.',
 };
+const RECURSIVE_MKDIR = {
+  selector: "CallExpression[callee.name=/^mkdir(Sync)?$/] Property[key.name='recursive']",
+  message: 'Use `makeFolder`: the recursive mkdir of Node.js never ends in /proc and below a broken link.',
+};
 const NODE_DIALECT = [
   PRIVATE,
+  RECURSIVE_MKDIR,
   {
     selector: 'Identifier[name=/dewies/i]',
     message: 'Amounts are named `…Sat` here; `…Dewies` is the dialect of src/daemon.',
   },
 ];
 const DAEMON_DIALECT = [
+  RECURSIVE_MKDIR,
   {
     selector:
       ":matches(PropertyDefinition, MethodDefinition[kind!='constructor'], TSParameterProperty)[accessibility='private']",

@@ -1,6 +1,6 @@
 /**
- * Creates folders. Node's own recursive creation runs forever below a path that cannot contain folders and reports ENOENT
- * (/proc).
+ * Creates folders. Node's own recursive creation runs forever below a path that cannot contain folders and reports ENOENT:
+ * /proc, or a symbolic link whose target is missing (an unmounted disk).
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -2,10 +2,10 @@
  * The content database (files, streams, blobs). Used by the only thread that has connections to the databases. Each call is
  * atomic.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { Statements, textList } from '../../sqlite/statements.js';
+import { makeFolder } from '../../util/makeFolder.js';
 import { onFile } from '../../util/text/environmentError.js';
 import { Transferred } from '../../threads/protocol.js';
 import { BlobRows } from './blobRows.js';
@@ -61,7 +61,7 @@ export class ContentStore {
   /** Opens the databases in the folder. Throws `EnvironmentError` if a file cannot be used. */
   constructor(provider: SqliteProvider, { dataDir, nowSec }: ContentStoreOptions) {
     const blobFolder = join(dataDir, BLOB_FOLDER_NAME);
-    onFile(blobFolder, () => mkdirSync(blobFolder, { recursive: true }));
+    onFile(blobFolder, () => makeFolder(blobFolder));
     const { main, own, notice } = openDatabases(provider, dataDir, nowSec);
     this.notice = notice;
     this.#main = new Statements(main);

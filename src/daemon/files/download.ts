@@ -160,7 +160,9 @@ async function resume(file: ManagedFile, attempt: Attempt, ports: DownloadPorts)
 
 /** Downloads the descriptor within the time limit. If that fails, throws `DownloadSDTimeoutError`, and no file or row remains. */
 function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: DownloadPorts) {
-  const ms = Math.min(timeoutMs, files.settings().blobTimeoutMs);
+  const { blobTimeoutMs } = files.settings();
+  // A descriptor on disk is not downloaded, so the limit of the request does not apply.
+  const ms = files.blobs.finished.has(sdHash) ? blobTimeoutMs : Math.min(timeoutMs, blobTimeoutMs);
   const late = (): Error =>
     new DaemonError('DownloadSDTimeoutError', `Failed to download sd blob ${sdHash} within timeout.`);
   return withLimit(files, ms, late, (signal) => manager.reader.open(sdHash, signal));

@@ -1,8 +1,9 @@
 /** Saved files on disk: finds free names and existing files. Source: lbry-sdk `_get_next_available_file_name`. */
-import { lstat, mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
 import { badValue } from '../base/daemonError.js';
-import { environmentError } from '../../util/text/environmentError.js';
+import { makeFolder } from '../../util/makeFolder.js';
+import { environmentError, onFile } from '../../util/text/environmentError.js';
 import { fittingName, splitExtension } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';
 
@@ -54,7 +55,7 @@ export async function createOutput(
     work.catch((error: unknown) => {
       throw environmentError(error, join(directory, fileName));
     });
-  await onDisk(mkdir(directory, { recursive: true }));
+  onFile(join(directory, fileName), () => makeFolder(directory));
   for (let number = 0; ; number++) {
     const place = {
       directory,

@@ -3,9 +3,10 @@
  * Source: lbcd server.go `setupRPCListeners`, lbcwallet rpcserver.go `openRPCKeyPair`.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../util/makeFolder.js';
 import { EnvironmentError, systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { newPrivateKey, selfSignedCertificate } from './certificate.js';
@@ -88,7 +89,7 @@ async function makePair(
 async function writeWhole(file: string, text: string, mode: number, option: string): Promise<void> {
   const temporary = `${file}.tmp`;
   try {
-    await mkdir(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     // A leftover temporary file is removed first, because writing to it would keep its file mode.
     await rm(temporary, { force: true });
     await writeFile(temporary, text, { mode, flush: true });

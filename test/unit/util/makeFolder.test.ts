@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -25,6 +25,11 @@ describe('creating a folder', () => {
     writeFileSync(join(root, 'file'), '');
     expect(() => makeFolder(join(root, 'file'))).toThrow('EEXIST');
     expect(() => makeFolder(join(root, 'file/x/y'))).toThrow('ENOTDIR');
+  });
+
+  it('ends below a symbolic link whose target is missing', () => {
+    symlinkSync(join(root, 'unmounted'), join(root, 'link'));
+    expect(() => makeFolder(join(root, 'link/x'))).toThrow('EEXIST');
   });
 
   it.skipIf(!existsSync('/proc/self'))('ends if no folder can be created', () => {

@@ -2,9 +2,10 @@
  * `lbcnet start --reflector`: accepts uploaded streams and serves them to peers and over HTTP. The streams are stored in
  * `<data_dir>/reflector`, separate from the daemon's files.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../../util/makeFolder.js';
 import { failureReason, onFile } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -88,7 +89,7 @@ export class ReflectorRole {
   async start(): Promise<void> {
     const { settings, log, clock } = this.#deps;
     const bucket = this.#bucket();
-    onFile(this.#folder, () => mkdirSync(this.#folder, { recursive: true }));
+    onFile(this.#folder, () => makeFolder(this.#folder));
     const database = openContentDatabase({ dataDir: this.#folder, nowSec: clock.nowSec() }, (text) =>
       log.info(text),
     );

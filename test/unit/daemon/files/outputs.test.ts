@@ -1,7 +1,9 @@
 /** Names and folders that a user chooses for a saved file. */
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { usablePlace } from '../../../../src/daemon/files/outputs.js';
+import { createOutput, usablePlace } from '../../../../src/daemon/files/outputs.js';
 
 describe('a chosen place of a file', () => {
   it('has the last part of the name, and an absolute folder', () => {
@@ -26,6 +28,14 @@ describe('a chosen place of a file', () => {
 
   it.each(['.', '..', 'a/..', '/', '///', 'a\0b'])('refuses %j, which is not the name of a file', (name) => {
     expect(() => usablePlace({ fileName: name })).toThrow('is not the name of a file');
+  });
+
+  it('refuses a folder below a symbolic link whose target is missing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lbcnet-outputs-'));
+    symlinkSync(join(folder, 'unmounted'), join(folder, 'films'));
+    const output = createOutput(join(folder, 'films', 'new'), 'film.mp4', () => Promise.resolve());
+    await expect(output).rejects.toThrow('films');
+    rmSync(folder, { recursive: true });
   });
 
   it('refuses a folder with a null character', () => {
