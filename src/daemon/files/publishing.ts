@@ -83,7 +83,8 @@ export class Publishing implements PublishingPort {
   }
 
   async prepare(choice: FileChoice, given: Given, withHash: boolean): Promise<PreparedFile> {
-    const named = resolve(choice.path);
+    // An empty path would become that of the working directory.
+    const named = choice.path === '' ? '' : resolve(choice.path);
     await sizeOf(named);
     const checked = await this.#checked(named, choice);
     const { path } = checked;
