@@ -2,7 +2,7 @@
  * Converts between addresses and destinations: base58 for key and script hashes, bech32 for witness programs.
  * Source: Core key_io.cpp, bech32.cpp (BIP13, BIP173).
  */
-import { bech32 } from 'bech32';
+import { bech32 } from '@scure/base';
 import type { NetworkParams } from '../params/network.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
@@ -81,14 +81,11 @@ function decodeBase58Destination(text: string, prefixes: AddressPrefixes): Desti
 
 function decodeWitnessDestination(text: string, prefixes: AddressPrefixes): Destination | null {
   if (text.length > MAX_BECH32_LENGTH) return null;
-  // The function of the package `bech32` would accept some letters outside ASCII whose lower case is ASCII.
-  if (!/^[\x21-\x7e]+$/.test(text)) return null;
   const decoded = bech32.decodeUnsafe(text);
-  if (decoded === undefined || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0)
-    return null;
+  if (!decoded || decoded.prefix !== prefixes.bech32Hrp || decoded.words.length === 0) return null;
   const version = decoded.words[0]!;
   const bytes = bech32.fromWordsUnsafe(decoded.words.slice(1));
-  if (bytes === undefined) return null;
+  if (!bytes) return null;
   const program = Buffer.from(bytes);
   if (version === 0) {
     if (program.length === HASH_SIZE) return { type: 'witness_v0_keyhash', hash: program };

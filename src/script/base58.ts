@@ -1,13 +1,13 @@
 /**
- * Base58 and Base58Check for addresses and exported keys. The package `bs58` converts the digits. This file handles the text
- * like the reference: surrounding white space and everything after a NUL character are ignored. It also computes the
- * checksum; with the addon's hash this takes a third of the time of the package `bs58check`. Source: Core base58.cpp.
+ * Base58 and Base58Check for addresses and exported keys. The package `@scure/base` converts the digits and checks the checksum.
+ * This file handles the text like the reference: surrounding white space and everything after a NUL character are ignored.
+ * Source: Core base58.cpp.
  */
-import bs58 from 'bs58';
-import { sha256d } from '../crypto/hash.js';
+import { base58, createBase58check } from '@scure/base';
+import { sha256 } from '../crypto/hash.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 
-const CHECKSUM_SIZE = 4;
+const base58check = createBase58check(sha256);
 /**
  * Maximum number of digits that are decoded for Base58Check. Decoding takes quadratic time, and valid texts are much
  * shorter: an extended key has 112 digits. Arbitrary.
@@ -17,7 +17,7 @@ const WHITE_SPACE = ' \t\n\v\f\r';
 
 /** Encodes bytes as base58. Each leading zero byte becomes a `1`; the remaining bytes are encoded as one big number. */
 export function encodeBase58(bytes: Bytes): string {
-  return bs58.encode(bytes);
+  return base58.encode(bytes);
 }
 
 const LEADING_SPACE = /[ \t\n\v\f\r]*/y;
@@ -48,18 +48,12 @@ function digitsOf(text: string, maxDigits: number): string {
  */
 export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null {
   const digits = digitsOf(text, maxDigits);
-  if (digits.length > maxDigits) return null;
-  const bytes = bs58.decodeUnsafe(digits);
-  return bytes === undefined ? null : asBuffer(bytes);
+  return digits.length > maxDigits ? null : decodedBy(base58, digits);
 }
 
 /** Encodes a payload followed by the first four bytes of its double SHA-256. */
 export function encodeBase58Check(payload: Bytes): string {
-  const bytes = Buffer.allocUnsafe(payload.length + CHECKSUM_SIZE);
-  bytes.set(payload);
-  const digest = sha256d(payload);
-  bytes.set(digest.subarray(0, CHECKSUM_SIZE), payload.length);
-  return encodeBase58(bytes);
+  return base58check.encode(payload);
 }
 
 /**
@@ -67,9 +61,15 @@ export function encodeBase58Check(payload: Bytes): string {
  * too long.
  */
 export function decodeBase58Check(text: string): Buffer | null {
-  const bytes = decodeBase58(text, MAX_CHECKED_DIGITS);
-  if (bytes === null || bytes.length < CHECKSUM_SIZE) return null;
-  const payload = bytes.subarray(0, bytes.length - CHECKSUM_SIZE);
-  const checksum = sha256d(payload).subarray(0, CHECKSUM_SIZE);
-  return checksum.equals(bytes.subarray(bytes.length - CHECKSUM_SIZE)) ? payload : null;
+  const digits = digitsOf(text, MAX_CHECKED_DIGITS);
+  return digits.length > MAX_CHECKED_DIGITS ? null : decodedBy(base58check, digits);
+}
+
+/** Decodes by a codec of the package, which throws for an invalid character and for a wrong checksum. */
+function decodedBy({ decode }: typeof base58, digits: string): Buffer | null {
+  try {
+    return asBuffer(decode(digits));
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import bs58check from 'bs58check';
-import { bech32 } from 'bech32';
+import { bech32 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { hash160 } from '../../../src/crypto/hash.js';
