@@ -1,25 +1,25 @@
 /**
- * The differences from lbry-sdk's recorded answers that tests accept: the rows of the table in `docs/lbcnet-recordings.md`.
- * A test names the row when it accepts a difference. It fails where the table lacks the row, and where a row is needed more
- * or less often than the table says.
+ * The accepted differences from lbry-sdk's recorded answers: the rows of the table in `docs/lbcnet-recordings.md`. A test names
+ * the row when it accepts a difference. The test fails if the table lacks the row, or if the number of accepted differences is
+ * not the number in the row.
  */
 import { readFileSync } from 'node:fs';
 import { projectFile } from '../../src/util/project.js';
 
 /** One class of accepted differences. */
 export interface AcceptedRow {
-  /** The test file, without `.test.ts`. */
+  /** Name of the test file without `.test.ts`. */
   readonly test: string;
   readonly name: string;
-  /** What the recording has, in words. */
+  /** Description of the recorded answer. */
   readonly recorded: string;
-  /** What lbcnet does instead, in words. */
+  /** Description of lbcnet's answer. */
   readonly ours: string;
-  /** How many differences of all recorded lines it covers. */
+  /** Number of accepted differences in all recorded lines. */
   readonly count: number;
 }
 
-/** The rows of the table. Throws where a row is malformed or stands twice. */
+/** The rows of the table. Throws if a row is malformed or a name occurs twice. */
 export function acceptedRows(): AcceptedRow[] {
   const lines = readFileSync(projectFile('docs', 'lbcnet-recordings.md'), 'utf8').split('\n');
   const rows = lines
@@ -49,18 +49,18 @@ export class AcceptedDifferences {
     this.test = test;
   }
 
-  /** Counts a difference under the row of this name. Null, which means no difference that a test shows. */
+  /** Counts a difference under the row with this name. Returns null, which stands for "no difference". */
   accept(name: string): null {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
     return null;
   }
 
-  /** Null if there is no difference, and where there is one that the row covers; else the difference. */
+  /** Null if there is no difference or if the row covers it; otherwise the difference. */
   unless(isCovered: boolean, name: string, difference: string | null): string | null {
     return difference !== null && isCovered ? this.accept(name) : difference;
   }
 
-  /** Where the table and what was accepted disagree, in words; empty if nothing is wrong. */
+  /** Messages about rows whose number differs from the number of accepted differences; empty if all are equal. */
   problems(): string[] {
     const rows = acceptedRows().filter(({ test }) => test === this.test);
     const names = new Set([...rows.map(({ name }) => name), ...this.counts.keys()]);

@@ -1,10 +1,10 @@
-/** What an answer is made of, without its values: which members there are, of which kind. */
+/** The shape of an answer: names and types of its members, without values. */
 import type { Schema } from '../../src/schema/schema.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
 import type { JsonObject } from '../../src/util/json/json.js';
 import { jsonTypeName, type JsonValue } from '../../src/util/json/json.js';
 
-/** Equal for answers that differ in values and in the number of items alone; keys that are data do not count. */
+/** Equal for answers that differ only in values and in the number of items. Keys that are data are ignored. */
 export function answerShape(schema: Schema, value: JsonValue): string {
   switch (schema.kind) {
     case 'union': {

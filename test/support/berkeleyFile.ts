@@ -1,7 +1,7 @@
 export const PAGE_BYTES = 512;
 const MAGIC = 0x00053162;
 
-/** Puts a Berkeley DB file together page by page. */
+/** Writes a Berkeley DB file page by page. */
 export class BerkeleyFile {
   readonly pages: Buffer[] = [];
   private readonly isLittleEndian: boolean;
@@ -37,7 +37,7 @@ export class BerkeleyFile {
     return { number, setRoot: (root) => this.u32(page, root, 88) };
   }
 
-  /** What is longer than an item may be goes to pages of its own. */
+  /** A value above the maximum size of an item is stored in overflow pages. */
   private item(bytes: Buffer, isDeleted: boolean): Buffer {
     const mark = isDeleted ? 0x80 : 0;
     if (bytes.length <= 100) {
@@ -107,7 +107,7 @@ export class BerkeleyFile {
   }
 }
 
-/** A file with a database `main`, as wallets are, of one leaf for every few rows. */
+/** A file with a database `main`, as in wallet files, with one leaf page for every few rows. */
 export function berkeleyWallet(rows: readonly (readonly [Buffer, Buffer])[]): Buffer {
   const file = new BerkeleyFile(true);
   const master = file.meta(0x20);

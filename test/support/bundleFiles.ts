@@ -1,4 +1,6 @@
-/** Reads what `npm run bundle` makes: archives, the payload of the program `lbrynet`, and the heads of executables. */
+/**
+ * Reads the files that `npm run bundle` writes: archives, the payload of the program `lbrynet`, and the headers of executables.
+ */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
@@ -31,7 +33,7 @@ export function archiveEntries(archive: Uint8Array): ArchiveEntry[] {
   return entries;
 }
 
-/** Puts the entries whose names are wanted into a folder, with their modes. */
+/** Extracts the entries with the given names into a folder, with their modes. */
 export function unpackArchive(archive: Uint8Array, folder: string, wants = (_name: string) => true): void {
   mkdirSync(folder, { recursive: true });
   const files = unzipSync(archive, { filter: ({ name }) => wants(name) });
@@ -49,7 +51,7 @@ export interface CarriedFile {
   readonly data: Buffer;
 }
 
-/** The folder and files of a payload, as `launcher/payload.h` describes them; it may lie anywhere in the bytes. */
+/** The folder and files of a payload in the format of `launcher/payload.h`. The payload may be anywhere in the bytes. */
 export function carriedFiles(bytes: Buffer): { folder: string; files: CarriedFile[] } {
   const start = bytes.indexOf('LBCFILES');
   let at = start + 8;

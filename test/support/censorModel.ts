@@ -1,4 +1,4 @@
-/** What lists of channels censor, by loops over documents; and random lists. */
+/** A naive model of censoring by lists of channels (loops over documents), and random lists. */
 import type { CensorLists } from '../../src/search/hits/censor.js';
 import { modelSearch, type ModelDocument, type ModelSearch, type Random } from './claimSearchModel.js';
 
@@ -17,7 +17,7 @@ export class ModelCensor {
     this.documents = documents;
   }
 
-  /** What a document is censored by: first of all as blocked, then as filtered. */
+  /** The list that censors a document. The list of blocked channels takes precedence over the list of filtered channels. */
   of(document: ModelDocument): Censored | null {
     let known = this.known.get(document);
     if (known === undefined) this.known.set(document, (known = this.find(document)));
@@ -50,7 +50,7 @@ export class ModelCensor {
     );
   }
 
-  /** What the search should answer; `page` are the ids of the page before anything was left out. */
+  /** The expected answer of the search. `page` has the ids of the page before documents were removed. */
   search(documents: readonly ModelDocument[], search: ModelSearch) {
     const { rows: page, total } = modelSearch(documents, search);
     const transactions = new Map<string, Set<string>>();
@@ -67,7 +67,7 @@ export class ModelCensor {
   }
 }
 
-/** Up to three channels of either list: most of them repost something, and some are no channels. */
+/** Up to three channels for each list. Most of them have reposts, and some ids are not those of channels. */
 export function randomLists(random: Random, documents: readonly ModelDocument[]): CensorLists {
   const reposters = documents.flatMap((d) =>
     d.repostedId !== null && d.isSignatureValid && d.channelId !== null ? [d.channelId] : [],

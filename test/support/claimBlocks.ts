@@ -1,4 +1,4 @@
-/** Blocks of claim operations written out by hand, and a store to put them in. */
+/** Blocks of claim operations that a test lists, and a store that connects them. */
 import { createHash } from 'node:crypto';
 import { claimIdOf } from '../../src/script/claimScript.js';
 import type {
@@ -13,10 +13,10 @@ import { readName, type NameInfo } from '../../src/store/claims/query/claimQueri
 import { toHex } from '../../src/util/bytes.js';
 import { MemoryRows } from './memoryRows.js';
 
-/** An output that later transactions may spend or name. */
+/** An output that later transactions can spend, or whose claim they can support or update. */
 export type Made = ClaimSpend;
 
-/** All forks but the expiration's are past from the second block on. */
+/** All forks except that of the expiration are active from the second block on. */
 export const PAST_FORKS: ClaimRules = {
   originalExpiration: 100_000,
   extendedExpiration: 200_000,
@@ -43,7 +43,7 @@ export class HandChain {
     this.store = new ClaimStore({ rules, proofWindow });
   }
 
-  /** One transaction of the block in work: spends, then one output of each of `outputs`. */
+  /** Adds a transaction to the current block: spends, then one output for each of `outputs`. */
   tx(spends: readonly Made[], ...outputs: Omit<ClaimOutput, 'n' | 'hasMetadata'>[]): Made[] {
     const txid = createHash('sha256').update(`by hand ${serial++}`).digest();
     const made = outputs.map((output, n): Made => {
@@ -77,7 +77,7 @@ export class HandChain {
     this.tx(made);
   }
 
-  /** Ends the block in work; answers the root. */
+  /** Connects the current block. Returns the root. */
   async mine(): Promise<string> {
     const rows = this.rows.begin();
     const block = { height: this.height + 1, transactions: this.txs };
@@ -104,7 +104,7 @@ export class HandChain {
     return readName(this.rows, this.rules, { name: Buffer.from(name), height });
   }
 
-  /** Valid heights of a name's claims, active or pending. */
+  /** Valid heights of a name's claims, active and pending ones. */
   async validHeights(name: string): Promise<number[]> {
     return (await this.name(name)).claims.map((claim) => claim.validAtHeight);
   }

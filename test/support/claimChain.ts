@@ -1,6 +1,6 @@
 /**
- * Feeds blocks to the claim store without a node: an in-memory coin map, the active chain by most blocks and first
- * seen, disconnects where the chain turns. Every root is compared with its header's.
+ * Feeds blocks to the claim store without a node. It has a coin map in memory, selects the chain with the most blocks (the
+ * first seen of equal ones), and disconnects blocks at a reorganisation. Each root is compared with the one in the header.
  */
 import { readFileSync, existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -76,7 +76,7 @@ export const MAIN_RULES: ClaimRules = {
 
 export const SHARED = new URL('../../../shared/conformance/', import.meta.url);
 
-/** Lines of a gzipped text, or null when the recordings are not at hand. */
+/** Lines of a gzipped text; null if the recordings are not available. */
 export function recordedLines(path: string): string[] | null {
   const url = new URL(path, SHARED);
   if (!existsSync(url)) return null;
@@ -99,14 +99,14 @@ export class ClaimChain {
     this.store = new ClaimStore({ rules, proofWindow });
   }
 
-  /** Takes a block in order of arrival and moves to the longest chain. */
+  /** Accepts a block and activates the longest chain. */
   async add(raw: Buffer): Promise<void> {
     const block = parseBlockBytes(raw);
     const id = toHex(headerHash(formatHeader(block.header)));
     const parentId = toHex(block.header.prevHash);
     const parent = this.nodes.get(parentId) ?? null;
     const node: Node = { block, raw, id, parent, height: parent ? parent.height + 1 : 0, spent: [] };
-    // The recordings of regtest leave the genesis block out.
+    // The recordings of regtest do not contain the genesis block.
     if (parent === null) node.height = isZero(block.header.prevHash) ? 0 : 1;
     this.nodes.set(id, node);
     if (this.tip && node.height <= this.tip.height) return;
@@ -160,7 +160,7 @@ export class ClaimChain {
     this.disconnected++;
   }
 
-  /** Reconnects what `disconnect` took. */
+  /** Reconnects the blocks that `disconnect` disconnected. */
   async reconnect(node: Node): Promise<void> {
     await this.connect(node);
   }
@@ -169,7 +169,7 @@ export class ClaimChain {
     return this.tip!;
   }
 
-  /** The height of an active block by its printed id, or -1. */
+  /** Height of the block of the active chain with the printed id, or -1. */
   heightOf(printedId: string): number {
     const id = Buffer.from(printedId, 'hex').reverse().toString('hex');
     for (let node = this.tip; node; node = node.parent) if (node.id === id) return node.height;

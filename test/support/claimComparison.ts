@@ -1,4 +1,4 @@
-/** Lives a random life in the claim store and in the naive model at once, and holds every answer of both together. */
+/** Applies random claim operations to the claim store and to the naive model, and compares all answers. */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { valueHash } from '../../src/claimtrie/claimsHash.js';
@@ -26,7 +26,7 @@ import { ClaimLife, LIFE_NAMES, randomOf } from './claimLife.js';
 import { ClaimModel, claimedNames, claimsOf, normalized, pointOf, type ModelState } from './claimModel.js';
 import { MemoryRows } from './memoryRows.js';
 
-/** Names whose proofs are kept while their block is the tip, to be compared with later ones. */
+/** Names whose proofs are stored while their block is the tip, and later compared with proofs of that past block. */
 const PROVEN = ['', 'a', 'A', 'ab', 'abc', 'abcd', 'ba', 'nothing', 'ss'].map((name) => Buffer.from(name));
 
 class Comparison {
@@ -39,7 +39,7 @@ class Comparison {
   readonly digests: string[] = [];
   readonly proofs = new Map<number, string>();
   disconnected = 0;
-  /** Stores in whose life something was used that had not been fetched ahead. */
+  /** Stores that read a row which had not been prefetched. */
   late = 0;
   private readonly chance: (count: number) => number;
   private readonly fetchedPercent: number;
@@ -60,8 +60,8 @@ class Comparison {
   }
 
   /**
-   * Of every row but those of idle names, which are never taken back. Below the hash fork the nodes of the new form are
-   * left out: a reorg may leave some.
+   * Every row except those of idle names, which a disconnect does not remove. Below the hash fork, nodes in the new format are
+   * left out, because a reorganisation may leave some.
    */
   private digest(): string {
     const hash = createHash('sha256');
@@ -72,7 +72,7 @@ class Comparison {
     return hash.digest('hex');
   }
 
-  /** What is not in rows is forgotten. */
+  /** Clears all caches, so that only rows remain. */
   private restart(): ClaimStore {
     const { rules, proofWindow } = this;
     const onLateRead = (): void => {
@@ -82,7 +82,7 @@ class Comparison {
     return (this.store = new ClaimStore({ rules, proofWindow, onLateRead, fetches }));
   }
 
-  /** Every name that has a row and no claims is known as such to anyone who reads the rows again. */
+  /** Every name that has a row but no claims is recognised as such when the rows are read again. */
   private async checkIdleNames(): Promise<number> {
     const idle = new IdleNames();
     await idle.load(this.rows);
@@ -131,7 +131,7 @@ class Comparison {
     if (depth > 12) await this.comparePresent();
   }
 
-  /** Notes what a block changed of names whose items are kept. */
+  /** Records the changes of a block to names whose items are cached. */
   private async noteChanges(height: number): Promise<void> {
     const touched = await readTouchedNames(this.rows, height, height);
     if (touched === null || height === this.rules.normalizationForkHeight) return this.items.clear();
@@ -141,7 +141,7 @@ class Comparison {
     }
   }
 
-  /** What the rows of the present say of names and proofs, and what those of the past say of the same block. */
+  /** Compares names and proofs from the rows of the tip with those of the same block from the rows of the past. */
   private async comparePresent(): Promise<void> {
     const { rows, rules, proofWindow } = this;
     const { height } = this.model.tip;
@@ -176,7 +176,7 @@ class Comparison {
     });
   }
 
-  /** Every name after a block, at whatever height the tip is. */
+  /** Checks every name after a block, for any height of the tip. */
   async compareNames(state: ModelState): Promise<void> {
     const { height } = state;
     const names: string[] = [];
@@ -223,7 +223,7 @@ class Comparison {
     });
   }
 
-  /** Proofs of some names after a block; those of the form with all claims must lead to its root. */
+  /** Checks the proofs of some names after a block. Proofs with all claims must lead to the root of the block. */
   private async prove(height: number): Promise<string> {
     const proofs: NameProof[] = [];
     const tipHeight = this.model.tip.height;
@@ -243,7 +243,7 @@ class Comparison {
   }
 }
 
-/** The root to which a proof in the form with all claims leads. */
+/** The root to which a proof with all claims leads. */
 function foldPairs({ pairs, claim }: NameProof): Uint8Array {
   let hash = valueHash(pointKey(claim!.txid, claim!.n), claim!.lastTakeoverHeight);
   for (const pair of pairs) hash = pair.odd ? sha256dPair(pair.hash, hash) : sha256dPair(hash, pair.hash);
@@ -288,7 +288,10 @@ const SMALL: Omit<ClaimRules, 'supportDelay'> = {
   allClaimsForkHeight: 230,
 };
 
-/** The forks at small heights: in main's order, in regtest's, all at once, and some with others' delay of supports. */
+/**
+ * Forks at small heights: in the order of the main network, in the order of regtest, all in one block, and some with other
+ * delays of supports.
+ */
 export const SMALL_RULES: Record<string, ClaimRules> = {
   'forks as on main': { ...SMALL, supportDelay: 'proportional' },
   'forks as on main, supports after 100': { ...SMALL, supportDelay: 100 },

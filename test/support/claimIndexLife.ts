@@ -1,7 +1,7 @@
 /**
- * A random life of claims with values: streams, channels that change their keys and go, collections, reposts, values that
- * no one can read, signatures right and wrong; under few names that normalize alike. Makes transactions for a `TestChain`
- * and knows of each output what was meant by it.
+ * Random claim operations with values: streams, channels that change keys or are abandoned, collections, reposts, invalid
+ * values, and valid and invalid signatures; with few names that normalize to the same name. Makes transactions for a
+ * `TestChain` and records the intended content of each output.
  */
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { sha256 } from '../../src/crypto/hash.js';
@@ -24,29 +24,29 @@ import { OPEN_SCRIPT, spend } from './testChain.js';
 
 export type Meaning = 'stream' | 'channel' | 'collection' | 'repost' | null;
 
-/** What an output that makes or updates a claim was meant to say. */
+/** Intended content of an output that creates or updates a claim. */
 export interface Intent {
   readonly kind: Meaning;
   /** Hex of the ids in wire order. */
   readonly channelId: string | null;
   readonly repostedId: string | null;
-  /** Hex of the compressed key with which it was signed rightly. */
+  /** Hex of the compressed key whose signature is valid. */
   readonly signedBy: string | null;
-  /** Of a channel, hex of its compressed key. */
+  /** For a channel: hex of its compressed key. */
   readonly publicKey: string | null;
   readonly value: Buffer;
-  /** What the value says beside that; null if no one can read it, or where the life describes nothing. */
+  /** Other content of the value; null if the value is invalid or the run has no descriptions. */
   readonly metadata: ClaimMetadata | null;
 }
 
-/** What a claim says beside its kind: as it is meant, and as the fields of its message. */
+/** Content of a claim beside its kind: as intended, and as fields of its message. */
 export interface Description {
   readonly metadata: ClaimMetadata;
-  /** Of streams and collections the whole message, of others what is behind the field of the kind. */
+  /** For streams and collections the whole message; for others the bytes after the field of the kind. */
   readonly fields: Buffer;
 }
 
-/** An unspent output of the life. */
+/** An unspent output of the run. */
 export interface LifeCoin {
   readonly txid: Buffer;
   readonly n: number;
@@ -85,7 +85,7 @@ interface Channel {
   readonly keys: Buffer[];
 }
 
-/** An output to be made. */
+/** An output that is not in a transaction yet. */
 interface Planned {
   readonly operation: Operation;
   readonly name: Buffer;
@@ -99,9 +99,9 @@ interface Planned {
 export class ClaimIndexLife {
   readonly intents = new Map<string, Intent>();
   readonly transactions = new Map<string, LifeTx>();
-  /** The supporters of supports with signed data, by outpoint. */
+  /** Signing channels of supports with signed data, by outpoint. */
   readonly supporters = new Map<string, Signer>();
-  /** Ids of all claims ever made. */
+  /** Ids of all claims that were created. */
   readonly ids: Buffer[] = [];
   readonly random: (count: number) => number;
   coins: LifeCoin[] = [];
@@ -110,7 +110,7 @@ export class ClaimIndexLife {
   private readonly describe: ((kind: NonNullable<Meaning>) => Description) | null;
   private serial = 1;
 
-  /** `describe` has more to say about claims; without it they are of a kind and no more. */
+  /** `describe` returns further content for claims. Without it they have a kind only. */
   constructor(seed: number, describe: ((kind: NonNullable<Meaning>) => Description) | null = null) {
     this.describe = describe;
     this.random = randomOf(seed);
@@ -124,11 +124,11 @@ export class ClaimIndexLife {
     return NAMES[this.random(NAMES.length)]!;
   }
 
-  /** Up to so many transactions for the block at `height`; `funds` is a coin that anyone can spend. */
+  /** Makes at least one and at most `most` transactions for the block at `height`. `funds` is a coin that anyone can spend. */
   block(height: number, funds: LifeCoin, most: number): Transaction[] {
     this.keepAt(height);
     const made: Transaction[] = [];
-    // One that divides the funds, so that transactions do not hang on one another.
+    // The first transaction splits the funds, so that the others do not depend on each other.
     const count = 1 + this.random(most);
     const parts = Array.from({ length: count }, () => ({
       value: funds.value / BigInt(count),
@@ -142,12 +142,12 @@ export class ClaimIndexLife {
     return made;
   }
 
-  /** A block without claims follows at this height. */
+  /** The block at this height has no claims. */
   keepAt(height: number): void {
     this.past.set(height, this.coins.slice());
   }
 
-  /** The block at this height is gone. */
+  /** The block at this height was disconnected. */
   disconnect(height: number): void {
     this.coins = this.past.get(height)!;
     this.past.delete(height);
@@ -227,7 +227,7 @@ export class ClaimIndexLife {
     return sha256(Buffer.from(`life ${this.serial++}`));
   }
 
-  /** Something to say, for a new claim or for an update of one. */
+  /** Random content for a new claim or for an update of one. */
   private intent(firstInput: Buffer, updated: Buffer | null): Intent {
     const channel = updated && this.channels.find(({ claimId }) => claimId.equals(updated));
     const kinds: Meaning[] = ['stream', 'stream', 'channel', 'collection', 'repost', 'repost', null];
@@ -239,7 +239,7 @@ export class ClaimIndexLife {
     let publicKey: Buffer | null = null;
     if (kind === 'channel') {
       const key = this.privateKey();
-      // It stays, an earlier one comes back, or there is a new one.
+      // The key stays, changes to an earlier one, or is new.
       const isSame = channel && this.chance(50);
       const isFormer = channel && !isSame && this.chance(30);
       const used = isSame
@@ -279,7 +279,7 @@ export class ClaimIndexLife {
     return { ...meant, channelId: toHex(signer.claimId), signedBy, value, metadata };
   }
 
-  /** The signature of a channel, right or wrong, by a key that it has or had. */
+  /** A valid or invalid signature of a channel, with its current key or an earlier one. */
   private sign(
     signer: Channel,
     firstInput: Buffer,
@@ -297,7 +297,7 @@ export class ClaimIndexLife {
     return { signature, signedBy };
   }
 
-  /** Data of a support: most of it signed, some that cannot be decoded. */
+  /** Data of a support: mostly signed, sometimes undecodable. */
   private supportData(firstInput: Buffer): { data: Buffer; signer?: Signer } {
     const message = this.chance(50) ? Buffer.alloc(0) : field(2, Buffer.from('a comment'));
     const channel = this.channels[this.random(this.channels.length || 1)];
@@ -315,13 +315,13 @@ function field(number: number, bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.of((number << 3) | 2, ...size), bytes]);
 }
 
-/** The same signature with the order minus S. */
+/** The same signature with S replaced by the group order minus S. */
 function withHighS(compact: Buffer): Buffer {
   const s = secp256k1Order - BigInt(`0x${compact.subarray(32).toString('hex')}`);
   return Buffer.concat([compact.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')]);
 }
 
-/** The key as old channels have it. */
+/** The key in the format of old channels. */
 function derKey(privateKey: Buffer): Buffer {
   const head = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
   return Buffer.concat([head, ecdsaBackend().publicKeyOf(privateKey, false)]);

@@ -1,6 +1,6 @@
 /**
- * A naive model of the claim index: arrays of everything, copied for each block, every answer by looking through all of it.
- * The claims that are alive come from the naive model of the claim trie, what their values mean from anyone who made them.
+ * A naive model of the claim index: arrays of all claims, copied for each block. Each answer is found by a loop over all of
+ * them. The naive model of the claim trie gives the live claims, and the maker of a claim gives the meaning of its value.
  */
 import type { ClaimBlock, ClaimRules } from '../../src/claimtrie/types.js';
 import type { BlockClaimChanges, ClaimRecord } from '../../src/index/claims/claimReader.js';
@@ -23,7 +23,7 @@ export interface NaiveClaim {
   group: string;
   kind: Meaning;
   channelId: string | null;
-  /** The key for which its signature is right. */
+  /** The key with which its signature is valid. */
   signedBy: string | null;
   isValid: boolean;
   repostedId: string | null;
@@ -73,7 +73,7 @@ export class ClaimIndexModel {
     return this.states.at(-1)!.claims;
   }
 
-  /** How effective amounts changed in the latest block: before and after. */
+  /** Changes of effective amounts in the latest block: before and after. */
   get latestTrending(): ReadonlyMap<string, readonly [bigint, bigint]> {
     return this.states.at(-1)!.changes.trending;
   }
@@ -82,7 +82,7 @@ export class ClaimIndexModel {
     return this.trie.tip;
   }
 
-  /** Forgets what is further back than so many blocks. */
+  /** Removes states that are more than this number of blocks in the past. */
   forget(keep: number): void {
     const count = this.states.length - keep;
     if (count <= 0) return;
@@ -95,7 +95,7 @@ export class ClaimIndexModel {
     this.trie.disconnect();
   }
 
-  /** The root after the block, which the header must have. */
+  /** The root after the block, which must equal the one in the header. */
   connect(height: number, txs: readonly NaiveTx[], intents: ReadonlyMap<string, Intent>): string {
     const former = this.trie.tip;
     const block: ClaimBlock = { height, transactions: txs.map(claimTx) };
@@ -117,7 +117,10 @@ export class ClaimIndexModel {
     return root;
   }
 
-  /** The outputs of the block that make claims or follow them, in order: of a claim's updates those that the trie filed. */
+  /**
+   * The outputs of the block that create or update claims, in order. Of the updates of a claim, only those that the trie
+   * stored.
+   */
   private walk(
     height: number,
     txs: readonly NaiveTx[],
@@ -292,7 +295,10 @@ export class ClaimIndexModel {
     };
   }
 
-  /** What channels gave for a claim, and for all that it signed: sorted texts of channel, amount and number of supports. */
+  /**
+   * The supports of channels for a claim, and for all claims that it signed: sorted texts of channel, amount and number of
+   * supports.
+   */
   supportSums(id: string, withSigned: boolean, supporters: ReadonlyMap<string, Signer>): string[] {
     const sums = new Map<string, { amountSat: bigint; count: number }>();
     for (const claim of this.claims) {
@@ -309,7 +315,7 @@ export class ClaimIndexModel {
     return [...sums].map(([channel, { amountSat, count }]) => `${channel} ${amountSat} ${count}`).sort();
   }
 
-  /** Where a URL of known parts leads. */
+  /** The claim to which a URL with these parts resolves. */
   resolve(url: string, parts: readonly UrlPart[]): NaiveResolved {
     const nothing = { claim: null, channel: null, reposted: null, repostedChannel: null };
     const first = this.segment(parts[0]!);

@@ -1,6 +1,6 @@
 /**
- * Runs the random life of claims on a chain with the index and compares every answer with the naive model; over
- * reorganisations, after which the rows must be those of an index filled in the background on another node.
+ * Applies random claim operations to a chain with the index and compares every answer with the naive model. After
+ * reorganisations the rows must equal those of an index that another node filled in the background.
  */
 import { SILENT_LOGGER } from '../../src/util/logging.js';
 import { PAST_KEY } from '../../src/index/claims/claimIndexKeys.js';
@@ -20,10 +20,10 @@ import { ClaimIndexLife, type LifeCoin } from './claimIndexLife.js';
 import { ClaimIndexModel, plainChanges, plainRecord, type NaiveTx, type UrlPart } from './claimIndexModel.js';
 import { TestChain, type TestChainOptions } from './testChain.js';
 
-/** Coinbases of so many blocks lie before the first claim. */
+/** Number of blocks before the first claim, so that its funds are mature. */
 const MATURE = 100;
 
-/** Forks one after the other, and terms that end within the run. */
+/** Forks at different heights, and terms that end within the run. */
 export const LIFE_PARAMS = {
   ...regtestParams,
   claimForks: {
@@ -44,17 +44,17 @@ export async function indexRows({ opened: { store } }: TestChain): Promise<strin
   const rows: string[] = [];
   const prefix = PREFIX.claimIndex;
   for await (const [key, value] of store.range({ gte: prefix, lt: prefixEnd(prefix) }))
-    // Whether the past was gone through is not a matter of what it was.
+    // The fields that record how far the past was indexed are not compared.
     if (key !== PAST_KEY) rows.push(`${toHex(Buffer.from(key, 'latin1'))} ${toHex(value)}`);
   return rows;
 }
 
-/** Makes the rows of past blocks that came while the index was filled, or all of them. */
+/** Writes the rows of past blocks that were connected while the index was filled, or of all blocks. */
 async function walkPast({ opened: { chain } }: TestChain): Promise<void> {
   expect(await new PastWalk({ chain, isSynced: () => true, log: SILENT_LOGGER }).walk()).toBe(true);
 }
 
-/** Whether a block lacks its totals, since the index was filled with it. */
+/** Whether a block has no totals, because it was indexed while the index was filled. */
 async function lacksPast({ opened: { chain, store } }: TestChain): Promise<boolean> {
   const heights = Array.from({ length: chain.height + 1 }, (_, height) => height);
   return (await readSeries(store, heights)).includes(null);
@@ -62,7 +62,7 @@ async function lacksPast({ opened: { chain, store } }: TestChain): Promise<boole
 
 export class ClaimIndexRun {
   chain!: TestChain;
-  /** Has the same blocks, without the index until it is compared. */
+  /** A chain with the same blocks. Its index is filled when the two are compared. */
   other!: TestChain;
   readonly life: ClaimIndexLife;
   readonly model = new ClaimIndexModel({ ...LIFE_PARAMS.claimForks, supportDelay: 'proportional' });
@@ -105,12 +105,12 @@ export class ClaimIndexRun {
     return this.chain.opened.chain.height;
   }
 
-  /** Height of the first block that may have claims; none below it is taken back. */
+  /** Height of the first block that may have claims. No block below it is disconnected. */
   get firstClaims(): number {
     return MATURE + 1;
   }
 
-  /** Mines a block of up to so many transactions; the model follows. */
+  /** Mines a block with up to this number of transactions and applies it to the model. */
   async mine(most: number): Promise<void> {
     const { chain, life } = this;
     const height = this.height + 1;
@@ -145,7 +145,7 @@ export class ClaimIndexRun {
     await this.other.opened.chain.processBlock(block, true);
   }
 
-  /** Takes blocks back, looks at the answers in between by default, and makes as many others and one more. */
+  /** Disconnects blocks, compares the answers in between by default, and mines as many other blocks and one more. */
   async reorganise(
     depth: number,
     most: number,
@@ -166,7 +166,7 @@ export class ClaimIndexRun {
     expect(this.other.opened.chain.height).toBe(this.height);
   }
 
-  /** How the weights of claims changed by the latest block. */
+  /** Changes of effective amounts of claims in the latest block. */
   async checkTrending(): Promise<void> {
     const found = await this.chain.services.claimIndex!.trending(this.height);
     const told = found.map(({ claimId, formerSat, latterSat }) => [toHex(claimId), [formerSat, latterSat]]);
@@ -175,7 +175,7 @@ export class ClaimIndexRun {
     expect(sorted(told), `trending at ${this.height}`).toEqual(sorted([...this.model.latestTrending]));
   }
 
-  /** All claims, what the latest block changed, and so many URLs. */
+  /** Compares all claims, the changes of the latest block, and this number of URLs. */
   async check(urls: number): Promise<void> {
     const { model, seen } = this;
     const index = this.chain.services.claimIndex!;
@@ -243,7 +243,7 @@ export class ClaimIndexRun {
     }
   }
 
-  /** What channels gave for each of these claims. */
+  /** Supports of channels for each of these claims. */
   private async checkSums(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       for (const withContent of [false, true]) {
@@ -322,8 +322,8 @@ export class ClaimIndexRun {
   }
 
   /**
-   * Fills the index on the other node and compares the rows: from the first block on, and every other time from where it was
-   * left, be that on a branch that is none any more.
+   * Fills the index on the other node and compares the rows. It starts at the first block, or every other time at the block
+   * where it stopped, which may have left the active chain.
    */
   async compareWithFreshBuild(): Promise<void> {
     const { store } = this.other.opened;

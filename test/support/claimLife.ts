@@ -1,8 +1,8 @@
-/** A random life of claims: transactions that make, update, support and spend, over few names that collide. */
+/** Random claim operations: transactions that create, update, support and spend claims, with few names that collide. */
 import { createHash } from 'node:crypto';
 import type { ClaimBlock, ClaimKind, ClaimOutput, ClaimSpend, ClaimTx } from '../../src/claimtrie/types.js';
 
-/** Small, fast, seeded: mulberry32. */
+/** A small and fast generator with a seed: mulberry32. */
 export function randomOf(seed: number): (count: number) => number {
   let state = seed >>> 0;
   return (count) => {
@@ -13,7 +13,7 @@ export function randomOf(seed: number): (count: number) => number {
   };
 }
 
-/** Prefixes of one another, names that normalize alike, the empty one, and one that is not UTF-8. */
+/** Names that are prefixes of each other, names that normalize to the same name, the empty name, and one that is not UTF-8. */
 export const LIFE_NAMES = [
   ...['', 'a', 'A', 'ab', 'aB', 'AB', 'abc', 'abC', 'abd', 'b', 'ba', 'Ba', 'bab', 'test', 'TEST', 'tester'],
   ...['é', 'é', 'É', 'ss', 'ß', 'ẞ', 'ΑΣ', 'ας', 'a\0b', 'a\0', 'İ'],
@@ -68,7 +68,7 @@ export class ClaimLife {
     const txid = createHash('sha256').update(`life ${this.serial++}`).digest();
     const spends: ClaimSpend[] = [];
     for (let i = this.random(3); i > 0 && this.coins.length > 0; i--) {
-      // The newest ones more often: made and spent in one block, pending ones too.
+      // Newer outputs are drawn more often, so that some are created and spent in one block, or spent while pending.
       const back = this.chance(30) ? Math.min(this.coins.length, 4) : this.coins.length;
       const [coin] = this.coins.splice(this.coins.length - 1 - this.random(back), 1);
       spends.push(coin!);

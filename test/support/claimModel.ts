@@ -1,6 +1,6 @@
 /**
- * A naive model of the claim trie's rules: everything in plain lists, copied whole for each block, every root from
- * scratch. Slow and obvious; shares no code with the claim trie but the normalization of names.
+ * A naive model of the claim trie's rules: plain lists, copied for each block; each root is computed from the start. It is slow
+ * and simple. It shares no code with the claim trie except the normalization of names.
  */
 import { createHash } from 'node:crypto';
 import { normalizeName } from '../../src/claimtrie/normalize.js';
@@ -8,14 +8,14 @@ import type { ClaimBlock, ClaimKind, ClaimRules, ClaimTx } from '../../src/claim
 
 export interface ModelItem {
   support: boolean;
-  /** Where it is filed. */
+  /** The name under which the trie stores it. */
   name: string;
   rawName: string;
   point: string;
   claimId: string;
   amount: bigint;
   height: number;
-  /** Due height, then valid height. */
+  /** Sorted by due height, then by valid height. */
   validAt: number;
   active: boolean;
 }
@@ -29,7 +29,7 @@ export interface ModelState {
   height: number;
   items: ModelItem[];
   owners: Map<string, Owner>;
-  /** Outputs that the block's transactions filed; later ones of them may have spent some again. */
+  /** Outputs that transactions of the block added. Later transactions of the block may have spent some of them. */
   filed: Set<string>;
   root: string;
 }
@@ -125,7 +125,7 @@ export function claimedNames(state: ModelState): string[] {
   return [...names].sort();
 }
 
-/** Every node: names with claims and points where names part; the root unless the trie is empty. */
+/** Every node: names with claims and points where names branch; the root unless the trie is empty. */
 export function nodesOf(names: readonly string[]): Set<string> {
   const nodes = new Set(names);
   if (names.length > 0) nodes.add('');
@@ -157,7 +157,7 @@ class Step {
     for (const tx of block.transactions) this.transaction(tx);
     if (height === rules.normalizationForkHeight) this.refile();
     const fork = rules.extendedExpirationForkHeight;
-    // What was due before the extension, and pending then, had its chance.
+    // A claim whose original term ended before the fork does not expire after it.
     const expires = (item: ModelItem): boolean =>
       height < fork
         ? item.height + rules.originalExpiration === height
@@ -324,7 +324,7 @@ export function rootOf(rules: ClaimRules, state: ModelState): Buffer {
   if (names.length === 0) return number32(1);
   const allClaims = state.height + 1 >= rules.allClaimsForkHeight;
   const nodes = nodesOf(names);
-  /** Hash of a node and its path's last step. */
+  /** Hash of a node and of the last step of its path. */
   const hash = (path: string, below: string[]): Buffer => {
     const children = new Map<number, string[]>();
     for (const name of below) {

@@ -1,6 +1,6 @@
 /**
- * Searching told naively: documents in an array, each constraint a loop over them. And what to compare it with: random
- * documents, and random searches of every kind of constraint, many of them with hits.
+ * A naive model of claim search: documents in an array, and a loop for each constraint. Also random documents, and random
+ * searches with every kind of constraint, many of them with hits.
  */
 import { textWords } from '../../src/search/document/analyze.js';
 import { makeDocument, type ClaimDocument, type ClaimMetadata } from '../../src/search/document/document.js';
@@ -65,7 +65,7 @@ export interface ModelClaim {
 
 export interface ModelDocument extends ClaimDocument {
   readonly score: number | null;
-  /** Where they are known: searches then ask for them too. */
+  /** If they are known, searches use them too. */
   readonly urls?: { readonly short: string; readonly canonical: string };
 }
 
@@ -110,10 +110,10 @@ export function randomMetadata(
   };
 }
 
-/** The address of a claim's metadata in a `Map`, and in the model. */
+/** Key of a claim's metadata in a `Map` and in the model. */
 export const keyOf = (id: Uint8Array): string => Buffer.from(id).toString('hex');
 
-/** Random claims of every kind, some of a few names, some reposts of others, all in blocks of a hundred. */
+/** Random claims of every kind: some share a name, some are reposts, all are in a hundred blocks. */
 export function randomClaims(random: Random, count: number): ModelClaim[] {
   const claims: ModelClaim[] = [];
   const channels: Buffer[] = [];
@@ -166,7 +166,7 @@ export function randomClaims(random: Random, count: number): ModelClaim[] {
   return claims;
 }
 
-/** Ten transactions a block, a block each hundred seconds. */
+/** Ten transactions a block, one block every hundred seconds. */
 export const MODEL_PLACES = {
   txNum: (height: number, position: number) => height * 10 + position,
   timeSec: (height: number) => 1_500_000_000 + height * 100,
@@ -195,15 +195,15 @@ export function modelDocuments(claims: readonly ModelClaim[]): ClaimDocument[] {
   });
 }
 
-/** A random text with what it should find and how it should rank. */
+/** A random text with the expected hits and their expected order. */
 interface ModelText {
   readonly text: string;
   readonly finds: (fields: readonly (readonly string[])[]) => boolean;
-  /** Words that rank, or null if the model has no ranking of its own. */
+  /** Words that determine the rank, or null if the model has no ranking of its own. */
   readonly words: readonly string[] | null;
 }
 
-/** A search: constraints, and the same told by functions. */
+/** A search: its constraints, and the same constraints as functions. */
 export interface ModelSearch {
   readonly constraints: Record<string, unknown>;
   readonly tests: readonly ((document: ModelDocument) => boolean)[];
@@ -216,7 +216,7 @@ const STREAMS = ['', 'video', 'audio', 'image', 'document', 'binary', 'model'];
 const cleanTag = (tag: string) =>
   tag.toLowerCase().replaceAll("'", '').replace(/[#!~]/g, ' ').replace(/\s\s+/g, ' ').trim();
 
-/** Words of each field; values of tags each by itself. */
+/** Words of each field. Each tag is a value of its own. */
 function fieldsOf(document: ClaimDocument): string[][] {
   let fields = knownFields.get(document);
   if (fields === undefined) {
@@ -266,7 +266,7 @@ function randomText(random: Random): ModelText {
   return random.pick(forms);
 }
 
-/** A random search over documents, from whose values most constraints are taken. */
+/** A random search over documents. Most constraints have values of these documents. */
 export function randomSearch(random: Random, documents: readonly ModelDocument[]): ModelSearch {
   const constraints: Record<string, unknown> = {};
   const tests: ((document: ModelDocument) => boolean)[] = [];
@@ -505,7 +505,7 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     const before = tests.length;
     const keys = Object.keys(constraints).length;
     random.pick(kinds)();
-    // A second constraint of one key takes the place of the first.
+    // A second constraint with the same key replaces the first.
     if (tests.length > before && Object.keys(constraints).length === keys)
       return randomSearch(random, documents);
   }
@@ -585,7 +585,7 @@ function compareBy(names: readonly string[]) {
   };
 }
 
-/** BM25 in loops: names four times, titles and authors once, descriptions and tags half. */
+/** BM25 by loops. Weights: names 4, titles and authors 1, descriptions and tags 0.5. */
 function relevance(
   words: readonly string[],
   documents: readonly ModelDocument[],
@@ -631,11 +631,11 @@ function withoutDuplicates(hits: readonly ModelDocument[]): ModelDocument[] {
   });
 }
 
-/** How many hits in front of the i-th one the same channel signed. */
+/** Number of hits before the i-th hit that the same channel signed. */
 const ofChannel = (hits: readonly ModelDocument[], { channelId }: ModelDocument, i: number): number =>
   hits.slice(0, i).filter((d) => d.isSignatureValid && d.channelId === channelId).length;
 
-/** What the search should answer: ids of the page and the total. */
+/** The expected answer of the search: ids of the page and the total. */
 export function modelSearch(
   documents: readonly ModelDocument[],
   search: ModelSearch,

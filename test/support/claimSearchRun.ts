@@ -1,6 +1,6 @@
 /**
- * Runs the random life of claims on a chain with the claim index (`claimIndexRun.ts`), lets search follow it, and holds
- * random searches against arrays and loops over what the claims were meant to say.
+ * Applies random claim operations to a chain with the claim index (`claimIndexRun.ts`), updates the search index, and compares
+ * random searches with loops over the intended contents of the claims.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -37,10 +37,10 @@ const NO_LISTS = { blocking: [], filtering: [] };
 /** Fields of a record that are bytes, which the naive model of the claim index has as hex. */
 const BYTES = ['claimId', 'name', 'normalizedName', 'txid', 'channelId', 'repostedId'];
 const SEARCH_MS = 60_000;
-/** Of so many searches one more is done with lists of channels. */
+/** One in this number of searches is repeated with lists of channels. */
 const CENSORED_SHARE = 3;
 
-/** Random things that a claim of a kind says. */
+/** Random content for a claim of a kind. */
 function describe(random: Random, kind: NonNullable<Meaning>): Description {
   const made = randomMetadata(random, kind, []);
   const metadata = { ...made, languages: made.languages.filter((one) => one !== 'none') };
@@ -70,9 +70,9 @@ export class ClaimSearchRun extends ClaimIndexRun {
   private readonly backend: SearchBackendOfTests;
   private followed!: Followed;
   private reader: TestReader | null = null;
-  /** Reads with lists that stay for a while, through whatever becomes of their channels and of what these repost. */
+  /** Searches with lists that stay unchanged while their channels, and the claims that these repost, change. */
   private censoring: { readonly lists: CensorLists; readonly reader: TestReader } | null = null;
-  /** By height, of blocks up to the tip: scores of the claims alive after it, and places in the chain. */
+  /** By height, for blocks up to the tip: scores of the claims that are alive after it, and positions in the chain. */
   private readonly scores: ReadonlyMap<string, number | null>[] = [];
   private readonly blocks: { readonly transactions: number; readonly timeSec: number }[] = [];
 
@@ -112,14 +112,14 @@ export class ClaimSearchRun extends ClaimIndexRun {
     this.scores[height] = scores;
   }
 
-  /** Brings search to the tip. */
+  /** Updates the search index to the tip. */
   async sync(): Promise<void> {
     const { follower } = this.followed;
     await follower.sync();
     expect(follower.status.tip?.height).toBe(this.height);
   }
 
-  /** Takes blocks back and makes others; search sees them gone, or only what came in their place. */
+  /** Disconnects blocks and mines others. The search index is updated after the disconnect, or only after the new blocks. */
   override async reorganise(depth: number, most: number): Promise<void> {
     await super.reorganise(depth, most, this.random.chance(0.5));
     await this.sync();
@@ -131,11 +131,11 @@ export class ClaimSearchRun extends ClaimIndexRun {
     await this.search(20);
   }
 
-  /** This many random searches at the tip. */
+  /** Runs this number of random searches at the tip. */
   async search(count: number): Promise<void> {
     const { random, found } = this;
     const documents = this.documents();
-    // Searches ask for what some document says.
+    // Searches have values of some documents.
     if (documents.length === 0) return;
     this.reader ??= await this.followed.index.openReader(NO_LISTS);
     for (let i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
         height: this.height,
       });
       found.searches++;
-      // Anyone who runs the tests is notified of them in between.
+      // Lets the test runner receive its messages between searches.
       await nextTurn();
       if (expected.total > 0) found.withHits++;
     }
@@ -157,7 +157,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     found.documents = Math.max(found.documents, documents.length);
   }
 
-  /** This many random searches of who lists channels. */
+  /** Runs this number of random searches for claims that list channels. */
   private async searchCensored(documents: readonly ModelDocument[], count: number): Promise<void> {
     const { censorRandom: random, found } = this;
     if (this.censoring === null || random.chance(0.2)) {
@@ -183,7 +183,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     }
   }
 
-  /** The claim index and search, each against one that is made from nothing. */
+  /** Compares the claim index and the search index with new ones that are built from the start. */
   async compareWithFreshBuilds(): Promise<void> {
     await this.compareWithFreshBuild();
     const fresh = await this.followAnew();
@@ -227,7 +227,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     return this.blocks.slice(0, height).reduce((sum, { transactions }) => sum + transactions, 0);
   }
 
-  /** The documents that there should be at the tip. */
+  /** The expected documents at the tip. */
   private documents(): ModelDocument[] {
     const { model, life } = this;
     const { claims } = model;

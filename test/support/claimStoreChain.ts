@@ -1,4 +1,4 @@
-/** A claim store over rows in memory, whose blocks are connected and taken back one by one. */
+/** A claim store over rows in memory whose blocks are connected and disconnected one by one. */
 import { ClaimStore, type ClaimRules, type ClaimTx } from '../../src/store/claims/claimStore.js';
 import { MemoryRows } from './memoryRows.js';
 

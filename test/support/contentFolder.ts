@@ -1,4 +1,4 @@
-/** A folder with a content database and a blob store in this very process, for tests. */
+/** A folder with a content database and a blob store in the test's process. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A stream whose blobs are damaged or whose daemon is killed, again and again, at places and moments that a seed chooses; and
- * what is then played, saved and served of it.
+ * A stream whose blobs are corrupted, or whose daemon is killed, repeatedly, at positions and times that a seed chooses. The
+ * run checks the bytes that are then played, saved and served.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -38,7 +38,7 @@ const KILLED = fileURLToPath(new URL('../functional/support/streamSaver.mjs', im
 const SIZE_BYTES = 2 * PIECE_BYTES + 70_000;
 const signal = new AbortController().signal;
 
-/** Numbers from 0 to 1 that a seed gives (mulberry32). */
+/** Numbers from 0 to 1 from a seed (mulberry32). */
 export function seededNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -54,15 +54,15 @@ export interface CorruptionReport {
   truncations: number;
   kills: number;
   flippedTables: number;
-  /** Bytes that were played, saved or served and are not those of the stream. */
+  /** Bytes that were played, saved or served and differ from the stream. */
   wrongBytes: number;
-  /** Corruptions after which the blob was whole again with one fetch of it and no other. */
+  /** Corruptions that a single fetch of the corrupt blob repaired. */
   healed: number;
-  /** What happened otherwise, in words. */
+  /** Descriptions of other outcomes. */
   readonly faults: string[];
 }
 
-/** How many of the bytes differ from those that are expected. */
+/** Number of bytes that differ from the expected ones. */
 function differences(found: Uint8Array, expected: Uint8Array): number {
   let count = Math.max(0, found.length - expected.length);
   for (let at = 0; at < Math.min(found.length, expected.length); at++)
@@ -74,7 +74,7 @@ export class CorruptionRun {
   private readonly random: () => number;
   private readonly threads = new BlobThreads(2);
   private readonly bytes = randomBytes(SIZE_BYTES);
-  /** All blobs as the network has them. */
+  /** All blobs as peers serve them. */
   private readonly network = new Map<string, Buffer>();
   private readonly folder = new ContentFolder(this.threads);
   private networkFolder = '';
@@ -101,7 +101,7 @@ export class CorruptionRun {
     return Math.floor(this.random() * limit);
   }
 
-  /** Makes the stream, and a folder that has it. */
+  /** Creates the stream and a folder that has it. */
   async open(): Promise<void> {
     const source = new ContentFolder(this.threads);
     await source.open();
@@ -137,7 +137,7 @@ export class CorruptionRun {
     await this.start();
   }
 
-  /** As the exchange does, calls for one blob share the work. */
+  /** As in the exchange, concurrent calls for one blob share the work. */
   private get fetcher(): BlobFetcher {
     const running = new Map<string, Promise<Uint8Array>>();
     const fetchBlob = async (hash: string): Promise<Uint8Array> => {
@@ -185,7 +185,7 @@ export class CorruptionRun {
       rate: new RateLimiter(systemClock, () => 0),
       bandwidth: new Bandwidth(systemClock, () => false),
       clock: systemClock,
-      // A blob that is damaged while it is sent ends its connection.
+      // If a blob is found corrupt while it is sent, the connection ends.
       onFailure: () => undefined,
     });
     await this.server.listen(0, '127.0.0.1', { what: 'blob exchange', settings: 'tcp_port' });
@@ -203,12 +203,12 @@ export class CorruptionRun {
     await this.start();
   }
 
-  /** One damage or kill, and what becomes of it. */
+  /** One corruption or kill, and its outcome. */
   async round(): Promise<void> {
     if (this.random() < 0.25) return this.kill();
     const hashes = [...this.network.keys()];
     const victim = hashes[this.below(hashes.length)]!;
-    // Of a blob that was verified in this run, or was not yet.
+    // Before the corruption the blob may be verified, its table flipped, and the daemon restarted.
     if (this.random() < 0.5) await this.folder.store.read(victim);
     if (this.random() < 0.3) await this.flipTable();
     if (this.random() < 0.3) await this.restart();
@@ -220,7 +220,7 @@ export class CorruptionRun {
     await this.expectHealed(victim);
   }
 
-  /** Flips a bit in the stored table of a blob's chunks, which may be that of the victim. The next run reads it. */
+  /** Flips a bit in the stored table of a blob's chunks. The next run reads that table. */
   private async flipTable(): Promise<void> {
     const { database } = this.folder;
     const hashes = [...this.network.keys()];
@@ -246,10 +246,10 @@ export class CorruptionRun {
       writeFileSync(path, damaged);
       this.report.flips++;
     }
-    // The time of modification may hide it.
+    // The corruption may keep the modification time.
     if (this.random() < 0.5) utimesSync(path, atime, mtime);
     if (this.random() < 0.5) return;
-    // The disk may have damaged it, and nothing else tells that.
+    // A corruption by the disk does not change the recorded stamp of the file.
     const { database } = this.folder;
     const check = await database.blobCheck(hash);
     const stamp = stampText(statSync(path, { bigint: true }));
@@ -262,7 +262,7 @@ export class CorruptionRun {
     if (wrong > 0) this.report.faults.push(`${wrong} wrong bytes were ${how}`);
   }
 
-  /** Plays, saves or serves, in an order that differs. */
+  /** Plays, saves or serves the stream, in random order. */
   private async use(victim: string): Promise<void> {
     const ways = [() => this.serve(victim), () => this.play(), () => this.save()];
     const first = this.below(ways.length);
@@ -295,14 +295,14 @@ export class CorruptionRun {
     rmSync(file.place!.directory, { recursive: true });
   }
 
-  /** Asks for a blob as a peer does. What comes must be of the blob, whole or cut off. */
+  /** Requests a blob as a peer does. The received bytes must be those of the blob, all or the first ones. */
   private async serve(hash: string): Promise<void> {
     await (
       await this.begin(hash)
     )();
   }
 
-  /** The same, with the end of the transfer left to the caller. */
+  /** The same, but the caller ends the transfer. */
   private servedDuring(hash: string): () => Promise<void> {
     const begun = this.begin(hash);
     return async () => (await begun)();
@@ -326,7 +326,7 @@ export class CorruptionRun {
   private async expectHealed(victim: string): Promise<void> {
     const found = await this.folder.store.read(victim);
     const isSd = victim === this.made.sdHash;
-    // A descriptor is made again from its rows, without a fetch.
+    // The descriptor is rebuilt from its rows, without a fetch.
     const wanted = isSd ? [] : [victim];
     const isHealed =
       found !== null &&
@@ -336,12 +336,12 @@ export class CorruptionRun {
     else this.report.faults.push(`${isSd ? 'the descriptor' : 'a blob'} took ${this.fetched.length} fetches`);
   }
 
-  /** Kills a process that downloads and saves the stream, at some moment of its work, and looks at what it left. */
+  /** Kills a process that downloads and saves the stream, at a random time, and checks the files that it left. */
   private async kill(): Promise<void> {
     await this.server.close();
     await this.manager.close();
     const hashes = [...this.network.keys()].filter((hash) => hash !== this.made.sdHash);
-    // Some of the blobs are to be downloaded again.
+    // Removes some blobs, so that they are downloaded again.
     const missing = hashes.filter(() => this.random() < 0.7);
     await this.folder.store.delete(missing);
     await this.folder.close();

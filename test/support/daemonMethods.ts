@@ -1,6 +1,6 @@
 /**
- * Methods of the daemon run without its program: parameters are read, errors are caught, answers are compared with their
- * declarations and become plain values.
+ * Runs methods of the daemon without its program: reads parameters, catches errors, compares answers with their declarations
+ * and converts them to plain values.
  */
 import type { DaemonServices } from '../../src/daemon/api/context.js';
 import type { MethodImplementation } from '../../src/daemon/api/implement.js';

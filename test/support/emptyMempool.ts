@@ -1,4 +1,4 @@
-/** A mempool without transactions, for tests of what asks one. */
+/** A mempool without transactions. */
 import type { MempoolReader } from '../../src/mempool/mempoolReader.js';
 
 export function emptyMempool(): MempoolReader {

@@ -1,6 +1,6 @@
 /**
- * Sample calls of every method over one small chain with claims: what documents show as examples is recorded from them,
- * and stock validators are asked about the answers. The chain is the same each time: keys, times and signatures are fixed.
+ * Sample calls of every method on one small chain with claims. The examples of the documents are recorded from them, and schema
+ * validators check the answers. The chain is always the same: keys, times and signatures are fixed.
  */
 import { hash160, sha256 } from '../../src/crypto/hash.js';
 import { networkPrefixes } from '../../src/client/claimOutputs.js';
@@ -28,18 +28,18 @@ const ADDRESS = encodeDestination(
   { type: 'pubkeyhash', hash: hash160(KEY.publicKey) },
   networkPrefixes(NETWORK),
 );
-/** Paid once, so that its coins are few. */
+/** It is paid once, so that it has few coins. */
 const OTHER_ADDRESS = encodeDestination(
   { type: 'pubkeyhash', hash: hash160(Buffer.from('another example')) },
   networkPrefixes(NETWORK),
 );
 const FEE_SAT = 20_000n;
-/** The time of the node, so that answers tell the same times. */
+/** The time of the node, so that answers have the same times in each run. */
 const MOCK_TIME = 1_700_000_000;
-/** Blocks below the first claim: twelve coinbases that can be spent and the hundred that let them be. */
+/** Blocks before the first claim: twelve coinbases and the hundred blocks that make them spendable. */
 const COINBASES = 112;
 
-/** What a node must be started with. */
+/** Options with which the node must be started. */
 export const EXAMPLE_NODE_ARGS: readonly string[] = [
   `-mocktime=${MOCK_TIME}`,
   '-txindex',
@@ -62,17 +62,20 @@ export interface Caller {
 export interface ExampleCase {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** In whose profiles it is called; all unless given. What changes something is called once, as documented. */
+  /**
+   * Profiles in which the method is called; default: all. A method that changes something is called once, in the documented
+   * profile.
+   */
   readonly profiles?: readonly Profile[];
 }
 
-/** Methods of which no sample is recorded, and why. */
+/** Methods without a recorded sample, with the reason. */
 export const WITHOUT_EXAMPLE: readonly string[] = [
-  // Its answer is the document that the examples are part of.
+  // Its answer is the document that contains the examples.
   'rpc.discover',
-  // Ends the node.
+  // Stops the node.
   'stop',
-  // Answers only with -prune, which goes with no transaction index.
+  // Works only with -prune, which excludes a transaction index.
   'pruneblockchain',
   // Write or read files.
   'backupwallet',
@@ -81,9 +84,9 @@ export const WITHOUT_EXAMPLE: readonly string[] = [
   'importwallet',
   'migratewallet',
   'verifysnapshot',
-  // Gives up only what no mempool has.
+  // Accepts only transactions that the mempool does not have.
   'abandontransaction',
-  // Removed in the reference: they answer with that.
+  // The reference has removed them; they only return an error that says so.
   'estimatefee',
   'getclaimtrie',
 ];
@@ -94,7 +97,7 @@ const once = (method: string, ...params: unknown[]): ExampleCase => ({
   profiles: ['documented'],
 });
 const call = (method: string, ...params: unknown[]): ExampleCase => ({ method, params });
-/** In lbcd's profile it takes other arguments. */
+/** It has other parameters in lbcd's profile. */
 const lbrycrd = (method: string, ...params: unknown[]): ExampleCase => ({
   method,
   params,
@@ -102,7 +105,7 @@ const lbrycrd = (method: string, ...params: unknown[]): ExampleCase => ({
 });
 const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({ method, params, profiles: ['lbcd'] });
 
-/** Makes the chain and answers the calls that can be made over it, in their order. */
+/** Makes the chain and records the calls that work on it, in their order. */
 export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
   const scene = new Scene(node);
   const publicKey = Buffer.from(KEY.publicKey).toString('hex');
@@ -281,7 +284,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     ...wallet.calls,
     // zmq
     call('getzmqnotifications'),
-    // What changes the chain or cuts off peers comes last.
+    // Calls that change the chain or disconnect peers come last.
     once('generatetoaddress', 1, ADDRESS),
     once('invalidateblock', tip),
     once('reconsiderblock', tip),
@@ -302,7 +305,7 @@ interface Coin {
   readonly script: Uint8Array;
 }
 
-/** A chain whose coinbases pay to one address, and transactions that spend them from the oldest on. */
+/** A chain whose coinbases pay to one address, and transactions that spend them, the oldest first. */
 class Scene {
   private readonly node: Caller;
   private nextCoinbase = 1;
@@ -315,7 +318,7 @@ class Scene {
     await this.node.rpc('generatetoaddress', [count, ADDRESS]);
   }
 
-  /** A signed transaction with these outputs and the change behind them. */
+  /** A signed transaction with these outputs, followed by the change output. */
   async make(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
     const coin = given ?? (await this.coinbase());
     const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
@@ -324,14 +327,14 @@ class Scene {
     return signTransaction({ network: NETWORK, hex, spent: [coin], privateKeys: [WIF] }).hex;
   }
 
-  /** The same, sent. */
+  /** The same transaction, after it was sent to the node. */
   async spend(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
     const hex = await this.make(outputs, given);
     await this.node.rpc('sendrawtransaction', [hex]);
     return hex;
   }
 
-  /** The payment of a transaction made by `make` with one output. */
+  /** The first output of a transaction that `make` made with one output. */
   change(hex: string): Coin {
     return {
       txid: transactionId(hex),

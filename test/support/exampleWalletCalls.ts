@@ -1,4 +1,4 @@
-/** The part of the sample calls that a wallet answers: a wallet with coins, claims and labels, out of a seed that is always the same. */
+/** The sample calls of wallet methods. The wallet has coins, claims and labels, and its seed is always the same. */
 import { sha256 } from '../../src/crypto/hash.js';
 import { networkPrefixes } from '../../src/client/claimOutputs.js';
 import { paymentOutput, transactionId, type OutputDraft } from '../../src/client/index.js';
@@ -17,7 +17,7 @@ const once = (method: string, ...params: unknown[]): ExampleCase => ({
 });
 const call = (method: string, ...params: unknown[]): ExampleCase => ({ method, params });
 
-/** What the scene of all samples can do for the wallet's. */
+/** Functions of the sample chain that the wallet calls use. */
 export interface Payer {
   mine(count: number): Promise<void>;
   spend(outputs: readonly OutputDraft[]): Promise<string>;
@@ -25,11 +25,11 @@ export interface Payer {
 
 export interface WalletExamples {
   readonly calls: readonly ExampleCase[];
-  /** Those that lock the wallet or empty it, for the very end. */
+  /** Calls that lock or empty the wallet. They come last. */
   readonly last: readonly ExampleCase[];
 }
 
-/** Gives the node's wallet coins and claims, and answers the calls that can be made of it, in their order. */
+/** Gives the node's wallet coins and claims, and records the wallet calls in their order. */
 export async function makeWalletExamples(
   node: Caller,
   payer: Payer,

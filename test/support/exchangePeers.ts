@@ -34,7 +34,7 @@ export class MemoryBlobs implements BlobKeeper {
   }
 }
 
-/** A raw connection whose bytes a test reads. */
+/** A raw connection from which a test reads bytes. */
 export class RawPeer {
   readonly socket: Socket;
   private received: Buffer[] = [];
@@ -59,7 +59,7 @@ export class RawPeer {
     this.socket.write(text);
   }
 
-  /** Resolves when so many bytes came since the last call, and takes them. */
+  /** Resolves to the next `count` bytes when they have arrived, and removes them. */
   async take(count: number): Promise<Buffer> {
     await this.until(() => this.size >= count);
     const all = Buffer.concat(this.received);
@@ -67,7 +67,7 @@ export class RawPeer {
     return all.subarray(0, count);
   }
 
-  /** The next JSON object, found by its braces. */
+  /** The next JSON object. Its end is found by its braces. */
   async takeJson(): Promise<Record<string, unknown>> {
     let text = '';
     for (;;) {
@@ -76,7 +76,7 @@ export class RawPeer {
       try {
         return JSON.parse(text) as Record<string, unknown>;
       } catch {
-        // More is to come.
+        // The object is not complete yet.
       }
     }
   }
@@ -85,7 +85,7 @@ export class RawPeer {
     return this.received.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Resolves to all bytes that came before the other side closed. */
+  /** Resolves to all bytes that arrived before the peer closed. */
   async untilClosed(): Promise<Buffer> {
     await this.until(() => this.isClosed);
     return Buffer.concat(this.received);
@@ -105,7 +105,7 @@ export class RawPeer {
   }
 }
 
-/** A server that does with each connection what a test says. */
+/** A server that handles each connection by a function of the test. */
 export class ScriptedServer {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -113,7 +113,7 @@ export class ScriptedServer {
   readonly requests: string[] = [];
   connections = 0;
 
-  /** `onRequest` gets each piece of bytes that comes. */
+  /** `onRequest` receives each chunk. */
   constructor(onRequest: (socket: Socket, text: string, server: ScriptedServer) => void) {
     this.server = createServer({ noDelay: true }, (socket) => {
       this.connections++;

@@ -1,6 +1,6 @@
 /**
- * What the naive model says of the life of a name and of lists of names: states of two blocks held side by side. Shares
- * nothing with the queries but the model's states, which it lives a random life with, reorganisations included.
+ * A naive model of the history of a name and of lists of names: it compares the states of two blocks. It shares only the states
+ * of the naive claim model with the tested queries, and applies random operations with reorganisations to them.
  */
 import { createHash } from 'node:crypto';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../src/claimtrie/types.js';
@@ -9,14 +9,14 @@ import { ClaimLife, LIFE_NAMES } from './claimLife.js';
 import { ClaimModel, claimsOf, pointOf, type ModelItem, type ModelState } from './claimModel.js';
 import { MemoryRows } from './memoryRows.js';
 
-/** Past blocks of which nodes of the trie are told. */
+/** Number of past blocks for which nodes of the trie are stored. */
 export const PROOF_WINDOW = 100;
 
-/** A claim store and the model, of which both live the same life. */
+/** A claim store and the model, to which the same operations are applied. */
 export class TwoLives {
   readonly rules: ClaimRules;
   readonly life: ClaimLife;
-  /** Left out where the store alone is asked: it takes most of the time. */
+  /** Absent if only the store is tested, because the model takes most of the time. */
   readonly model: ClaimModel | null;
   readonly rows = new MemoryRows();
   readonly store: ClaimStore;
@@ -39,7 +39,7 @@ export class TwoLives {
     return this.model!.states[height]!;
   }
 
-  /** Connects a block; answers what it did. */
+  /** Connects a block. Returns its changes. */
   async connect(block: ClaimBlock): Promise<readonly ClaimEvent[]> {
     this.model?.connect(block);
     this.height = block.height;
@@ -59,7 +59,7 @@ export class TwoLives {
     this.life.disconnect();
   }
 
-  /** Up to block `height`, with reorganisations on the way. */
+  /** Connects blocks up to `height`, with reorganisations. */
   async liveTo(height: number, transactions = 4): Promise<void> {
     while (this.height < height) {
       if (this.life.chance(6)) {
@@ -71,13 +71,13 @@ export class TwoLives {
   }
 }
 
-/** Whether it was made by a claim and not by an update. */
+/** Whether it was created by a claim and not by an update. */
 function isOriginal({ point, claimId }: ModelItem): boolean {
   const inner = createHash('sha256').update(Buffer.from(point, 'hex')).digest();
   return createHash('ripemd160').update(inner).digest('hex') === claimId;
 }
 
-/** One block of the life of a name, as text. */
+/** One block of the history of a name, as text. */
 export interface NaiveBlock {
   height: number;
   events: string[];
@@ -87,7 +87,7 @@ export interface NaiveBlock {
   amounts: Record<string, string>;
 }
 
-/** What block `height` did to what is filed under `name`; null for nothing. */
+/** The changes of block `height` to the claims and supports under `name`; null if there are none. */
 export function naiveBlock(two: TwoLives, name: string, height: number): NaiveBlock | null {
   const before = two.stateAt(height - 1);
   const after = two.stateAt(height);

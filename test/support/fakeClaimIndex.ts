@@ -1,6 +1,6 @@
 /**
- * A claim index told naively: each block holds all claims as they are after it. Blocks come with random claims, updates,
- * supports, reposts and abandoned claims, and can be taken back.
+ * A naive claim index: each block has a copy of all claims after it. Blocks with random claims, updates, supports, reposts and
+ * abandoned claims can be connected and disconnected.
  */
 import { create } from '@bufbuild/protobuf';
 import { ClaimChangesGoneError } from '../../src/index/claims/claimIndexQueries.js';
@@ -29,7 +29,7 @@ interface FakeBlock {
   readonly changes: BlockClaimChanges;
 }
 
-/** The value that a claim of this metadata would have. */
+/** The value of a claim with this metadata. */
 export function valueOf(metadata: ClaimMetadata): Buffer {
   const { stream } = metadata;
   const type =
@@ -72,7 +72,7 @@ export function valueOf(metadata: ClaimMetadata): Buffer {
 
 export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
   readonly isSynced = true;
-  /** Blocks of which it knows what they changed. */
+  /** Number of blocks whose changes are stored. */
   knownBlocks = Infinity;
   disconnects = 0;
   private readonly random: Random;
@@ -86,7 +86,7 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     return this.blocks.length - 1;
   }
 
-  /** Every claim that ever changed its amount, by block, up to the tip. */
+  /** All claims whose amount changed, by block, up to the tip. */
   get allTrending(): readonly BlockClaimChanges['trending'][] {
     return this.blocks.map(({ changes }) => changes.trending);
   }

@@ -14,7 +14,7 @@ export class FakeClock implements Clock {
   private timeMs = 0;
   private numbers = 0;
   private readonly startSec: number;
-  /** A binary heap, the first task at the top. */
+  /** A binary heap; the first task is at the top. */
   private readonly tasks: Task[] = [];
 
   constructor(startSec = 1_700_000_000) {
@@ -39,12 +39,15 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Moves the clock and runs what falls due, in its order, each with all that follows from it at once. */
+  /**
+   * Advances the clock and runs the tasks that become due, in order. Each task, and all promises that it settles, complete
+   * before the next task.
+   */
   async advance(byMs: number): Promise<void> {
     await this.runTo(this.timeMs + byMs, () => false);
   }
 
-  /** Moves the clock until the promise settles and gives what it gives. Throws after `limitMs`. */
+  /** Advances the clock until the promise settles. Returns its result. Throws after `limitMs`. */
   async until<T>(promise: Promise<T>, limitMs = 3_600_000): Promise<T> {
     let isSettled = false;
     const settled = (): void => {
@@ -56,7 +59,7 @@ export class FakeClock implements Clock {
     return promise;
   }
 
-  /** Moves the clock until the condition holds. Throws after `limitMs`. */
+  /** Advances the clock until the condition is true. Throws after `limitMs`. */
   async untilTrue(condition: () => boolean, limitMs = 3_600_000): Promise<void> {
     await this.runTo(this.timeMs + limitMs, condition);
     if (!condition()) throw new Error(`the condition did not hold within ${limitMs} ms of simulated time`);

@@ -1,4 +1,4 @@
-/** A hub in this process, on a chain made up for the test, that says what it is told to. */
+/** A hub in the test's process with a chain that the test makes. The test can replace its answers. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -17,13 +17,13 @@ interface FakeBlock {
   readonly txs: readonly MadeTransaction[];
 }
 
-/** Blocks without work on regtest's first one, and a mempool. */
+/** Blocks without proof of work after the genesis block of regtest, and a mempool. */
 export class FakeChain {
   readonly blocks: FakeBlock[] = [
     { header: Buffer.from(regtest.network.genesis.block.subarray(0, 112)), txs: [] },
   ];
   readonly mempool: MadeTransaction[] = [];
-  /** Tells chains apart that branch off at the same height. */
+  /** Makes the blocks of chains that branch at the same height different. */
   readonly mark: number;
 
   constructor(mark = 0) {
@@ -34,7 +34,7 @@ export class FakeChain {
     return this.blocks.length - 1;
   }
 
-  /** The same up to a height, and other blocks from there on; what was in blocks above waits. */
+  /** A copy up to a height, with other blocks after it. Transactions of the replaced blocks become unconfirmed. */
   branch(height: number, mark: number): FakeChain {
     const branch = new FakeChain(mark);
     branch.blocks.splice(0, 1, ...this.blocks.slice(0, height + 1));
@@ -42,7 +42,7 @@ export class FakeChain {
     return branch;
   }
 
-  /** A block with what waits, and empty ones on it. */
+  /** Mines a block with the unconfirmed transactions, and empty blocks after it. */
   mine(count = 1): void {
     for (let n = 0; n < count; n++) {
       const txs = this.mempool.splice(0);
@@ -121,11 +121,11 @@ export class FakeChain {
 }
 
 type Params = readonly never[];
-/** Answers in place of the hub; undefined leaves it to the hub, `SILENCE` says nothing, an error is answered as such. */
+/** Returns an answer in place of the hub. Undefined: the hub answers. `SILENCE`: no answer. An error: an error answer. */
 export type Answerer = (method: string, params: readonly unknown[]) => unknown;
 
 export const SILENCE = Symbol('silence');
-/** Bytes instead of an answer. */
+/** Bytes that are sent instead of an answer. */
 export class RawAnswer {
   readonly bytes: Buffer;
   constructor(bytes: Buffer | string) {
@@ -133,7 +133,7 @@ export class RawAnswer {
   }
 }
 
-/** What a hub answers a ping by UDP; the number of the country as claim metadata has it. */
+/** The answer to a ping by UDP. The country has the number of claim metadata. */
 export function pongBytes({ flags = 1, height = 0, country = 0 } = {}): Buffer {
   const bytes = Buffer.alloc(44);
   bytes.writeUInt8(1, 0);
@@ -165,7 +165,7 @@ export class FakeHub {
     return hub;
   }
 
-  /** Stops those that run still. */
+  /** Stops the hubs that are still running. */
   static async stopAll(): Promise<void> {
     for (const hub of [...FakeHub.running]) await hub.stop();
   }
@@ -174,7 +174,7 @@ export class FakeHub {
     return { host: '127.0.0.1', port: (this.tcpServer.address() as AddressInfo).port };
   }
 
-  /** From then on pings by UDP are answered, as by a hub of that country. */
+  /** From then on, pings by UDP are answered with this country. */
   async answerPings(country: number): Promise<void> {
     const udp = (this.udp = createSocket('udp4'));
     udp.on('message', (_bytes, { address, port }) => udp.send(pongBytes({ country }), port, address));
@@ -188,7 +188,7 @@ export class FakeHub {
     return this.sockets.size;
   }
 
-  /** Drops anyone who is connected. */
+  /** Disconnects all clients. */
   drop(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -214,7 +214,7 @@ export class FakeHub {
       const lines = (rest + chunk.toString()).split('\n');
       rest = lines.pop()!;
       for (const line of lines) {
-        // Anyone who had the port before may still be called by its clients.
+        // The port may have belonged to another program, whose clients may still connect.
         if (!line.startsWith('{')) return socket.destroy();
         this.line(socket, JSON.parse(line) as { id: number; method: string; params: unknown[] });
       }
@@ -288,13 +288,13 @@ export class FakeHub {
     }
   }
 
-  /** Tells all who are connected. */
+  /** Sends a notification to all connected clients. */
   say(method: string, params: readonly unknown[]): void {
     for (const socket of this.sockets)
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
   }
 
-  /** Tells the tip and the addresses that changed. */
+  /** Notifies the clients of the tip and of the addresses that changed. */
   tell(): void {
     for (const [socket, addresses] of this.addresses) {
       const send = (message: unknown): boolean => socket.write(`${JSON.stringify(message)}\n`);

@@ -1,6 +1,6 @@
 /**
- * A ledger without a chain: addresses are made as accounts ask, uses, balances and outputs are what the test says. What
- * a test does not use of it is absent.
+ * A ledger without a chain. It creates addresses on request; the test sets their history, balances and outputs. Members that
+ * tests do not use are absent.
  */
 import { addressOfKey } from '../../src/daemon/wallet/keys.js';
 import { ledgerParams, type LedgerParams } from '../../src/daemon/base/ledgerParams.js';
@@ -36,7 +36,7 @@ export class FakeLedger {
   readonly rows: MutableRow[] = [];
   readonly balances = new Map<string, Balance>();
   readonly removed: string[] = [];
-  /** Filters in the order in which they were asked. */
+  /** Filters in the order of the calls. */
   readonly asked: { filter: TxoFilter; page?: TxoPage | undefined; view?: TxoView | undefined }[] = [];
   readonly transactionsAsked: TransactionFilter[] = [];
   readonly plotsAsked: PlotRange[] = [];
@@ -140,7 +140,7 @@ export class FakeLedger {
     return made;
   }
 
-  /** A transaction pays to the address. */
+  /** Records a transaction that pays to the address. */
   use(address: string): void {
     this.rows.find((row) => row.address === address)!.usedTimes++;
   }
@@ -157,7 +157,7 @@ export class FakeLedger {
     return found.slice(offset, limit === undefined ? undefined : offset + limit);
   }
 
-  /** As what is asked for. */
+  /** This object with the type that the tested code expects. */
   get ledger(): Ledger {
     return this as unknown as Ledger;
   }

@@ -1,6 +1,6 @@
 /**
- * A peer without a socket: remembers what it was sent and how it was judged. What it is sent passes through the codecs, so
- * that a payload which does not format or parse fails the test. For parts of the protocol alone.
+ * A peer without a socket. It records the messages that were sent to it and its misbehaviour score. Sent messages are
+ * serialized and parsed, so a payload that cannot be serialized or parsed fails the test. For tests of message handlers.
  */
 import { MESSAGES, type Command, type Payload } from '../../src/net/messages/table.js';
 import type { MessageCodec } from '../../src/net/messages/codec.js';
@@ -51,11 +51,11 @@ export class FakePeer implements Peer {
   readonly punishments: string[] = [];
   readonly rejects: { command: string; code: number; reason: string; hash: Buffer | undefined }[] = [];
   readonly useful: ('block' | 'tx')[] = [];
-  /** Why it was disconnected; null while it is not. */
+  /** Reason of the disconnect; null while it is connected. */
   goneReason: string | null = null;
-  /** Notified of each message instead of remembering it. */
+  /** Is called with each message; the message is then not recorded. */
   onSent: ((sent: Sent) => void) | null = null;
-  /** Told once of the end. */
+  /** Is called once when the connection ends. */
   onGone: () => void = () => undefined;
 
   constructor(options: FakePeerOptions = {}, id = nextId++) {
@@ -116,30 +116,30 @@ export class FakePeer implements Peer {
     this.useful.push(what);
   }
 
-  /** Payloads of a command sent so far; they are forgotten. */
+  /** Returns the payloads of a command that were sent so far, and removes them. */
   take<C extends Command>(command: C): Payload<C>[] {
     const taken = this.sent.filter((sent) => sent.command === command);
     for (const sent of taken) this.sent.splice(this.sent.indexOf(sent), 1);
     return taken.map(({ payload }) => payload as Payload<C>);
   }
 
-  /** Commands sent and not taken yet, in order. */
+  /** Commands that were sent and not removed yet, in order. */
   get commands(): Command[] {
     return this.sent.map(({ command }) => command);
   }
 }
 
-/** Does with parts what the peer layer does: handshakes, messages one after the other, turns, good-byes. */
+/** Calls message handlers as the peer layer does: handshakes, messages one after the other, turns, disconnects. */
 export class PartHost {
   private readonly parts: readonly MessageHandler[];
-  /** For its own: what depends on the ids must not depend on which tests ran before. */
+  /** Each instance has its own ids, because results that depend on the ids must not depend on earlier tests. */
   private nextId = 0;
 
   constructor(parts: readonly MessageHandler[]) {
     this.parts = parts;
   }
 
-  /** `prepare` may change the peer before it is told anything. */
+  /** `prepare` may change the peer before the handlers see it. */
   connect(options: FakePeerOptions = {}, prepare?: (peer: FakePeer) => void): FakePeer {
     const peer = new FakePeer(options, this.nextId++);
     prepare?.(peer);
@@ -152,7 +152,7 @@ export class PartHost {
     return peer;
   }
 
-  /** Hands a message to all parts that take it. */
+  /** Passes a message to all handlers of its command. */
   async deliver<C extends Command>(peer: Peer, command: C, payload: Payload<C>): Promise<void> {
     for (const part of this.parts) {
       const handler = part.handlers[command] as ((peer: Peer, payload: Payload<C>) => unknown) | undefined;
@@ -170,13 +170,13 @@ export class PartHost {
     }
   }
 
-  /** What `getpeerinfo` would tell. */
+  /** Members of `getpeerinfo`. */
   describe(peer: Peer): object {
     return Object.assign({}, ...this.parts.map((part) => part.describe?.(peer) ?? {})) as object;
   }
 }
 
-/** Repeats itself: for tests that need numbers without meaning. */
+/** A generator with a fixed sequence, for tests that need arbitrary numbers. */
 export class CountingRandom implements RandomSource {
   private state = 1;
 

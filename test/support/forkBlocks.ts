@@ -1,4 +1,4 @@
-/** Grows a trie of many names in a real database and takes it back and forth across one fork block, with figures. */
+/** Builds a trie of many names in a real database, connects and disconnects one fork block, and measures both. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,11 +21,11 @@ export interface ForkFigures {
   connectSec: number;
   disconnectSec: number;
   reconnectSec: number;
-  /** Growth of live memory while the fork block was in work, at its peak. */
+  /** Peak growth of live memory while the fork block was processed. */
   extraMb: number;
 }
 
-/** Mixed spellings, so that names meet when they are normalized: every third name is another one in capitals. */
+/** Names with mixed spellings, so that some become equal by normalization: every third name repeats another one in capitals. */
 function nameOf(number: number): Buffer {
   const base = number % 3 === 2 ? number - 1 : number;
   const name = createHash('sha256')
@@ -74,7 +74,7 @@ export class ForkRun {
     return toHex(root);
   }
 
-  /** A claim for each name, and a support for every fifth. Leaves room for the rest of the blocks below `lastHeight`. */
+  /** Connects blocks with a claim for each name and a support for every fifth name, then empty blocks up to `lastHeight`. */
   async grow(names: number, lastHeight: number): Promise<string> {
     let root = '';
     for (let made = 0; made < names; made += PER_BLOCK) {
@@ -98,7 +98,7 @@ export class ForkRun {
     return root;
   }
 
-  /** Root of the trie that is built from the names as they stand. */
+  /** Root of a trie that is built from the stored names. */
   async rootFromNames(allClaims: boolean): Promise<string> {
     const builder = new TrieBuilder(allClaims, () => undefined);
     const names = { gte: CLAIM_PREFIX.name, lt: prefixEnd(CLAIM_PREFIX.name) };
@@ -110,7 +110,7 @@ export class ForkRun {
     return toHex(builder.finish());
   }
 
-  /** Digest of every row but what a disconnected fork leaves behind: nodes of the new form, and bits of idle names. */
+  /** Digest of every row except those that a disconnected fork leaves: nodes in the new format, and bits of idle names. */
   async digest(): Promise<string> {
     const hash = createHash('sha256');
     for await (const [key, row] of this.store.range({ gte: 'a', lt: '~' })) {
@@ -120,7 +120,7 @@ export class ForkRun {
     return hash.digest('hex');
   }
 
-  /** Connects the fork block, takes it back, connects it again; the checks see the root after each step. */
+  /** Connects the fork block, disconnects it and connects it again. The checks receive the root after each step. */
   async cross(
     check: (root: string) => Promise<void>,
     checkBack: (root: string) => Promise<void>,
@@ -146,7 +146,9 @@ export class ForkRun {
   }
 }
 
-/** Samples the memory that survives a collection, heap and buffers; resident memory follows the collector's mood. */
+/**
+ * Measures the memory of heap and buffers that survives a collection. Resident memory depends on the time of the collections.
+ */
 class MemoryMeter {
   private readonly collect: () => void;
   private readonly before: number;

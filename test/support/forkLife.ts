@@ -1,4 +1,4 @@
-/** Short chains across the forks of claims, with busy blocks around each fork, against the naive model. */
+/** Short chains across the claim forks, with many operations in the blocks around each fork, compared with the naive model. */
 import assert from 'node:assert/strict';
 import { ClaimStore, type ClaimRules } from '../../src/store/claims/claimStore.js';
 import { ClaimCorruptionError, TrieCorruptionError } from '../../src/claimtrie/corruption.js';
@@ -16,9 +16,9 @@ const NAMES = [
   ...['\u00e9', 'e\u0301', '\u00c9', 'E\u0301', 'a\u00e9', 'ae\u0301', 'aE\u0301', '\u00e9b', 'e\u0301B'],
 ].map((name) => Buffer.from(name));
 
-/** Rules whose forks stand near one another, or in one block, after some blocks; and the busy blocks. */
+/** Rules whose forks have close or equal heights, and the blocks with many operations. */
 function drawRules(random: (count: number) => number): { rules: ClaimRules; from: number; last: number } {
-  // After 32 blocks of ownership new claims of a name wait.
+  // New claims of a name are delayed after 32 blocks of ownership.
   const from = random(3) === 0 ? 34 + random(40) : 4;
   const fork = (): number => from + 1 + random(4);
   const [normalizationForkHeight, extendedExpirationForkHeight, hashFork] = [fork(), fork(), fork()];
@@ -44,7 +44,7 @@ class ForkLife {
   private readonly store: ClaimStore;
   forkBlocks = 0;
   late = 0;
-  /** Rows that were removed, and how often they were missed. */
+  /** Removed rows, and how often they were missed. */
   removed = 0;
   repairs = 0;
 
@@ -81,7 +81,7 @@ class ForkLife {
     return { height, root: fromHex(root) };
   }
 
-  /** Runs a step over the trie after `tip`, again when rows had to be rebuilt. */
+  /** Runs a step on the trie after `tip`, and repeats it if rows had to be rebuilt. */
   private async step(run: (work: MemoryTransaction) => Promise<Bytes>, tip: TrieTip): Promise<Bytes> {
     const once = async (): Promise<Bytes> => {
       const work = this.rows.begin();
@@ -102,7 +102,7 @@ class ForkLife {
     }
   }
 
-  /** Removes one of the rows that follow from the names. */
+  /** Removes one of the rows that are derived from the names. */
   async removeRow(random: (count: number) => number): Promise<void> {
     const keys: string[] = [];
     for (const prefix of [CLAIM_PREFIX.node, SUMMARY_KEY])
@@ -132,14 +132,14 @@ class ForkLife {
 
 export interface Crossed {
   chains: number;
-  /** Rows that were removed, and how often one was missed and rebuilt. */
+  /** Removed rows, and how often one was missed and rebuilt. */
   removed: number;
   repairs: number;
 }
 
 /**
- * Lives chains until `forkBlocks` blocks of forks were connected, each with its own rules; none may read a row late. With
- * `removes` rows of the trie are gone now and then.
+ * Runs chains, each with its own rules, until `forkBlocks` fork blocks were connected. No chain may read a row that was not
+ * prefetched. With `removes`, rows of the trie are removed at random.
  */
 export async function crossForks(firstSeed: number, forkBlocks: number, removes = false): Promise<Crossed> {
   let [removed, repairs] = [0, 0];

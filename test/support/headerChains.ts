@@ -1,4 +1,4 @@
-/** Rows of headers that follow one another, without blocks: valid on regtest, where every header has the least difficulty. */
+/** Sequences of connected headers without blocks. They are valid on regtest, where every header has the minimum difficulty. */
 import { decodeCompact } from '../../src/primitives/compactTarget.js';
 import { grind } from '../../src/mining/grind.js';
 import { regtestParams } from '../../src/params/regtest.js';
@@ -11,15 +11,15 @@ export const HEADER_WORK = 2n;
 const NONCE_OFFSET = 108;
 
 export interface HeaderRowOptions {
-  /** The 112 bytes of the header before the first. */
+  /** The 112 bytes of the header before the first one. */
   after?: Buffer;
-  /** Marks the row: another mark makes other headers. */
+  /** Sequences with different marks have different headers. */
   mark?: number;
-  /** Whether they have the work that they claim, which takes time. */
+  /** Whether the headers have valid proof of work, which takes time to compute. */
   withWork?: boolean;
 }
 
-/** Gives a header the work that its bits ask for. */
+/** Finds the proof of work that the bits of the header require. */
 export async function sealHeader(bytes: Buffer): Promise<Buffer> {
   const { target } = decodeCompact(parseHeaderBytes(bytes).bits);
   bytes.writeUInt32LE(await grind(bytes, target, 1 << 20, new AbortController().signal), NONCE_OFFSET);

@@ -1,4 +1,4 @@
-/** Answers whose every text is hostile, and the pages that show them. */
+/** Answers in which every text is hostile, and the pages that show them. */
 import { Lru } from '../../src/util/lru.js';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { AskError } from '../../src/explorer/explorerRpcClient.js';
@@ -86,7 +86,7 @@ const scriptOf = (text: string): string =>
     Buffer.of(0x51),
   ]).toString('hex');
 
-/** The answer of each method, with the text in every place where the chain, a peer or a file may have put one. */
+/** The answer of each method. The text is in every field that may contain data of the chain, of a peer or of a file. */
 export function answers(text: string, long = text): Readonly<Record<string, unknown>> {
   const name = { name: text, normalized_name: text };
   const event = {
@@ -427,7 +427,7 @@ export const ECHO = {
   params: [{ name: 'text', description: 'a text', isRequired: true, cli: 'string' as const }],
 };
 
-/** `long` is in place of texts that have no length of their own. */
+/** `long` is the text of fields that have no maximum length. */
 export function contextOf(
   text: string,
   parts: readonly string[],
@@ -465,7 +465,7 @@ export function contextOf(
   } as PageContext;
 }
 
-/** The pages, each with the text in its address where it takes one. */
+/** The pages. The text is in each address that contains one. */
 export const ADDRESSES: readonly (readonly [
   page: string,
   parts: (text: string) => string[],

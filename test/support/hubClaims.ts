@@ -1,4 +1,4 @@
-/** What a hub in memory answers about the claims on its chain: each that is not spent, those in the mempool too. */
+/** Claim answers of a hub in memory: it knows each unspent claim of its chain and of its mempool. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Txo } from '../../src/daemon/txo/txo.js';
 import { addressOfKey } from '../../src/daemon/wallet/keys.js';
@@ -53,7 +53,7 @@ function keyAddress({ claim }: Txo): string | null {
   return key && addressOfKey(key, regtest);
 }
 
-/** To be asked before the hub; undefined for what is not about claims. */
+/** Is called before the hub. Returns undefined for methods that do not concern claims. */
 export function answerAboutClaims(chain: FakeChain, method: string, params: unknown): string | undefined {
   if (!method.startsWith('blockchain.claimtrie.')) return undefined;
   const claims = claimsOn(chain);

@@ -1,7 +1,7 @@
-/** Programs of the system that tests use where they are there. */
+/** Finds programs of the system that tests use if they are installed. */
 import { spawnSync } from 'node:child_process';
 
-/** Whether a program can be found; says so when it cannot, so that a run shows what it left out. */
+/** Whether a program is installed. Prints a line if it is not, so that the output shows which tests were skipped. */
 export function isInstalled(program: string): boolean {
   const { status } = spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
   if (status !== 0) console.log(`skipped: ${program} is not installed`);

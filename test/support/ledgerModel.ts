@@ -1,4 +1,4 @@
-/** What the ledger's database should answer, recomputed from plain lists each time. */
+/** A naive model of the ledger's database: each answer is computed from plain lists. */
 import { transactionFacts, type OutputFacts } from '../../src/daemon/ledger/store/txoFacts.js';
 import type { TxoFilter } from '../../src/daemon/ledger/txoQuery.js';
 import { toHex } from '../../src/util/bytes.js';

@@ -32,7 +32,7 @@ export interface TestKey {
   readonly address: string;
 }
 
-/** A key that no secret is known of: 33 bytes of a digest. */
+/** A public key without a known secret key: 33 bytes of a digest. */
 export function testKey(label: string): TestKey {
   const publicKey = Buffer.concat([Buffer.of(2), sha256(Buffer.from(label))]);
   return {
@@ -45,7 +45,7 @@ export function testKey(label: string): TestKey {
 
 export const CLAIM_KINDS = ['stream', 'channel', 'collection', 'repost'] as const;
 
-/** The value of a claim of that kind; a signature of zeros where it has a channel. */
+/** The value of a claim of that kind. Its signature is all zeros if it has a channel. */
 export function claimValue(
   kind: (typeof CLAIM_KINDS)[number],
   { channelId = null, withSource = true }: { channelId?: Uint8Array | null; withSource?: boolean } = {},
@@ -121,10 +121,10 @@ export function made(tx: Transaction): MadeTransaction {
   return { tx, txid: txid(tx), raw: formatTransaction(tx) };
 }
 
-/** An outpoint of no one's. */
+/** An outpoint that belongs to no wallet. */
 export const foreignOutPoint = (label: string): OutPoint => ({ hash: sha256(Buffer.from(label)), index: 0 });
 
-/** Numbers from 0 to below `limit`, the same ones for the same seed. */
+/** Numbers from 0 to `limit` - 1; equal seeds give equal numbers. */
 export function randomNumbers(seed: number): (limit: number) => number {
   let state = seed >>> 0;
   return (limit) => {

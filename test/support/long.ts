@@ -1,6 +1,6 @@
 /**
- * Tests and sizes that only runs of the long tests have. A file `x.long.test.ts` that imports `x.test.js` runs the tests of that file
- * in full; a run of the fast tests leaves out those that `longIt` defines.
+ * Tests and sizes of the long tests. A file `x.long.test.ts` that imports `x.test.js` runs the tests of that file in full size.
+ * The fast tests leave out tests that `longIt` defines.
  */
 import { it, type TestAPI } from 'vitest';
 

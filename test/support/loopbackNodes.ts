@@ -1,4 +1,4 @@
-/** Nodes of the DHT on real sockets of the loopback network. */
+/** DHT nodes with real sockets on the loopback interface. */
 import { systemClock, systemRandom, type Clock } from '../../src/daemon/base/clock.js';
 import type { Endpoint } from '../../src/daemon/dht/contact.js';
 import { DhtNode } from '../../src/daemon/dht/node.js';
@@ -10,12 +10,12 @@ const HOST = '127.0.0.1';
 
 export interface LoopbackNode {
   readonly node: DhtNode;
-  /** Of UDP; the node reports the same number as its TCP port. */
+  /** UDP port. The node reports the same number as its TCP port. */
   readonly port: number;
   readonly finder: PeerFinder;
 }
 
-/** The system's clock, which a test may set ahead. Timers that run meanwhile do not end earlier. */
+/** The system's clock, which a test can advance. Running timers do not end earlier. */
 export class AdjustableClock implements Clock {
   private aheadMs = 0;
   readonly after = systemClock.after;
@@ -61,7 +61,7 @@ export async function startLoopbackNode(
   return { node, port, finder: new PeerFinder({ node, trackers: null, external, allowLocalhost: true }) };
 }
 
-/** TCP ports of the peers that the node finds, sorted. */
+/** TCP ports of the peers that the node found, sorted. */
 export async function portsFound({ finder }: LoopbackNode, hash: Buffer): Promise<number[]> {
   const ports: number[] = [];
   for await (const { tcpPort } of finder.peersFor(hash.toString('hex'), new AbortController().signal))

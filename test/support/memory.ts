@@ -1,4 +1,4 @@
-/** Memory that a piece of work takes: what it leaves behind, and the most that it held at once. */
+/** Measures the memory of an operation: what remains after it, and its peak. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,23 +7,23 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 export interface MemoryUse {
-  /** Heap, and memory outside of it, that is still held when the work is done and its result dropped. */
+  /** Bytes on the heap and outside it that are still in use after the operation, without its result. */
   readonly keptBytes: number;
-  /** By how much the process grew at most. Where the system cannot forget an earlier peak, that one hides a smaller one. */
+  /** Maximum growth of the process. If the system cannot reset an earlier peak, a lower later peak is not seen. */
   readonly peakBytes: number;
 }
 
-/** What the process holds on its heap and, known to the collector, outside of it: garbage does not count. */
+/** Bytes that the process uses on its heap and, as the collector reports them, outside it, without garbage. */
 export async function heldBytes(): Promise<number> {
   collectGarbage();
-  // Memory outside of the heap is given back by callbacks that run after the collection.
+  // Memory outside the heap is freed by callbacks that run after the collection.
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** Writing 5 here makes Linux forget the peak so far. */
+/** Writing 5 to this file resets the peak on Linux. */
 const CLEAR_PEAK = '/proc/self/clear_refs';
 const canClear = existsSync(CLEAR_PEAK);
 

@@ -1,4 +1,4 @@
-/** A row store in memory for tests: ordered, with transactions that are committed or thrown away. */
+/** A row store in memory for tests: sorted, with transactions that can be committed or aborted. */
 import type { Bytes } from '../../src/util/bytes.js';
 import { KeyedRows } from '../../src/store/rows/keyedRows.js';
 import {
@@ -37,7 +37,7 @@ export class MemoryRows implements RowReader {
     return new MemoryTransaction(this);
   }
 
-  /** A copy of every row, to be compared. */
+  /** A copy of every row, for comparisons. */
   dump(without = ''): Map<string, string> {
     const copy = new Map<string, string>();
     for (const [key, value] of this.rows.entries()) {
@@ -46,7 +46,7 @@ export class MemoryRows implements RowReader {
     return copy;
   }
 
-  /** Bytes of keys and values by the first character of the key. */
+  /** Number of bytes of keys and values by the first character of the key. */
   sizes(): Record<string, { rows: number; bytes: number }> {
     const sizes: Record<string, { rows: number; bytes: number }> = {};
     for (const [key, value] of this.rows.entries()) {

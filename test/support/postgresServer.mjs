@@ -1,5 +1,5 @@
-// A PostgreSQL server of its own for tests, in a temporary folder: `node postgresServer.mjs <folder with initdb>`. Prints its
-// address when it is ready, as one line of JSON, and ends when its standard input does, whatever became of its parent.
+// A PostgreSQL server for tests, in a temporary folder: `node postgresServer.mjs <folder with initdb>`. Prints its address as
+// one line of JSON when it is ready. Ends when its standard input ends, so that it never outlives its parent.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const [programs] = process.argv.slice(2);
 const PASSWORD = 'not-to-be-logged';
 
-/** PostgreSQL does not run as root: then the user of Debian's package, or no one. */
+/** PostgreSQL refuses to run as root. Root starts it as the user of Debian's package, or as `nobody`. */
 function runner() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {

@@ -1,6 +1,6 @@
 /**
- * Nodes of the DHT of the Python lbry-sdk in one process, on the loopback network, told what to do a command a line.
- * `LBRYNET` names the program `lbrynet` of a checkout that runs, beside which lies `python`.
+ * DHT nodes of the Python lbry-sdk in one process on the loopback interface. Each command is a line. `LBRYNET` is the program
+ * `lbrynet` of a checkout that can run, with `python` in the same folder.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -104,7 +104,7 @@ export class PythonNodes {
     });
   }
 
-  /** Starts so many nodes that know the nodes at the ports; resolves to their own ports when all have joined. */
+  /** Starts nodes that know the nodes at the given ports. Resolves to their own ports when all have joined. */
   start(count: number, seeds: readonly number[]): Promise<number[]> {
     return this.call('start', [count, seeds]) as Promise<number[]>;
   }
@@ -113,22 +113,22 @@ export class PythonNodes {
     await this.call('refresh', []);
   }
 
-  /** Resolves to how many nodes keep it. */
+  /** Resolves to the number of nodes that store it. */
   announce(index: number, hash: Buffer): Promise<number> {
     return this.call('announce', [index, hash.toString('hex')]) as Promise<number>;
   }
 
-  /** Resolves to the TCP ports of those who announced the hash, sorted. */
+  /** Resolves to the TCP ports of the nodes that announced the hash, sorted. */
   find(index: number, hash: Buffer): Promise<number[]> {
     return this.call('find', [index, hash.toString('hex')]) as Promise<number[]>;
   }
 
-  /** Sets the clock of all nodes ahead; timers that wait longer than that are not due. */
+  /** Advances the clock of all nodes. Timers with a longer delay do not become due. */
   async jump(seconds: number): Promise<void> {
     await this.call('jump', [seconds]);
   }
 
-  /** Gives all nodes a new secret for tokens. lbry-sdk does so only where a program asks it to. */
+  /** Gives all nodes a new secret for tokens. lbry-sdk does this only when a program calls for it. */
   async changeTokens(): Promise<void> {
     await this.call('change_tokens', []);
   }

@@ -1,6 +1,6 @@
 /**
- * A wallet of the Python lbry-sdk, which does what its daemon's methods do with one, a command a line.
- * `LBRYNET` names the program `lbrynet` of a checkout that runs, beside which lies `python`.
+ * A wallet of the Python lbry-sdk that runs the methods of its daemon. Each command is a line. `LBRYNET` is the program
+ * `lbrynet` of a checkout that can run, with `python` in the same folder.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -90,7 +90,7 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 `;
 
-/** Null if no lbry-sdk is named. */
+/** Null if `LBRYNET` is not set. */
 export function pythonOfSdk(): string | null {
   const lbrynet = process.env['LBRYNET'];
   return lbrynet ? join(dirname(lbrynet), 'python') : null;
@@ -107,7 +107,7 @@ export class PythonWallet {
     this.answers = this.lines[Symbol.asyncIterator]();
   }
 
-  /** Throws the name of Python's exception. */
+  /** Throws an error with the name of Python's exception. */
   async call<Result = unknown>(name: string, ...args: readonly unknown[]): Promise<Result> {
     this.child.stdin!.write(`${JSON.stringify([name, ...args])}\n`);
     const { value, done } = await this.answers.next();

@@ -1,4 +1,4 @@
-/** The recorded life of a whole lbry-sdk daemon, which is not part of the repository, and the transactions in it. */
+/** A recording of a whole lbry-sdk daemon, which is not part of the repository, and its transactions. */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { sha256 } from '../../src/crypto/hash.js';
@@ -26,7 +26,7 @@ export type RecordedEvent =
   | { readonly kind: 'fund'; readonly address: string; readonly dewies: number; readonly txid: string }
   | { readonly kind: 'mine'; readonly count: number; readonly height: number };
 
-/** Null, and a word about it, where the recording is absent. */
+/** Null, with a printed line, if the recording is absent. */
 export function recordedDaemon(): RecordedEvent[] | null {
   if (!existsSync(RECORDED)) {
     console.log('skipped: the recordings are not present');
@@ -36,7 +36,7 @@ export function recordedDaemon(): RecordedEvent[] | null {
   return lines.map((line) => JSON.parse(line) as RecordedEvent);
 }
 
-/** A payment as the make-believe hub makes its `n`th transaction: signed by no one. */
+/** A payment like the `n`th transaction of the fake hub: it is not signed. */
 export function recordedPayment(address: string, dewies: number, n: number): MadeTransaction {
   const destination = decodeDestination(address, regtest.addressPrefixes);
   if (destination?.type !== 'pubkeyhash') throw new Error(`${address} is of no key`);
@@ -53,7 +53,7 @@ export function recordedPayment(address: string, dewies: number, n: number): Mad
   return made(tx);
 }
 
-/** The transaction that a call put into the mempool; null if it made none or only showed one. */
+/** The transaction that a call put into the mempool; null if it made none or returned a preview. */
 export function recordedTransaction({ method, params, answer }: RecordedCall): MadeTransaction | null {
   const { result } = answer as { result?: { hex?: unknown; txid?: string } | null };
   if (typeof result?.hex !== 'string' || params['preview'] === true || method === 'transaction_show')

@@ -1,6 +1,6 @@
 /**
- * The search index of a test chain, written by a thread that follows the claim index itself, as a node has it; and what the
- * node's own thread makes of the same chain.
+ * The search index of a test chain, written by a thread that follows the claim index, as in a node. It is compared with an
+ * index that the test's thread builds from the same chain.
  */
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'vitest';
@@ -19,24 +19,24 @@ import { sqliteContents } from './searchBackends.js';
 import type { TestChain } from './testChain.js';
 
 const prefixes = addressPrefixesOf(regtestParams);
-/** Bounds what hangs, and nothing else. */
+/** Only ends a test that hangs. */
 export const LONG_MS = 120_000;
-/** After so many ends a thread is abandoned. */
+/** Number of ends after which a thread is not started again. */
 export const PAUSES_MS = [1, 2, 3];
 
 const mirroredChain = ({ opened }: TestChain): MirroredChain => followedChain(opened.reader);
 
-/** The follower in the thread that writes an index in a file. */
+/** The follower in the thread that writes an index to a file. */
 export class RemoteSearch {
   readonly path: string;
   readonly chain: TestChain;
   readonly backend: SqliteBackend;
   readonly follower: RemoteFollower;
-  /** Waited for before values are read. */
+  /** Is awaited before values are read. */
   onValues: () => Promise<void> = async () => {};
 
   private gate: Promise<void> = Promise.resolve();
-  /** Threads in the order in which they were started: the one that writes, one that reads once it is needed, and what came for either. */
+  /** Threads in the order of their starts (the writer, then a reader when one is needed), and the messages to each. */
   readonly threads: readonly Worker[];
   private readonly forget: () => void;
 
@@ -105,7 +105,7 @@ export class RemoteSearch {
     await this.backend.close();
   }
 
-  /** Has the index, which must not be empty, rebuilt; resolves while it is being made. */
+  /** Has the index rebuilt, which must not be empty. Resolves while it is being rebuilt. */
   async remake(): Promise<void> {
     let open = (): void => undefined;
     this.gate = new Promise((resolve) => (open = resolve));
@@ -119,7 +119,7 @@ export class RemoteSearch {
     return new BackedClaimSearch(this.chain.services.claimIndex!, this.backend, this.follower, SILENT_LOGGER);
   }
 
-  /** Waits until the index has come to where the chain stands. */
+  /** Waits until the index is at the tip of the chain. */
   async expectAtTip(): Promise<void> {
     const { follower } = this;
     const { height, hashAt } = mirroredChain(this.chain);
@@ -128,7 +128,7 @@ export class RemoteSearch {
     expect(follower.status).toMatchObject({ tip: { height, hash: hashAt(height) }, failure: null });
   }
 
-  /** Holds the index against what the node's own thread makes of the same chain from nothing, in a file at `path`. */
+  /** Compares the index with one that this thread builds from the same chain, in a file at `path`. */
   async expectAsFresh(path: string): Promise<void> {
     const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
     const index = this.chain.services.claimIndex!;

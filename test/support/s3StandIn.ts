@@ -1,6 +1,6 @@
 /**
- * An S3-compatible store in memory, for tests: put, head and get of objects in one bucket. It verifies signatures by the
- * specification on its own (AWS General Reference, "Signature Version 4"), and fails in the ways that a test sets.
+ * An S3-compatible store in memory for tests: put, head and get of objects in one bucket. It verifies signatures with its own
+ * code (AWS General Reference, "Signature Version 4"), and fails in the ways that a test sets.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,8 +12,8 @@ export const SECRET_KEY = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 export const BUCKET = 'blobs';
 
 /**
- * What a request meets: a status with a code; no answer; a connection that is cut; half of the bytes; other bytes; a success
- * that keeps nothing.
+ * The failure of a request: a status with a code; no answer; a closed connection; half of the bytes; other bytes; a success
+ * that stores nothing.
  */
 export type Fault =
   | { readonly status: number; readonly code: string; readonly headers?: Readonly<Record<string, string>> }
@@ -33,9 +33,9 @@ const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(b
 
 export class S3StandIn {
   readonly objects = new Map<string, StoredObject>();
-  /** `PUT key`, as they came. */
+  /** Requests as `PUT key`, in their order. */
   readonly requests: string[] = [];
-  /** Called for each request that is signed well. */
+  /** Called for each request with a valid signature. */
   fault: (method: string, key: string) => Fault | null = () => null;
   /** Awaited before the answer. */
   delay: () => Promise<void> = () => Promise.resolve();
@@ -54,7 +54,7 @@ export class S3StandIn {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Listens, at the same port as before. */
+  /** Listens on the same port as before. */
   async start(): Promise<void> {
     this.server = createServer((request, response) => {
       this.running++;
@@ -67,7 +67,7 @@ export class S3StandIn {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections. */
   async stop(): Promise<void> {
     const server = this.server;
     if (server === null) return;
@@ -107,7 +107,7 @@ export class S3StandIn {
     response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
   }
 
-  /** The code of S3 for what is wrong with the signature; null if it is right. */
+  /** The error code of S3 for an invalid signature; null if it is valid. */
   private refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer): string | null {
     const form =
       /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;
@@ -124,7 +124,7 @@ export class S3StandIn {
     const names = signed.split(';');
     for (const name of ['host', 'x-amz-content-sha256', 'x-amz-date'])
       if (!names.includes(name)) return 'AccessDenied';
-    // All of Amazon's headers must be signed.
+    // All headers of Amazon must be signed.
     for (const name of Object.keys(headers))
       if (name.startsWith('x-amz-') && !names.includes(name)) return 'AccessDenied';
     if ((headers['x-amz-security-token'] ?? null) !== this.sessionToken) return 'InvalidToken';

@@ -1,7 +1,7 @@
 /**
- * The backends of claim search that tests run on: SQLite always; PostgreSQL where `LBCNODE_TEST_POSTGRES` names a server
- * (`postgres://…`, whose user may make schemas), and in the long tests also where its programs are installed: then a server is
- * started for the tests of this process, and ends with it.
+ * The backends of claim search that tests use. SQLite is always tested. PostgreSQL is tested if `LBCNODE_TEST_POSTGRES` names a
+ * server (`postgres://…`, whose user can create schemas). The long tests also test it if its programs are installed: they start
+ * a server that ends with their process.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -34,20 +34,20 @@ export interface TestReader {
   close(): Promise<void>;
 }
 
-/** A first build from documents that a test made. */
+/** The first build, from documents of a test. */
 export interface DocumentBuild {
   readonly base: BlockId;
-  /** Lists in the order of claim ids, with the last id of each. */
+  /** Lists in the order of claim ids, each with its last id. */
   readonly documents: readonly (readonly [documents: readonly ClaimDocument[], after: string])[];
   readonly scores: readonly BlockScores[];
 }
 
-/** An index of one backend, empty when it is made. */
+/** An index of one backend, initially empty. */
 export interface TestIndex {
   build(build: DocumentBuild): Promise<void>;
   openWriter(): Promise<IndexWriter>;
   openReader(lists: CensorLists): Promise<TestReader>;
-  /** All that a search can see, whatever numbers the index gave. */
+  /** Everything that a search can see, without the numbers that the index assigned. */
   contents(): Promise<Record<string, unknown>>;
   remove(): Promise<void>;
 }
@@ -80,7 +80,7 @@ async function readContents(query: Query) {
   };
 }
 
-/** See `TestIndex.contents`, of a file of SQLite. */
+/** Implements `TestIndex.contents` for a file of SQLite. */
 export async function sqliteContents(path: string): Promise<Record<string, unknown>> {
   const database = (await loadSqlite()).open(path);
   try {
@@ -122,7 +122,7 @@ const sqlite: SearchBackendOfTests = {
   },
 };
 
-/** The folder of PostgreSQL's programs, the newest where there are several; null if there is none. */
+/** The folder of PostgreSQL's programs; the newest if there are several, null if there is none. */
 function findPrograms(): string | null {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -157,7 +157,7 @@ function startServer(programs: string): Promise<string> {
 const programs = findPrograms();
 let started: Promise<string> | undefined;
 
-/** The address of a server to test with; null, with a line that says so, where none can be had. */
+/** The address of a server for tests. If there is none, prints a line and resolves to null. */
 export function postgresUrl(): Promise<string> | null {
   const named = process.env['LBCNODE_TEST_POSTGRES'];
   if (named !== undefined && named !== '') return Promise.resolve(named);
@@ -171,7 +171,7 @@ export function postgresUrl(): Promise<string> | null {
 
 let schemas = 0;
 
-/** A place that no other test uses. */
+/** A schema that no other test uses. */
 export async function newPostgresTarget(): Promise<PostgresTarget & { remove(): Promise<void> }> {
   const target = { url: await postgresUrl()!, schema: `lbcnode_test_${process.pid}_${schemas++}` };
   return {

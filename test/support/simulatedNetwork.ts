@@ -1,11 +1,11 @@
-/** UDP between nodes of a test, on simulated time: latency, loss, and nodes that are cut off. */
+/** UDP between nodes of a test in simulated time, with latency, loss, and nodes that can be disconnected. */
 import type { Clock } from '../../src/daemon/base/clock.js';
 import type { DatagramListener, UdpPort } from '../../src/daemon/dht/udpPort.js';
 
 export interface NetworkOptions {
   readonly clock: Clock;
   readonly latencyMs?: number;
-  /** Which datagrams are lost. */
+  /** Decides which datagrams are lost. */
   readonly isLost?: () => boolean;
 }
 
@@ -38,7 +38,7 @@ export class SimulatedNetwork {
     };
   }
 
-  /** Sends as if from that address. */
+  /** Sends a datagram with that address as its source. */
   send(data: Buffer, from: readonly [string, number], to: readonly [string, number]): void {
     const { clock, latencyMs = 20, isLost } = this.options;
     this.sent++;
@@ -50,7 +50,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Nothing comes from or to the address any more, until `revive`. */
+  /** Drops all datagrams from and to the address until `revive`. */
   kill(address: string, port: number): void {
     this.dead.add(placeOf(address, port));
   }

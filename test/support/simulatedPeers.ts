@@ -1,30 +1,30 @@
-/** Peers of the blob exchange on simulated time: good, slow, silent, lying and dead ones. */
+/** Peers of the blob exchange in simulated time: good, slow, silent, lying and dead ones. */
 import type { Clock } from '../../src/daemon/base/clock.js';
 import type { ContentPeer } from '../../src/daemon/dht/peerSource.js';
 import type { Dial, LinkEvents } from '../../src/daemon/exchange/links.js';
 import type { NamedPeerSource } from '../../src/daemon/exchange/ports.js';
 
 export type PeerKind =
-  /** Sends what it has. */
+  /** Sends the blobs that it has. */
   | 'good'
   /** Refuses connections. */
   | 'refusing'
-  /** Never takes a connection. */
+  /** Never accepts a connection. */
   | 'unreachable'
-  /** Takes a connection and never answers. */
+  /** Accepts a connection and never answers. */
   | 'silent'
-  /** Begins to send and stops. */
+  /** Starts to send and stops. */
   | 'stalling'
   /** Sends other bytes. */
   | 'lying'
-  /** Has nothing. */
+  /** Has no blob. */
   | 'empty'
   /** Closes after the request. */
   | 'closing';
 
 export interface SimulatedPeer {
   readonly kind: PeerKind;
-  /** Blobs of `good` peers; without it all. */
+  /** Blobs of `good` peers; default: all. */
   readonly has?: ReadonlySet<string>;
   /** 0: at once. */
   readonly bytesPerSecond?: number;
@@ -60,7 +60,7 @@ export class SimulatedPeers {
     this.peers.set(place.address, peer);
   }
 
-  /** Gives the peers at each lookup, after some time. */
+  /** Returns the peers for each lookup, after a delay. */
   source(peers: () => readonly ContentPeer[], delayMs = 100): NamedPeerSource & { lookups: number } {
     const clock = this.clock;
     const source = {

@@ -1,4 +1,4 @@
-/** Counting the pauses of work in slices: what tells, without a clock, that it would not hold the event loop. */
+/** Counts the yields of long work. This shows, without measuring time, that the work does not block the event loop. */
 import { SLICE_MS } from '../../src/util/slices.js';
 import type { Slices } from '../../src/util/slices.js';
 
@@ -10,8 +10,8 @@ export function countPauses<T>(work: Slices<T>): { value: T; pauses: number } {
 }
 
 /**
- * Does work, and counts the turns that the event loop takes meanwhile. By the clock of the work each look at it takes
- * `lookMs`, a whole slice by default: so the turns tell how often it looked, and not how fast the machine is.
+ * Runs the work and counts the iterations of the event loop meanwhile. Each time the work reads its clock, the clock advances
+ * by `lookMs`, by default a whole slice. So the number shows how often the work read the clock, not how fast the machine is.
  */
 export async function countTurns<T>(
   work: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function countTurns<T>(
   const { now } = performance;
   // An integer, so that the difference of two readings is exact. With a fraction, rounding at a power of two would change it.
   let nowMs = Math.ceil(now.call(performance));
-  // No spy, which would keep a note of each look.
+  // Not a spy, because a spy records each call.
   performance.now = () => (nowMs += lookMs);
   let turns = 0;
   let isOver = false;

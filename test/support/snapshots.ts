@@ -1,4 +1,4 @@
-/** Snapshots of chains of unit tests. */
+/** Snapshots of the chains of unit tests. */
 import { join } from 'node:path';
 import {
   dumpSnapshot,
@@ -34,7 +34,7 @@ export function dumpOf(
   });
 }
 
-/** Reads a file as a node of the chain's network would; `change` replaces what it expects. */
+/** Reads a file as a node of the chain's network does. `change` replaces what the node expects. */
 export function verify(
   chain: TestChain,
   path: string,

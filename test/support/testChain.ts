@@ -1,6 +1,6 @@
 /**
- * A regtest chain on a temporary folder with everything that RPC methods ask for: blocks are made by the node's own
- * miner, with transactions that a test hands in. For unit tests; nothing listens and no process is started.
+ * A regtest chain in a temporary folder with all services that RPC methods use. The node's own miner makes the blocks, with
+ * transactions of the test. For unit tests: it does not listen and starts no process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,9 +46,9 @@ import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../src/util/loggi
 import { Writer } from '../../src/util/writer.js';
 import { emptyMempool } from './emptyMempool.js';
 
-/** Anyone can spend it. */
+/** A script that anyone can spend. */
 export const OPEN_SCRIPT = Buffer.from('51', 'hex');
-/** An address and its script: twenty zero bytes, which no one can spend. */
+/** An address and its script. The key hash is twenty zero bytes, so it cannot be spent. */
 export const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 export const ADDRESS_SCRIPT = scriptForDestination({ type: 'pubkeyhash', hash: new Uint8Array(20) });
 
@@ -59,25 +59,25 @@ export interface TestChainOptions {
   addressIndex?: boolean;
   filterIndex?: boolean;
   claimIndex?: boolean;
-  /** Blocks for which there are proofs, and for which indexes can be taken back; 5000 by default. */
+  /** Number of past blocks with proofs, and the maximum depth to which indexes can be disconnected; default: 5000. */
   proofWindow?: number;
-  /** 100 by default. */
+  /** Default: 100. */
   supportDelay?: ClaimRules['supportDelay'];
   prune?: boolean;
   params?: NetworkParams;
-  /** 0 by default. */
+  /** Default: 0. */
   minimumChainWork?: bigint;
-  /** A folder that is there already; a new one without. */
+  /** An existing folder; default: a new one. */
   folder?: string;
-  /** What the clock says while the folder is opened, and at first. */
+  /** Initial time of the clock. */
   timeSec?: number;
-  /** Told what the operator is told. */
+  /** Is called with each warning to the operator. */
   warn?: (message: string) => void;
   log?: Logger;
   reindexChainstate?: boolean;
-  /** A snapshot that a new folder is started from. */
+  /** A snapshot from which a new folder starts. */
   snapshot?: SnapshotSource;
-  /** Called at the named points of loading and flushing. */
+  /** Called at the named points of loading and of flushes. */
   onPoint?: (name: string) => void;
 }
 
@@ -89,11 +89,11 @@ export interface Answer {
 export class TestChain {
   readonly folder: string;
   readonly opened: OpenedChain;
-  /** Goes on with indexes that are behind when a test asks for it. */
+  /** Continues indexes that are behind, when a test calls it. */
   readonly fill: BackgroundFill;
   readonly services: RpcServices;
   readonly miner: Miner;
-  /** Transactions for the next block; emptied by it. */
+  /** Transactions for the next block, which removes them. */
   readonly pending: Transaction[] = [];
   timeSec: number;
 
@@ -244,7 +244,7 @@ export class TestChain {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Closes the chain and opens its folder again, with the same clock. The old object is of no use any more. */
+  /** Closes the chain and opens its folder again with the same clock. The old object must not be used afterwards. */
   async reopen(options: TestChainOptions = {}): Promise<TestChain> {
     await this.opened.close();
     const again = await TestChain.open({ ...options, folder: this.folder });
@@ -252,7 +252,7 @@ export class TestChain {
     return again;
   }
 
-  /** Mines blocks that pay `script`; the first holds what is pending. Answers their ids in wire order. */
+  /** Mines blocks that pay to `script`. The first block contains the pending transactions. Returns the ids in wire order. */
   mine(count: number, script: Bytes = OPEN_SCRIPT): Promise<Buffer[]> {
     return this.miner.generate(script, count, Infinity, new AbortController().signal);
   }
@@ -262,7 +262,7 @@ export class TestChain {
     return this.opened.reader.readBlock(this.opened.chain.index.active.at(height));
   }
 
-  /** A block that would follow the tip, without proof of work; the chain does not see it. */
+  /** A block on the tip without proof of work. It is not connected. */
   async makeBlock(): Promise<LoadedBlock> {
     const template = await this.miner.assembler.assemble(OPEN_SCRIPT);
     setExtraNonce(template, 1);
@@ -281,7 +281,7 @@ export class TestChain {
     };
   }
 
-  /** Calls a method; an answer that does not fit its declaration fails the test. */
+  /** Calls a method. An answer that does not match its declaration fails the test. */
   async call(
     method: RpcMethod,
     params: readonly JsonValue[] = [],
@@ -304,7 +304,7 @@ export class TestChain {
   }
 }
 
-/** Each after those that it spends. */
+/** Each transaction comes after those that it spends. */
 function blockCandidates(transactions: readonly Transaction[]): BlockCandidate[] {
   const made = new Map<string, BlockCandidate>();
   for (const tx of transactions) {

@@ -34,7 +34,7 @@ export function testAccount(accountId: string, gap = 5): TestAccount {
 
 export interface TestLedger {
   readonly ledger: OpenLedger;
-  /** Warnings of its log. */
+  /** Warnings in its log. */
   readonly warnings: string[];
   readonly folder: string;
 }

@@ -1,4 +1,7 @@
-/** A UDP tracker for tests, over a port that the test gives. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py `UDPTrackerServerProtocol`. */
+/**
+ * A UDP tracker for tests on a port that the test chooses. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py
+ * `UDPTrackerServerProtocol`.
+ */
 import type { UdpPort } from '../../src/daemon/dht/udpPort.js';
 
 const PROTOCOL_ID = 0x41727101980n;
@@ -32,7 +35,7 @@ export class TrackerServer {
     this.peers.set(key, peers.add(`${address}:${port}`));
   }
 
-  /** `address:port` of those who announced the hash. */
+  /** `address:port` of the peers that announced the hash. */
   peersOf(infoHash: Buffer): string[] {
     return [...(this.peers.get(infoHash.toString('hex')) ?? [])];
   }

@@ -1,6 +1,6 @@
 /**
- * A chain in memory and wallets on it, for tests of what makes transactions: coins are given out, transactions that are
- * broadcast are checked (inputs unspent, signatures good) and taken in. Its claim index knows every claim.
+ * A chain in memory and wallets on it, for tests of transaction building. Broadcast transactions are checked (unspent inputs,
+ * valid signatures) and accepted. Its claim index has every claim.
  */
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
@@ -84,9 +84,9 @@ export class WorldLedger implements LedgerPort {
   readonly kept = new Map<string, Kept>();
   readonly transactions = new Map<string, Transaction>();
   readonly broadcasts: Transaction[] = [];
-  /** What a broadcast fails with. */
+  /** The error with which every broadcast fails; null for none. */
   refusal: Error | null = null;
-  /** Runs before a broadcast is taken. */
+  /** Runs before a broadcast is accepted. */
   beforeTaking: () => Promise<void> = () => Promise.resolve();
   isTaken = true;
   private readonly owners = new Map<string, AddressRow>();
@@ -102,7 +102,7 @@ export class WorldLedger implements LedgerPort {
       .map(([key]) => key);
   }
 
-  /** Takes a transaction in, whatever it spends. */
+  /** Accepts a transaction without checking its inputs. */
   take(tx: Transaction, height: number): void {
     const hash = txid(tx);
     const id = hashToHex(hash);
@@ -118,7 +118,7 @@ export class WorldLedger implements LedgerPort {
     }
   }
 
-  /** A payment out of nothing. */
+  /** A payment without a previous transaction. */
   give(pubkeyHash: Bytes, amountDewies: bigint, height = 10): Txo {
     return this.giveOutput(payKeyHash(amountDewies, pubkeyHash).script, amountDewies, height);
   }
@@ -268,7 +268,7 @@ export class WorldLedger implements LedgerPort {
     },
   };
 
-  /** Claims that are not spent, the latest first. */
+  /** Unspent claims, the latest first. */
   private claimList(): Txo[] {
     return [...this.kept.values()]
       .filter(({ txo, spentBy }) => spentBy === null && txo.isClaim)
@@ -276,7 +276,7 @@ export class WorldLedger implements LedgerPort {
       .reverse();
   }
 
-  /** What the claim index tells, which is checked where it comes from. */
+  /** Claims by id and by URL, without the checks of the real claim index. */
   readonly claims: ClaimsPort = {
     byId: (id) =>
       Promise.resolve(this.claimList().find(({ claimId }) => claimId && hashToHex(claimId) === id) ?? null),
@@ -338,7 +338,7 @@ function checkSignature(tx: Transaction, n: number, scriptSig: Bytes, script: By
 export class WorldAccount implements AccountPort {
   readonly account: Account;
   readonly channelKeys: ChannelKeys;
-  /** Change goes to the first, always. */
+  /** The change of all transactions is paid to this key hash, the first one of the account. */
   readonly change: Buffer;
   private readonly world: WorldLedger;
   private readonly keys = new Map<string, readonly [KeyChain, number]>();
@@ -426,7 +426,7 @@ export class WorldWallet implements WalletPort {
   readonly accounts: WorldAccount[];
   private readonly world: WorldLedger;
   isLocked = false;
-  /** Broadcasts that had been taken when the wallet was saved, for each save. */
+  /** For each save of the wallet, the number of broadcasts that had been accepted before. */
   readonly saves: number[] = [];
   failsToSave = false;
 
@@ -481,7 +481,7 @@ const SEEDS = [
   'abandon ability able about above absent absorb abstract absurd abuse access accident',
 ];
 
-/** A ledger, a wallet of two accounts, and what makes transactions of them. */
+/** A ledger, a wallet with two accounts, and a transaction builder for them. */
 export function txBuildingWorld(settings: Partial<TxBuildingPorts['settings']> = {}) {
   const ledger = new WorldLedger();
   const wallet = new WorldWallet(ledger, SEEDS);

@@ -1,11 +1,11 @@
-/** Coins in a list, as what choosing them looks at. */
+/** A list of coins for coin selection. */
 import type { Coin, UtxoPool } from '../../src/daemon/wallet/tx/utxoPool.js';
 
 export interface ListedCoin extends Coin {
   readonly height: number;
 }
 
-/** Amounts are told `atOnce` at a time. */
+/** A UTXO pool over a list. `below` returns at most `atOnce` amounts. */
 export function poolOf<C extends ListedCoin>(coins: readonly C[], atOnce = 3): UtxoPool<C> {
   const sumOf = (some: readonly C[]): bigint =>
     some.reduce((sum, { effectiveAmount }) => sum + effectiveAmount, 0n);

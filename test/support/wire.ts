@@ -1,4 +1,4 @@
-/** A way to a TCP server that can be cut, and can fall silent. */
+/** A TCP proxy that can close connections or stop forwarding. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class Wire {
@@ -21,7 +21,7 @@ export class Wire {
     });
   }
 
-  /** Listens on loopback; answers the port. */
+  /** Listens on the loopback interface. Resolves to the port. */
   async open(port = 0): Promise<number> {
     await new Promise<void>((resolve) => this.server.listen(port, '127.0.0.1', resolve));
     return (this.server.address() as { port: number }).port;

@@ -1,4 +1,4 @@
-/** Blocks that peers send: asked for or not, whole or in compact form, right or wrong. */
+/** Blocks that peers send: requested or not, full or compact, valid or invalid. */
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/network.js';
 import {
@@ -104,7 +104,7 @@ export function blockScenarios(stage: () => Stage): void {
       const [peer, other] = [await stage().greet(), await stage().greet()];
       other.send('sendheaders');
       const best = await tip();
-      // So that the other knows what the blocks follow on.
+      // So that the peer knows the parents of the blocks.
       other.send('getheaders', locator([best.hash]));
       await other.settled();
       const row = mineRow(best, 300);
@@ -279,7 +279,7 @@ export function blockScenarios(stage: () => Stage): void {
     });
   });
 
-  // Blocks that were asked for must come within a second on this network, and machines pause at times.
+  // On this network requested blocks must arrive within a second, and machines pause at times.
   describe('requested blocks that do not arrive', { retry: 2 }, () => {
     it('are requested from another peer, and the silent peer is disconnected', async () => {
       const [liar, honest] = [await stage().greet(), await stage().greet()];
@@ -289,7 +289,7 @@ export function blockScenarios(stage: () => Stage): void {
       expect(itemsOf(await liar.next('getdata'))).toHaveLength(4);
       honest.send('headers', all);
       await honest.settled();
-      // A block may take one and a half of the seconds that lie between blocks here, with two peers.
+      // With two peers, a requested block may take one and a half times the block interval of this network.
       await stage().expectSentAway(liar);
       expect(itemsOf(await honest.next('getdata'))).toHaveLength(4);
       for (const { raw } of row) honest.send('block', raw);
@@ -318,7 +318,7 @@ export function blockScenarios(stage: () => Stage): void {
       await peer.settled();
       return peer;
     }
-    /** Coinbase and shortened ids of the rest. */
+    /** The coinbase, and short ids of the other transactions. */
     const compact = (block: MinedBlock, nonce = 5n): Buffer =>
       cmpctblock(
         block.header,
@@ -405,7 +405,7 @@ export function blockScenarios(stage: () => Stage): void {
 
     it('without a pending request for their transactions are ignored', async () => {
       const peer = await stage().greet();
-      // The first question is the node's own.
+      // The first request is the node's own.
       await peer.next('getheaders');
       const block = mineBlock(await tip());
       expect(answersAmong(await peer.answersTo('blocktxn', blocktxn(block.hash, block.txs)))).toEqual([]);

@@ -13,18 +13,18 @@ export type Step =
       readonly as: string;
       readonly bid: number;
       readonly name?: string;
-      /** The label of the channel that signs. */
+      /** The label of the signing channel. */
       readonly by?: string;
       /** The label of the key: that of a channel, or the one that signs; without it the key is called as the channel. */
       readonly key?: string;
-      /** It is a channel. */
+      /** Whether it is a channel. */
       readonly isChannel?: boolean;
-      /** Digits that its id is to begin with. */
+      /** First digits of its id. */
       readonly digits?: string;
-      /** The fee lbc of a stream that costs something, in LBC. */
+      /** The fee of a paid stream, in LBC. */
       readonly feeLbc?: number;
       readonly reposts?: string;
-      /** Written as in 2017. */
+      /** Whether it has the format of 2017. */
       readonly of2017?: 'signed' | 'forged';
     }
   | {
@@ -37,14 +37,14 @@ export type Step =
       readonly isChannel?: boolean;
     }
   | { readonly do: 'support'; readonly as: string; readonly of: string; readonly bid: number }
-  /** Spends all of these in one transaction. */
+  /** Spends all these in one transaction. */
   | { readonly do: 'abandon'; readonly of: readonly string[] }
   | { readonly do: 'wins'; readonly as: string; readonly since: number }
   | { readonly do: 'waits'; readonly as: string; readonly until: number }
   | { readonly do: 'active'; readonly as: string; readonly since: number }
   | { readonly do: 'nobody' };
 
-/** Steps by block, in ascending order. Those of one block are done in their order. */
+/** Steps by block, in ascending order. The steps of one block run in their order. */
 export type Life = readonly (readonly [block: number, ...steps: Step[]])[];
 
 export interface TakeoverLife {
@@ -71,7 +71,7 @@ export const waits = (as: string, until: number): Step => ({ do: 'waits', as, un
 export const active = (as: string, since: number): Step => ({ do: 'active', as, since });
 export const nobody: Step = { do: 'nobody' };
 
-/** A first claim, and much later one with a higher bid, due ten blocks after it. */
+/** A first claim, and a much later one with a higher bid that becomes active ten blocks after it. */
 const LATE_RIVAL: Life = [
   [1, claim('old', 10), wins('old', 1)],
   [321, wins('old', 1)],

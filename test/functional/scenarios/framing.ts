@@ -1,4 +1,4 @@
-/** Bytes on the stream: where a message begins, ends, and is damaged. */
+/** Bytes of the stream: where a message begins and ends, and corrupt messages. */
 import { describe, expect, it } from 'vitest';
 import { count, u32, u64 } from '../support/rawMessages.js';
 import { frame, type RawPeer } from '../support/rawPeer.js';
@@ -63,7 +63,7 @@ export function framingScenarios(stage: () => Stage): void {
 
     it('reads as many bytes as the length says', async () => {
       const tooLong = await stage().greet();
-      // The next message is part of the payload, and so the checksum is wrong.
+      // The next message is read as part of the payload, so the checksum is wrong.
       tooLong.send('ping', nonce(1), { length: 8 + frame('ping', nonce(2)).length });
       tooLong.send('ping', nonce(2));
       tooLong.send('ping', nonce(3));
@@ -109,7 +109,7 @@ export function framingScenarios(stage: () => Stage): void {
   describe('malformed payloads', () => {
     const hash = Buffer.alloc(32, 1);
     const header = Buffer.alloc(112, 1);
-    /** Cut, counted wrong, or written longer than need be. */
+    /** Truncated, with a wrong count, or not in the shortest form. */
     const payloads: [string, string, Buffer][] = [
       ['ping', 'empty', Buffer.alloc(0)],
       ['ping', 'cut', Buffer.alloc(7)],

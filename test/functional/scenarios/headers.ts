@@ -1,4 +1,4 @@
-/** Headers that peers send: right ones, wrong ones, and ones that lead nowhere. */
+/** Headers that peers send: valid ones, invalid ones, and ones that do not connect. */
 import { describe, expect, it } from 'vitest';
 import {
   blockHash,
@@ -36,7 +36,7 @@ export function headerScenarios(stage: () => Stage): void {
     return asked;
   };
 
-  // Blocks that were asked for must come within a second on this network, and machines pause at times.
+  // On this network requested blocks must arrive within a second, and machines pause at times.
   describe('headers of new blocks', { retry: 2 }, () => {
     it('are followed by a request for the blocks, and the blocks become the chain', async () => {
       const peer = await stage().greet();
@@ -75,7 +75,7 @@ export function headerScenarios(stage: () => Stage): void {
       expect(await untilAsked(peer, 1)).toEqual([item(4, block.hash)]);
       peer.send('cmpctblock', cmpctblock(block.header, 1n, [], [{ step: 0, tx: block.txs[0]! }]));
       await stage().untilTip(block);
-      // Who was useful shall send the next ones unasked.
+      // A peer that was useful is asked to send the next blocks without a request.
       expect(await peer.nextOf(({ payload }) => payload[0] === 1, 'sendcmpct')).toMatchObject({
         command: 'sendcmpct',
       });
@@ -116,7 +116,7 @@ export function headerScenarios(stage: () => Stage): void {
       await stage().expectScore(peer, points);
       expect(payloadsOf(peer.inbox, 'getdata')).toEqual([]);
       expect(await known()).toEqual(before);
-      // The same by way of a compact block.
+      // The same with a compact block.
       peer.send('cmpctblock', cmpctblock(header, 1n, [], [{ step: 0, tx: mineBlock(parent).txs[0]! }]));
       await stage().expectScore(peer, 2 * points);
       if (points === 0) return;
@@ -143,7 +143,7 @@ export function headerScenarios(stage: () => Stage): void {
       await giver.next('reject');
       const child = mineHeader(bad, ROOT);
       const peer = await stage().greet();
-      // The block itself costs nothing: who sends its header need not have seen it.
+      // The block itself adds no score, because the peer that sends its header need not have the block.
       peer.send('headers', headers([bad.header]));
       await stage().expectScore(peer, 0);
       peer.send('headers', headers([child]));
@@ -157,7 +157,7 @@ export function headerScenarios(stage: () => Stage): void {
   describe('headers without a known parent', () => {
     it('are answered by getheaders, and cost twenty points every tenth time', async () => {
       const peer = await stage().greet();
-      // The first question is the node's own.
+      // The first request is the node's own.
       await peer.next('getheaders');
       const lost: Place = { ...(await tip()), hash: Buffer.alloc(32, 3) };
       for (let i = 1; i <= 20; i++) {
@@ -165,12 +165,12 @@ export function headerScenarios(stage: () => Stage): void {
         expect(payloadsOf(answers, 'getheaders')).toHaveLength(1);
       }
       await stage().expectScore(peer, 40);
-      // A header that connects makes up for it.
+      // A header that connects resets the count.
       for (let i = 1; i <= 9; i++) peer.send('headers', headers([mineHeader(lost, ROOT)]));
       peer.send('headers', headers([mineHeaders(await placeAt(stage(), 1), 1)[0]!]));
       for (let i = 1; i <= 9; i++) peer.send('headers', headers([mineHeader(lost, ROOT)]));
       await stage().expectScore(peer, 40);
-      // Eight in a message are no announcement.
+      // A message with eight headers does not count as an announcement.
       peer.send('headers', headers(mineHeaders(lost, 8)));
       await stage().expectScore(peer, 50);
       for (let i = 1; i <= 30; i++) peer.send('headers', headers([mineHeader(lost, ROOT)]));

@@ -1,10 +1,10 @@
-/** Blocks larger than any may be, as someone with credentials could submit or propose them. */
+/** Blocks above the maximum size, which a user with credentials could submit or propose. */
 import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { Writer } from '../../../src/util/writer.js';
 import { bigTransaction } from '../../support/bigTransaction.js';
 import { mineBlock, mineHeader, type Place } from '../support/rawChain.js';
 
-/** One with a header of zeros, as hex of about `sizeBytes` digits. */
+/** A block with a header of zeros, as hex of about `sizeBytes` digits. */
 export function headlessBlock(sizeBytes: number): string {
   const tx = bigTransaction({});
   const count = Math.floor(sizeBytes / 2 / tx.length);
@@ -13,7 +13,7 @@ export function headlessBlock(sizeBytes: number): string {
   return writer.finish().toString('hex');
 }
 
-/** Empty lists, and nothing else: the shortest that can be read. */
+/** Only empty lists: the shortest form that can be parsed. */
 const EMPTY_TX = Buffer.from('02000000000000000000', 'hex');
 /** A witness marker without witness. */
 const MARKED_TX = Buffer.concat([
@@ -25,7 +25,7 @@ const MARKED_TX = Buffer.concat([
 
 const filled = (tx: Buffer, size: number): Buffer[] => Array<Buffer>(Math.floor(size / tx.length)).fill(tx);
 
-/** Blocks that have a coinbase, their work, and the root of their transactions, as hex of about `sizeBytes` digits. */
+/** Blocks with a coinbase, proof of work and a valid merkle root, as hex of about `sizeBytes` digits. */
 export function workedBlocks(sizeBytes: number, parent: Place): [string, () => string][] {
   const size = Math.floor(sizeBytes / 2);
   const shapes: [string, () => Buffer[]][] = [

@@ -1,6 +1,6 @@
 /**
- * Calls by someone with credentials who wants the node to stand still: for every declared method and parameter, values
- * as large as a request may be. Bodies are made one at a time; `sizeBytes` is about the size of each.
+ * Calls of a user with credentials that could block the node: for every declared method and parameter, values of the maximum
+ * size of a request. One body is made at a time; `sizeBytes` is about the size of each.
  */
 import { paramNames, type ParamDecl, type RpcMethod } from '../../../src/rpc/declare/method.js';
 import { LBCWALLET_METHODS } from '../../../src/rpc/declare/lbcwalletTable.js';
@@ -28,12 +28,12 @@ export type Target = 'node' | 'lbcd' | 'wallet';
 
 export interface HostileCall {
   readonly name: string;
-  /** The node's port, by default. */
+  /** Default: the node's port. */
   readonly target?: Target;
   body(): string;
 }
 
-/** They would end the node or wait for something. */
+/** They end the node or wait for an event. */
 const LEFT_OUT = new Set([
   'stop',
   'waitforblock',
@@ -42,7 +42,7 @@ const LEFT_OUT = new Set([
   'generatetoaddress',
 ]);
 
-/** JSON texts that any parameter may be given. */
+/** JSON texts for any parameter. */
 const VALUES: readonly (readonly [name: string, make: Make])[] = [
   ['zeros', (size) => quoted('0', size)],
   ['hex', (size) => quoted('ab', size)],
@@ -63,7 +63,7 @@ const VALUES: readonly (readonly [name: string, make: Make])[] = [
   ['the same key', (size) => `{${many(size, () => `"data":"00"`)}}`],
 ];
 
-/** A value that is good enough for a parameter to get past it. */
+/** A value that the checks of a parameter accept. */
 function filler({ type, name }: ParamDecl): string {
   switch (type) {
     case 'hash':
@@ -94,7 +94,7 @@ function filler({ type, name }: ParamDecl): string {
 
 function forParameter(method: RpcMethod, at: number, sizeBytes: number, target: Target): HostileCall[] {
   const before = method.params.slice(0, at).map(filler);
-  // The methods of lbcd look at no parameter until all that must be there are.
+  // The methods of lbcd check no parameter before all required ones are present.
   const behind = method.params.slice(at + 1).filter(({ required }) => target !== 'node' && required);
   const after = behind.map(filler);
   const name = paramNames(method.params[at]!)[0]!;
@@ -122,7 +122,7 @@ export function generalCalls(sizeBytes: number): HostileCall[] {
   ];
 }
 
-/** Requests that are large in other places than their parameters. */
+/** Requests that are large outside their parameters. */
 export function envelopeCalls(sizeBytes: number): HostileCall[] {
   const made: [string, () => string][] = [
     ['nothing but white space', () => repeat(' ', sizeBytes)],
@@ -179,7 +179,7 @@ export function envelopeCalls(sizeBytes: number): HostileCall[] {
 }
 
 const P2PKH = Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex');
-/** A script of many keys that `solveScript` has to look at. */
+/** A script with many keys that `solveScript` must parse. */
 const claimScript = (size: number): Buffer =>
   Buffer.concat([
     Buffer.from('b5016e4e', 'hex'),
@@ -281,7 +281,7 @@ const TX_METHODS: readonly (readonly [string, (hex: string) => string])[] = [
   ['converttopsbt', (hex) => `["${hex}",true]`],
 ];
 
-/** What is large in ways that only some methods understand. `tip` is that of the node's chain. */
+/** Requests that are large in ways that only some methods accept. `tip` is the tip of the node's chain. */
 export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
   const calls: HostileCall[] = [];
   const add = (method: string, what: string, params: () => string): void => {

@@ -1,13 +1,13 @@
 /**
- * What may be sent where REST (by anyone) and WebSockets (with credentials) are on: long paths, large bodies, long messages.
- * Bodies are made one at a time; `sizeBytes` is about the size of each.
+ * Requests to REST (by anyone) and WebSockets (with credentials): long paths, large bodies, long messages. One body is made at
+ * a time; `sizeBytes` is about the size of each.
  */
 import { MAX_REQUEST_BYTES } from '../../../src/server/webSocketEndpoint.js';
 
 export interface HostileRequest {
   readonly name: string;
   readonly path: string;
-  /** Posted, where there is one. */
+  /** The body that is posted, if any. */
   body?(): Buffer;
 }
 
@@ -16,7 +16,7 @@ export interface HostileMessage {
   text(): string;
 }
 
-/** What Node.js takes of a request line and headers is 16 KiB. */
+/** Node.js accepts 16 KiB of request line and headers. */
 const PATH_CHARS = 15_000;
 const ID = '11'.repeat(32);
 
@@ -50,7 +50,7 @@ const LONG: readonly (readonly [string, string])[] = [
   ['questions', '?a=b'],
 ];
 
-/** The same body with white space, as a hand would write it. */
+/** The same body with white space. */
 const spaced = (hex: string): string => hex.replace(/../g, '$& ');
 
 function outPoints(sizeBytes: number): Buffer {
@@ -102,7 +102,7 @@ const quoted = (text: string): string =>
   `"${text.repeat(Math.floor((MAX_REQUEST_BYTES - 200) / Buffer.byteLength(text)))}"`;
 const subscribe = (params: string): string => `{"id":1,"method":"subscribe","params":{${params}}}`;
 
-/** Messages as long as they may be. */
+/** Messages of the maximum length. */
 export function hostileMessages(): HostileMessage[] {
   const claims = (list: string): string => subscribe(`"topic":"claims",${list}`);
   const transactions = (list: string): string => subscribe(`"topic":"transactions",${list}`);

@@ -1,4 +1,4 @@
-/** Pieces of requests by someone who wants the node to stand still: large values, and lists of things that are valid. */
+/** Parts of requests that could block the node: large values, and long lists of valid items. */
 import { sha256 } from '../../../src/crypto/hash.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../src/script/address.js';
@@ -18,7 +18,7 @@ export const addressAt = (n: number): string => {
 };
 export const secret = encodeSecret(sha256(Buffer.from('a')), true, prefixes);
 
-/** Fills `sizeBytes` with items, as the inside of an array or object. */
+/** Fills `sizeBytes` with items, for the inside of an array or object. */
 export function many(sizeBytes: number, item: (n: number) => string): string {
   const step = item(1_000_000).length + 1;
   return Array.from({ length: Math.max(1, Math.floor(sizeBytes / step)) }, (_, n) => item(n)).join(',');

@@ -1,4 +1,4 @@
-/** Calls of a wallet and of the claim index that are large in ways only these understand. */
+/** Calls of a wallet and of the claim index that are large in ways that only these methods accept. */
 import { bigTransaction } from '../../support/bigTransaction.js';
 import { proof, psbts, transactions, type HostileCall } from './hostileCalls.js';
 import {
@@ -17,7 +17,7 @@ import {
 
 const P2PKH = Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex');
 
-/** As `specialCalls`. */
+/** Like `specialCalls`. */
 export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
   const calls: HostileCall[] = [];
   const add = (method: string, what: string, params: () => string): void => {

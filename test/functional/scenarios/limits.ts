@@ -1,4 +1,4 @@
-/** Vectors with more items than there may be. */
+/** Vectors with more items than the maximum. */
 import { describe, expect, it } from 'vitest';
 import { addresses, Cursor, INV_TX, inventory, type Address } from '../support/rawMessages.js';
 import { payloadsOf, type Stage } from '../support/stage.js';
@@ -6,7 +6,7 @@ import { payloadsOf, type Stage } from '../support/stage.js';
 const hash = Buffer.alloc(32, 5);
 const items = (length: number): Buffer => inventory(Array.from({ length }, () => ({ type: INV_TX, hash })));
 
-/** Addresses of different groups, all of which may be reached. */
+/** Routable addresses of different groups. */
 export function manyAddresses(first: number, length: number, timeSec: number): Address[] {
   return Array.from({ length }, (_, i) => {
     const n = first + i;

@@ -1,29 +1,29 @@
 /**
- * Calls of wallet methods that are wrong somewhere: each parameter with each of many values in place of a right one,
- * options one by one, lists that are too short or too long. Right calls are among them where a value happens to fit.
+ * Invalid calls of wallet methods: each parameter with each of many values in place of a valid one, options one by one, lists
+ * that are too short or too long. Calls are valid if a value happens to fit.
  */
 
-/** What right arguments are made of; each side has its own. */
+/** Values for valid arguments; each node has its own. */
 export interface CallPlaces {
-  /** An address of the wallet that has received, and one of no one's. */
+  /** An address of the wallet that has received a payment, and one that belongs to no wallet. */
   readonly own: string;
   readonly other: string;
-  /** A segregated witness address of no one's. */
+  /** A segregated witness address that belongs to no wallet. */
   readonly witness: string;
-  /** A transaction of the wallet in a block, one that waits, and ones that hold a claim and a support. */
+  /** A confirmed and an unconfirmed transaction of the wallet, and ones with a claim and a support. */
   readonly txid: string;
   readonly waitingTxid: string;
   readonly claimTxid: string;
   readonly supportTxid: string;
   readonly claimId: string;
   readonly blockHash: string;
-  /** A private key of no one's, with its public key. */
+  /** A private key that belongs to no wallet, with its public key. */
   readonly secret: string;
   readonly publicKey: string;
   /** A transaction without inputs that pays to `other`, and a PSBT of one. */
   readonly rawTx: string;
   readonly psbt: string;
-  /** A folder that both sides may write to. */
+  /** A folder to which both nodes can write. */
   readonly folder: string;
 }
 
@@ -36,7 +36,7 @@ type Right = (places: CallPlaces) => unknown[];
 
 const NOBODY = '00'.repeat(32);
 
-/** By method: arguments that are right as far as their form goes. */
+/** By method: arguments with a valid form. */
 export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   abandontransaction: () => [NOBODY],
   abortrescan: () => [],
@@ -108,12 +108,12 @@ export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   walletpassphrase: () => ['wrong', 10],
   walletpassphrasechange: () => ['wrong', 'new'],
   walletprocesspsbt: ({ psbt }) => [psbt, false, 'ALL', false],
-  // What ends claims comes last, since others need them.
+  // Methods that abandon claims come last, because others need the claims.
   abandonclaim: ({ own }) => [NOBODY, own],
   abandonsupport: ({ own }) => [NOBODY, own],
 };
 
-/** What is in place of a right argument. */
+/** Values in place of a valid argument. */
 function wrongValues({ own, other, txid, witness }: CallPlaces): unknown[] {
   return [
     null,
@@ -152,7 +152,7 @@ function wrongValues({ own, other, txid, witness }: CallPlaces): unknown[] {
   ];
 }
 
-/** Options that an object (or the items of a list) may have: where, and which. */
+/** Options of an object (or of the items of a list): its position, and the names. */
 interface Nested {
   readonly method: string;
   readonly at: number;
@@ -230,7 +230,7 @@ const NESTED: readonly Nested[] = [
   },
 ];
 
-/** Further calls that get past what the others are refused for. */
+/** Further calls that pass the checks which refuse the others. */
 function deepCalls({
   own,
   other,
@@ -336,17 +336,17 @@ function deepCalls({
   return calls.map(([method, ...params]) => ({ method, params }));
 }
 
-/** Not so: what a test cannot undo, as encrypting or writing where it is not to, and what is answered by chance. */
+/** Left out: methods that a test cannot undo, such as encryption or writing files, and methods with random answers. */
 function isFit({ method, params }: WalletCall): boolean {
   const [first, second] = params;
-  // Which output is change, and whether it is spent, is chance.
+  // It is random which output is change, and whether it is spent.
   if (method === 'lockunspent' && /"vout":[01]\b/u.test(JSON.stringify(params))) return false;
-  // Whether an id begins so is chance.
+  // The first digits of an id are random.
   if (method === 'supportclaim' && (second === '00' || second === '1')) return false;
   if (method === 'encryptwallet') return typeof first !== 'string' || first === '';
   if (['backupwallet', 'dumpwallet', 'importwallet'].includes(method))
     return typeof first !== 'string' || first.startsWith('/');
-  // Making, opening and closing of wallets have a test of their own.
+  // Another test creates, opens and closes wallets.
   if (['createwallet', 'loadwallet', 'unloadwallet'].includes(method))
     return typeof first !== 'string' && first !== null && params.length > 0;
   return true;
@@ -365,7 +365,7 @@ export function malformedCalls(method: string, places: CallPlaces): WalletCall[]
   for (const at of right.keys())
     for (const value of wrong) {
       lists.push(right.with(at, value));
-      // What comes after it may be refused first.
+      // A later parameter may be refused first.
       lists.push([...right.slice(0, at), value]);
     }
   const replace = (at: number, value: unknown): unknown[] => [

@@ -6,17 +6,17 @@
 import { abandon, claim, support, update, type Step } from './claimLives.js';
 
 export type Look =
-  /** The URL leads to this claim; `by` is the channel whose signature counts, null if there is none that does. */
+  /** The URL resolves to this claim. `by` is the channel with a valid signature, or null if there is none. */
   | { readonly do: 'leads'; readonly url: string; readonly to: string; readonly by?: string | null }
-  /** The URL leads nowhere; `what` is missing. */
+  /** The URL does not resolve; `what` is not found. */
   | { readonly do: 'lost'; readonly url: string; readonly what: 'claim' | 'channel' }
-  /** The search finds these, in whatever order. */
+  /** The search finds these, in any order. */
   | { readonly do: 'finds'; readonly constraints: object; readonly claims: readonly string[] }
-  /** Of a claim, as it is answered. */
+  /** Fields of a claim in the answer. */
   | { readonly do: 'shows'; readonly as: string; readonly values: object }
-  /** Blocks from this row on are taken back; what they held is mined again with the next row, but for these. */
+  /** Disconnects the blocks from this row on. The next row mines their transactions again, except these. */
   | { readonly do: 'reorganise'; readonly from: number; readonly without: readonly string[] }
-  /** What was left out is mined after all. */
+  /** Mines the transactions that were left out. */
   | { readonly do: 'admit'; readonly claims: readonly string[] };
 
 export interface ResolvingLife {
@@ -121,7 +121,7 @@ export const RESOLVING: readonly ResolvingLife[] = [
         leads('@foo~:{C}/double~:{B}', 'B', { by: 'C' }),
         leads('@foo~:{C}/double~', 'A', { by: 'C' }),
       ],
-      // Of two the one whose latest output is older.
+      // Of the two, the one with the older latest output.
       [update('A', 10, { by: 'C' }), leads('@foo~/double~', 'B', { by: 'C' })],
     ],
   },

@@ -1,4 +1,4 @@
-/** What a node gives to those who ask for headers and blocks. */
+/** Answers of a node to peers that request headers and blocks. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { placeAt, rawBlockAt, txid, WITNESS_SCRIPT, witnessTransaction } from '../support/rawChain.js';
 import {
@@ -40,7 +40,7 @@ export function servingScenarios(stage: () => Stage): void {
       tip = await stage().rpc('getblockcount');
     });
 
-    /** Hashes of the headers of the answer, or null when none came. */
+    /** Hashes of the headers in the answer, or null if there was no answer. */
     async function headersFor(peer: RawPeer, hashes: Buffer[], stop?: Buffer): Promise<string[] | null> {
       const [answer] = payloadsOf(await peer.answersTo('getheaders', locator(hashes, stop)), 'headers');
       return answer ? readHeaders(answer).map((header) => shown(sha256d(header))) : null;
@@ -123,7 +123,7 @@ export function servingScenarios(stage: () => Stage): void {
     let hash: Buffer;
     let raw: Buffer;
     let spend: { whole: Buffer; stripped: Buffer };
-    /** With a coinbase, a payment to a witness script and its spend. */
+    /** A block with a coinbase, a payment to a witness script and its spend. */
     beforeAll(async () => {
       const fund = await stage().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
       spend = witnessTransaction(txid(fund), [{ valueSat: COIN_SAT - 2000n }]);
@@ -156,7 +156,7 @@ export function servingScenarios(stage: () => Stage): void {
       const peer = await stage().greet();
       const filtered = one(INV_FILTERED_BLOCK, hash);
       peer.send('getdata', filtered);
-      // Who has set no filter gets everything.
+      // A peer that has set no filter gets everything.
       expect(readMerkleBlock(await peer.next('merkleblock'))).toMatchObject({ total: 3 });
       for (let i = 0; i < 3; i++) await peer.next('tx');
 
@@ -217,7 +217,7 @@ export function servingScenarios(stage: () => Stage): void {
   });
 
   describe('new blocks', () => {
-    /** Connects, and has been notified of the tip. */
+    /** Connects and waits for the announcement of the tip. */
     async function inStep(...first: [string, Buffer][]): Promise<RawPeer> {
       const peer = await stage().greet();
       for (const [command, payload] of first) peer.send(command, payload);
@@ -241,7 +241,7 @@ export function servingScenarios(stage: () => Stage): void {
       expect(readHeaders(await byHeader.next('headers')).map(sha256d)).toEqual([hash]);
       expect(sha256d(readCompact(await compact.next('cmpctblock')).header)).toEqual(hash);
       expect(sha256d(readCompact(await compactOld.next('cmpctblock')).header)).toEqual(hash);
-      // Whose chain is not known gets an id.
+      // A peer whose chain is unknown gets an announcement by id.
       expect(itemsOf(await unknown.next('inv'))).toEqual([item(INV_BLOCK, hash)]);
     });
 

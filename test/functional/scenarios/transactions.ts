@@ -1,4 +1,4 @@
-/** Transactions: announced, asked for, sent, refused; and what a peer may say about which it wants. */
+/** Transactions: announced, requested, sent, refused; and the messages by which a peer limits the announcements. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/network.js';
@@ -31,7 +31,7 @@ import {
   type Stage,
 } from '../support/stage.js';
 
-/** Of nothing that was ever asked for. */
+/** Of a transaction that was never requested. */
 const unknownHash = (): Buffer => randomBytes(32);
 
 export function transactionScenarios(stage: () => Stage): void {
@@ -39,7 +39,7 @@ export function transactionScenarios(stage: () => Stage): void {
   const mempool = (): Promise<string[]> => stage().rpc('getrawmempool');
   const untilInMempool = (tx: Buffer): Promise<void> =>
     until('the transaction in the mempool', async () => (await mempool()).includes(shown(txid(tx))));
-  /** Ids of the transactions that an inv names. */
+  /** Ids of the transactions in an inv. */
   const announced = async (peer: RawPeer): Promise<string[]> => itemsOf(await peer.next('inv'));
 
   describe('transactions of peers', () => {
@@ -176,7 +176,7 @@ export function transactionScenarios(stage: () => Stage): void {
       const peer = await stage().greetTrusted();
       const tx = make(await stage().coin());
       peer.send('tx', tx);
-      // Of a reason no more than 111 bytes are told.
+      // A reject message has at most 111 bytes of the reason.
       expect(await nextReject(peer)).toEqual({ message: 'tx', code, reason, hash: shown(txid(tx)) });
       await stage().expectScore(peer, points);
       if (points < 100) return;
@@ -263,7 +263,7 @@ export function transactionScenarios(stage: () => Stage): void {
         await stage().payment([{ valueSat: COIN_SAT - 100_000n }]),
       ];
       peer.send('feefilter', u64(100_000n));
-      // No amounts of money, and so passed over.
+      // Invalid amounts, so they are ignored.
       for (const rate of [-1n, 2_100_000_000_000_000_001n]) peer.send('feefilter', u64(rate));
       await peer.settled();
       await send(poor);

@@ -1,8 +1,8 @@
-/** Where wallet methods refuse otherwise than lbrycrd does, and why. */
+/** Wallet methods whose errors differ from those of lbrycrd, with the reasons. */
 import type { WalletCall } from './malformedWalletCalls.js';
 
 export interface ComparedCall {
-  /** Of the wallet that was called. */
+  /** State of the wallet that was called. */
   readonly state: string;
   readonly call: WalletCall;
   /** `<code> <message>`, or `answered`. */
@@ -67,7 +67,7 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** Why the answers to a call may differ; null when they may not. */
+/** The reason why the answers to a call may differ; null if they may not. */
 export function walletErrorDifference(compared: ComparedCall): string | null {
   return DIFFERENCES.find(({ fits }) => fits(compared))?.why ?? null;
 }

@@ -1,5 +1,5 @@
-// Writes blobs into a folder until it is killed: one line for each that is acknowledged. Half of them come from streams. With
-// `made` the blobs of streams are made from their files, and every other stream is restored.
+// Writes blobs into a folder until it is killed, and prints a line for each acknowledged blob. Half of the blobs come from
+// streams. With `made`, the blobs of streams are made from their files, and every other stream is restored.
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

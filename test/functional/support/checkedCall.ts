@@ -1,4 +1,4 @@
-/** Calls whose answers are compared with the declaration of the method, as a client sees them. */
+/** Calls over HTTP whose answers are compared with the declaration of the method. */
 import type { RpcMethod } from '../../../src/rpc/declare/method.js';
 import { checkJson } from '../../../src/schema/schemaCheck.js';
 import { parseJson } from '../../../src/util/json/jsonParse.js';
@@ -9,7 +9,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Posts one call; throws when a result is not as declared (`method` undefined: no one declares it here). */
+/** Posts one call. Throws if the result does not match the declaration. `method` is undefined if there is no declaration. */
 export async function checkedCall<T>(
   url: string,
   method: RpcMethod | undefined,

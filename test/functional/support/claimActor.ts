@@ -1,6 +1,6 @@
 /**
- * Makes claims, channels and supports on a regtest node from labelled plans: every output may be spent by anyone, values are
- * signed with keys made from labels, and ids may be asked to begin with certain digits.
+ * Makes claims, channels and supports on a regtest node from labelled plans. Anyone can spend each output, values are signed
+ * with keys derived from labels, and a plan can require the first digits of an id.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ecdsaBackend } from '../../../src/crypto/ecdsa.js';
@@ -31,7 +31,7 @@ import { Writer } from '../../../src/util/writer.js';
 import type { Step } from '../scenarios/claimLives.js';
 import { ADDRESS, type RegtestNode } from './node.js';
 
-/** Anyone can spend it: the hash of a script that says yes. */
+/** A script hash output that anyone can spend: the hash of the script `1`. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
@@ -39,7 +39,9 @@ const OPEN_SCRIPT = scriptForDestination(OPEN);
 
 const UNIT_SAT = 10_000n;
 const COIN_SAT = 100_000_000n;
-/** For a coin that pays for one transaction: the highest bid, and a fee below what the node finds absurd. Arbitrary. */
+/**
+ * Amount of a coin that pays for one transaction: the highest bid, and a fee below the node's limit for absurd fees. Arbitrary.
+ */
 const PURSE_SAT = 5_000_000n;
 const PURSES_A_COINBASE = 18;
 const COINBASES = 12;
@@ -63,10 +65,10 @@ type Draft = (output: Output) => Omit<Made, keyof Output>;
 
 const keyOf = (label: string): Buffer => sha256(Buffer.from(`the key of ${label}`));
 
-/** One life's claims, by their labels. */
+/** The claims of one plan, by their labels. */
 export class ClaimActor {
   readonly made = new Map<string, Made>();
-  /** The name of claims that say none. */
+  /** The name of claims without a name in the plan. */
   readonly name: string;
   private readonly purse: ClaimPurse;
 
@@ -81,7 +83,7 @@ export class ClaimActor {
     return made;
   }
 
-  /** The id as it is printed. */
+  /** The printed id. */
   idOf(label: string): string {
     return hashToHex(this.of(label).claimId);
   }
@@ -166,7 +168,7 @@ export class ClaimActor {
     return encodeClaim({ channelId, signature, claim });
   }
 
-  /** A stream as it was written in 2017, signed over its message, the address and the channel. */
+  /** A stream in the format of 2017, signed over its message, the address and the channel. */
   private valueOf2017(by: string, isForged: boolean): Buffer {
     const certificateId = Buffer.from(this.of(by).claimId).reverse();
     const version = Version._0_0_1;
@@ -207,7 +209,7 @@ export class ClaimActor {
 
 /** Coins of a node, one for each transaction. */
 export class ClaimPurse {
-  /** The sequence of inputs; a lower one says that the transaction may be replaced. */
+  /** The sequence number of inputs. A lower one signals that the transaction can be replaced. */
   sequence = 0xffffffff;
   private readonly node: Pick<RegtestNode, 'rpc'>;
   private coins: Output[] = [];
@@ -216,7 +218,7 @@ export class ClaimPurse {
     this.node = node;
   }
 
-  /** Mines what transactions are paid with. */
+  /** Mines the coins that pay for transactions. */
   async fill(): Promise<void> {
     const { node } = this;
     const hashes = await node.rpc<string[]>('generatetoaddress', [COINBASES, OPEN_ADDRESS]);
@@ -236,7 +238,10 @@ export class ClaimPurse {
     await node.rpc('generatetoaddress', [1, ADDRESS]);
   }
 
-  /** Sends what spends these, with one output behind the prefix made from its first input; what remains is the fee. */
+  /**
+   * Sends a transaction that spends these coins, with one output whose prefix is made from the first input. The rest is the
+   * fee.
+   */
   async send(
     spent: readonly Output[],
     valueSat: bigint | null,
@@ -252,7 +257,7 @@ export class ClaimPurse {
       value: valueSat ?? total - PURSE_SAT / 2n,
       script: Buffer.concat([prefix(firstInput), OPEN_SCRIPT]),
     };
-    // The lock time of a final transaction means nothing, and makes another id.
+    // The lock time of a final transaction has no effect, so it can be changed to get another id.
     for (let lockTime = 0; ; lockTime++) {
       const tx = transaction(inputs, [output], lockTime, this.sequence);
       const made = { txid: Buffer.from(txid(tx)), n: 0, valueSat: output.value };

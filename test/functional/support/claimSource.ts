@@ -1,4 +1,4 @@
-/** An endless, repeatable supply of claim operations over coins that anyone can spend, for networks of real nodes. */
+/** An endless, repeatable sequence of claim operations with coins that anyone can spend, for networks of real nodes. */
 import { formatTransaction, txid, type TxOutput } from '../../../src/primitives/transaction.js';
 import {
   buildClaimPrefix,
@@ -30,7 +30,7 @@ interface Chain {
 const OPEN_SCRIPT = scriptForDestination(OPEN);
 const FEE_SAT = 20_000n;
 
-/** Names of which some are one after normalisation, and some share their first bytes. */
+/** Names of which some normalize to the same name, and some share their first bytes. */
 export const NAMES = [
   'a',
   'A',
@@ -47,12 +47,12 @@ export const NAMES = [
   'zoë',
 ];
 
-/** For ten operations: how many make a claim, a support, an update; the others abandon something. */
+/** Out of ten operations: the numbers of new claims, supports and updates. The others abandon something. */
 export interface Shares {
   readonly claims: number;
   readonly supports: number;
   readonly updates: number;
-  /** How many are followed by an update or an abandon of something that the same block makes; none by default. */
+  /** The number of operations that the same block updates or abandons; default: none. */
   readonly followed?: number;
 }
 
@@ -74,8 +74,8 @@ export class ClaimSource {
   }
 
   /**
-   * Transactions in hex, which spend outputs of one another only where operations are followed; all must be in a block
-   * before the next call. What they make is of names that `allows` knows nothing against.
+   * Transactions in hex. They spend outputs of one another only where an operation is updated or abandoned in the same block.
+   * All must be in a block before the next call. All names satisfy `allows`.
    */
   async take(count: number, allows: (name: Buffer) => boolean = () => true): Promise<string[]> {
     const made: Stake[] = [];
@@ -94,7 +94,7 @@ export class ClaimSource {
     return (this.seed >>> 8) % limit;
   }
 
-  /** Two bytes: one alone could be taken for a number pushed the long way, which some do not relay. */
+  /** Two bytes, because some nodes do not relay a single byte that could be pushed as a number. */
   private value(): Buffer {
     return Buffer.of(this.below(256), this.below(256));
   }
@@ -125,7 +125,7 @@ export class ClaimSource {
     return hex;
   }
 
-  /** Spends something that the block makes. */
+  /** Spends an output of the same block. */
   private follow(made: Stake[]): string {
     const [fresh] = made.splice(this.below(made.length), 1) as [Stake];
     if (fresh.isClaim && this.below(2) === 0) return this.update(fresh, made);
@@ -156,7 +156,7 @@ export class ClaimSource {
     return { ...(await this.stake(prefix, value)), value };
   }
 
-  /** A transaction whose output 0 carries the stake behind this prefix, and output 1 the rest of a coin. */
+  /** A transaction whose output 0 has the stake after this prefix, and output 1 the rest of a coin. */
   async stake(prefix: Buffer, value: bigint): Promise<{ hex: string; hash: Bytes; coin: Bytes }> {
     const coin = await this.coin();
     const staked = { value, script: Buffer.concat([prefix, OPEN_SCRIPT]) };
@@ -172,7 +172,7 @@ export class ClaimSource {
   }
 }
 
-/** A transaction in hex that ends the stake in output 0. `value` is the amount of the stake in satoshis. */
+/** A transaction in hex that spends the stake in output 0. `value` is the amount of the stake in satoshis. */
 export function abandonStake(hash: Bytes, value: bigint): string {
   return spend({ hash, index: 0, value }, [{ value: value - FEE_SAT, script: OPEN_SCRIPT }]).hex;
 }

@@ -1,6 +1,6 @@
 /**
- * Blocks full of claims of few names, with equal amounts and heights: many claims, updates and supports in one transaction,
- * several transactions a block, all over coins that anyone can spend. Made from a seed, so that a run can be repeated.
+ * Blocks full of claims of few names, with equal amounts and heights: many claims, updates and supports in one transaction, and
+ * several transactions a block, with coins that anyone can spend. Equal seeds give equal blocks.
  */
 import { formatTransaction, txid, type TxInput, type TxOutput } from '../../../src/primitives/transaction.js';
 import {
@@ -16,26 +16,26 @@ import { OPEN } from './network.js';
 
 const OPEN_SCRIPT = scriptForDestination(OPEN);
 const FEE_SAT = 100_000n;
-/** Most outputs of one transaction. */
+/** Maximum number of outputs of a transaction. */
 const MOST_OUTPUTS = 14;
 
 interface Coin {
   readonly hash: Bytes;
   readonly index: number;
   readonly value: bigint;
-  /** The stake of a claim or a support. */
+  /** The output of a claim or of a support. */
   readonly stake?: { readonly name: string; readonly claimId: Buffer; readonly isSupport: boolean };
 }
 
 export class ClaimStorm {
   readonly random: (count: number) => number;
   readonly names: readonly string[];
-  /** Claim ids that were ever made, in printed order. */
+  /** Ids of all claims so far, in printed order. */
   readonly claimIds: string[] = [];
   readonly txids: string[] = [];
   private coins: Coin[] = [];
   private stakes: Coin[] = [];
-  /** Claims made since the last block, which the next may spend. */
+  /** Claims of the latest block, which the next block can spend. */
   private fresh: Coin[] = [];
 
   constructor(seed: number, names: readonly string[]) {
@@ -43,12 +43,12 @@ export class ClaimStorm {
     this.names = names;
   }
 
-  /** A coinbase that pays to `OPEN` and has matured. */
+  /** A mature coinbase that pays to `OPEN`. */
   addCoin(printedTxid: string, value: bigint): void {
     this.coins.push({ hash: hashFromHex(printedTxid), index: 0, value });
   }
 
-  /** What may be spent now; the function that is answered goes back to it. */
+  /** Saves the spendable outputs. The returned function restores them. */
   save(): () => void {
     const [coins, stakes, fresh] = [[...this.coins], [...this.stakes], [...this.fresh]];
     return () => {
@@ -56,11 +56,11 @@ export class ClaimStorm {
     };
   }
 
-  /** The transactions of a block in hex; those that follow may spend supports and change of those before. */
+  /** The transactions of a block in hex. A transaction can spend supports and change of those before it. */
   block(count: number): string[] {
     const made: string[] = [];
     this.stakes.push(...this.fresh.splice(0));
-    // In most blocks all is about one name.
+    // Most blocks have operations of one name only.
     const only = this.random(3) > 0 ? this.name() : null;
     for (let n = 0; n < count && this.coins.length > 0; n++) made.push(this.transaction(only));
     return made;
@@ -104,7 +104,7 @@ export class ClaimStorm {
         outputs.push({ value, script: Buffer.concat([prefix, OPEN_SCRIPT]), stake: 'new', name });
       }
     }
-    // In any order, with the change among them.
+    // In random order, with the change among them.
     for (const output of outputs) left -= output.value;
     outputs.splice(this.random(outputs.length + 1), 0, { value: left, script: OPEN_SCRIPT });
     const inputs = spent.map(({ hash, index }): TxInput => ({
@@ -133,12 +133,12 @@ export class ClaimStorm {
     return toHex(formatTransaction(tx));
   }
 
-  /** Few different ones, so that many are equal. */
+  /** Few different amounts, so that many are equal. */
   private amount(): bigint {
     return 20_000n * BigInt(1 + this.random(4));
   }
 
-  /** What a claim says; other storms may say more. */
+  /** The value of a claim; subclasses may return others. */
   protected value(): Buffer {
     return Buffer.of(this.random(256), this.random(256));
   }

@@ -1,6 +1,6 @@
 /**
- * Reserves the coins of an account one after the other and takes in new ones, and says what is done: for a test that kills it.
- * Usage: node coinReserver.mjs <database> <seed transactions as JSON>
+ * Reserves the coins of an account one by one, adds new ones, and prints what it has done, for a test that kills it. Usage:
+ * node coinReserver.mjs <database> <seed transactions as JSON>
  */
 import { openStore } from '../../../dist/daemon/ledger/store/openStore.js';
 
@@ -20,5 +20,5 @@ for (const { txid, raw } of transactions) {
   const isReserved = await store.reserve([{ txid: bytes(txid), nout: 0 }]);
   if (isReserved) console.log(JSON.stringify({ reserved: txid }));
 }
-// It ends by being killed.
+// It runs until it is killed.
 setInterval(() => undefined, 1000);

@@ -1,4 +1,4 @@
-/** A regtest node with a hub, and daemons with coins that publish and download there, in one temporary folder. */
+/** A regtest node with a hub, and daemons with coins that publish and download, in one temporary folder. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { startDaemon, type DaemonOptions, type TestDaemon } from './daemon.js';
 import { until } from './network.js';
 import { freePort, startRegtest, type RegtestNode } from './node.js';
 
-/** Components that need a network, or that would download by themselves. */
+/** Components that need a network or that start downloads. */
 export const OFFLINE = [
   'dht',
   'hash_announcer',
@@ -58,8 +58,8 @@ export class ContentWorld {
   }
 
   /**
-   * Starts a daemon in the folder of that name, which stays when the daemon ends. The first start writes the settings; later
-   * ones keep what `settings_set` wrote.
+   * Starts a daemon in the folder with this name, which remains when the daemon ends. The first start writes the settings;
+   * later starts keep what `settings_set` wrote.
    */
   daemon(name: string, { settings, ...options }: Partial<DaemonOptions> = {}): Promise<TestDaemon> {
     const folder = options.folder ?? join(this.folder, name);
@@ -72,7 +72,7 @@ export class ContentWorld {
     });
   }
 
-  /** Pays coins of a tenth of an LBC each to the wallet of the daemon. */
+  /** Pays coins of 0.1 LBC each to the wallet of the daemon. */
   async pay(daemon: TestDaemon, coins = 40): Promise<void> {
     const address = await daemon.call<string>('address_unused');
     for (let n = 0; n < coins; n++) await this.node.rpc('sendtoaddress', [address, 0.1]);

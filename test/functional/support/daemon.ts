@@ -1,6 +1,6 @@
 /**
- * The built lbcnet in a process and folder of its own on the regtest chain, asked over HTTP as programs ask it. Its answers
- * are compared with their declarations.
+ * The built lbcnet on regtest, in a process and folder of its own. Tests call it over HTTP as clients do, and its answers are
+ * compared with their declarations.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const LOOK_MS = 50;
 export class DaemonAnswerError extends Error {
   override readonly name: string = 'DaemonAnswerError';
   readonly code: number;
-  /** The class of the error, by which programs distinguish them. */
+  /** The class name of the error, by which clients distinguish errors. */
   readonly errorName: string | undefined;
 
   constructor(code: number, message: string, errorName: string | undefined) {
@@ -34,22 +34,22 @@ export class DaemonAnswerError extends Error {
 export interface DaemonOptions {
   /** Ports of the hubs on the loopback interface. */
   readonly hubPorts: readonly number[];
-  /** The wallet text of the wallet file `default_wallet`; a new wallet is made without. */
+  /** The content of the wallet file `default_wallet`; default: the daemon creates a wallet. */
   readonly walletText?: string;
-  /** Of the settings file, which yields to arguments; none is written without. */
+  /** Content of the settings file, which arguments override; default: no file. */
   readonly settings?: object;
   /** Further arguments of `start`. */
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** A folder that is there already, and stays when the daemon is closed. */
+  /** An existing folder, which remains when the daemon ends; default: a temporary one. */
   readonly folder?: string;
-  /** In a process group of its own, as a terminal starts programs. */
+  /** Whether it runs in a process group of its own, as programs of a terminal do. */
   readonly hasOwnGroup?: boolean;
-  /** Whether to wait until all components run, which they do not without a hub; true unless given. */
+  /** Whether to wait until all components run; default: true. They do not run without a hub. */
   readonly waits?: boolean;
 }
 
-/** The text of a wallet file with one account of this seed on regtest. */
+/** The content of a wallet file with one account of this seed on regtest. */
 export function walletOfSeed(seed: string, name = 'Main'): string {
   const account = { ledger: 'lbc_regtest', name, seed, encrypted: false };
   return JSON.stringify({ version: 1, name: 'My Wallet', preferences: {}, accounts: [account] });
@@ -79,9 +79,9 @@ export class TestDaemon {
         `--api=127.0.0.1:${port}`,
         `--streaming-server=127.0.0.1:${mediaPort}`,
         '--blockchain-name=lbrycrd_regtest',
-        // Any free port, so that daemons do not meet.
+        // Any free port, so that daemons do not use the same one.
         ...(options.args?.some((arg) => arg.startsWith('--tcp-port=')) ? [] : ['--tcp-port=0']),
-        // Nothing is sent beyond this machine, and ports are free ones.
+        // No packet leaves this machine, and the ports are free ones.
         '--network-interface=127.0.0.1',
         ...(options.args?.some((arg) => arg.startsWith('--udp-port=')) ? [] : ['--udp-port=0']),
         ...options.hubPorts.map((hubPort) => `--lbryum-servers=127.0.0.1:${hubPort}`),
@@ -116,12 +116,12 @@ export class TestDaemon {
     return this.child.pid!;
   }
 
-  /** What it logged last. */
+  /** The last lines of its log. */
   get log(): string {
     return this.output;
   }
 
-  /** The result of a call. Rejects with `DaemonAnswerError`, and where the answer is not as it is declared. */
+  /** The result of a call. Rejects with `DaemonAnswerError`, and also if the answer does not match its declaration. */
   async call<Result = unknown>(method: string, params: object = {}): Promise<Result> {
     const text = await this.askText({ method, params });
     const answer = JSON.parse(text) as {
@@ -153,7 +153,7 @@ export class TestDaemon {
     return response.text();
   }
 
-  /** Ends it as it ends itself, and resolves to its exit code. The folder goes unless it was given. */
+  /** Stops it by its own method and resolves to its exit code. Removes the folder if it is a temporary one. */
   async stop(): Promise<number | null> {
     this.child.kill('SIGTERM');
     const code = await this.exited;
@@ -161,7 +161,7 @@ export class TestDaemon {
     return code;
   }
 
-  /** What Ctrl-C does: all of its group are told to end. Resolves to its exit code. */
+  /** Sends SIGINT to its process group, as Ctrl-C does. Resolves to its exit code. */
   async interrupt(): Promise<number | null> {
     process.kill(-this.child.pid!, 'SIGINT');
     return this.exited;
@@ -172,7 +172,7 @@ export class TestDaemon {
     return this.exited;
   }
 
-  /** Without a word, as the system does when memory runs out. */
+  /** Kills it with SIGKILL, as the system does when memory runs out. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exited;

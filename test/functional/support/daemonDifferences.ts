@@ -1,12 +1,12 @@
-/** Where the answers of our daemon and of the one of lbry-sdk differ, and for which reasons they may. */
+/** Differences between the answers of our daemon and those of lbry-sdk, and the reasons why they are accepted. */
 export type Json = Record<string, unknown>;
 export type Question = readonly [method: string, params: Json];
 
-/** Where answers differ for a reason. */
+/** A method whose answers differ for a reason. */
 export interface Reasoned {
   readonly why: string;
   readonly applies: (method: string, params: Json) => boolean;
-  /** What is left of an answer to be compared; null if theirs is not compared at all. */
+  /** Returns the part of an answer that is compared; null if answers are not compared. */
   readonly alike: ((answer: unknown) => unknown) | null;
 }
 
@@ -16,7 +16,7 @@ const sorted = (answer: unknown): unknown => {
   return { ...page, items: items.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
 };
 
-/** The answer with each object changed, those within others first. */
+/** The answer with each object changed, inner objects first. */
 function mapObjects(answer: unknown, change: (object: Json) => Json): unknown {
   if (Array.isArray(answer)) return answer.map((item) => mapObjects(item, change));
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -64,14 +64,14 @@ export const REASONED: readonly Reasoned[] = [
   },
 ];
 
-/** Texts that are the same anyone who makes something. */
+/** Members whose texts are equal for all makers of a transaction. */
 const SAME_FOR_ALL = ['type', 'claim_op', 'name', 'normalized_name', 'value_type'];
 
-/** What an answer is made of, where amounts, ids and keys are chance: members, kinds, flags, and which inputs there are. */
+/** The shape of an answer whose amounts, ids and keys are random: members, types, flags and inputs. */
 export function formOf(answer: unknown, member = ''): unknown {
   if (Array.isArray(answer)) {
     const forms = answer.map((item) => formOf(item, member));
-    // How many coins are needed is chance.
+    // The number of spent coins is random.
     return member === 'inputs' ? [...new Set(forms.map((form) => JSON.stringify(form)))].sort() : forms;
   }
   if (typeof answer === 'object' && answer !== null)
@@ -84,7 +84,7 @@ export function formOf(answer: unknown, member = ''): unknown {
   return typeof answer === 'number' ? 'number' : answer;
 }
 
-/** Where two answers differ, as `path: this / that`. */
+/** Differences of two answers, as `path: this / that`. */
 export function differencesOf(one: unknown, other: unknown, path = ''): string[] {
   if (Object.is(one, other)) return [];
   const isBranch = (value: unknown): value is Record<string, unknown> =>

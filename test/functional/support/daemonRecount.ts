@@ -1,6 +1,5 @@
 /**
- * What lists and balances of a daemon should say, counted again from the transactions that a node has of its addresses; and
- * where they say something else.
+ * Computes the lists and balances of a daemon from the transactions that a node has for its addresses, and finds differences.
  */
 import { CLAIM_TXO_TYPES, SPENDABLE_TXO_TYPES, TXO_TYPE } from '../../../src/daemon/ledger/txoQuery.js';
 import type { TxoFilter } from '../../../src/daemon/ledger/txoQuery.js';
@@ -42,7 +41,7 @@ export const ALL = { page_size: 1_000_000 };
 const TYPES = Object.entries(TXO_TYPE);
 const EITHER = { isMyInputOrOutput: true };
 
-/** Lists, and what they are to have; of all except `txo_list` by default what is not spent. */
+/** Lists and their expected items. All lists except `txo_list` have unspent outputs only, by default. */
 const LISTS: readonly (readonly [method: string, params: object, filter: Omit<TxoFilter, 'accountIds'>])[] = [
   ['txo_list', {}, {}],
   ['txo_list', { is_my_input_or_output: true }, EITHER],
@@ -74,7 +73,7 @@ const LISTS: readonly (readonly [method: string, params: object, filter: Omit<Tx
 
 const sorted = (lines: Iterable<string>): string[] => [...lines].sort();
 
-/** Nothing where both have the same lines. */
+/** Empty if both have the same lines. */
 function difference(what: string, ours: Iterable<string>, theirs: Iterable<string>): string {
   const [told, counted] = [new Set(ours), new Set(theirs)];
   const missing = sorted(counted).filter((line) => !told.has(line));
@@ -88,14 +87,14 @@ const sum = (txos: readonly ModelTxo[]): bigint =>
 
 export class DaemonRecount {
   private readonly node: RegtestNode;
-  /** By id as printed: they never change except for their heights. */
+  /** Transactions by printed id. Only their heights change. */
   private readonly transactions = new Map<string, ModelTx>();
 
   constructor(node: RegtestNode) {
     this.node = node;
   }
 
-  /** The first thing in which the daemon is not as it is counted; nothing where it is. */
+  /** The first difference between the daemon and the computed state; empty if there is none. */
   async differs(ask: Ask): Promise<string> {
     const { items: addresses } = await ask<Page<AddressItem>>('address_list', ALL);
     const model = await this.model(addresses);
@@ -139,7 +138,7 @@ export class DaemonRecount {
     return tx;
   }
 
-  /** The balances of each account, and of all together. */
+  /** Compares the balances of each account, and of all accounts together. */
   private async balances(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
     const all: Record<string, bigint> = {};
     const linesOf = (parts: Record<string, bigint>): string[] =>
@@ -213,7 +212,7 @@ async function listed(
 ): Promise<string> {
   const what = `${method} ${JSON.stringify(params)}`;
   const { items, total_items } = await ask<Page<Item>>(method, { ...params, ...ALL });
-  // Some lists say nothing of whose an output is and whether it is spent.
+  // Some lists do not contain the owner of an output or whether it is spent.
   const isBare = items.every(({ is_spent }) => is_spent === undefined);
   const lineOf = (place: string, height: number, amount: string, notes: readonly unknown[]): string =>
     [place, Math.max(0, height), amount, ...(isBare ? [] : notes)].join(' ');
@@ -236,7 +235,7 @@ async function listed(
   return difference(what, told, wanted);
 }
 
-/** Each address is used as often as it says, and no address was given out for a second payment. */
+/** The daemon counts the uses of each address correctly, and no address was given out for a second payment. */
 function usesOf(model: LedgerModel, addresses: readonly AddressItem[]): string {
   const uses = new Map<string, Set<string>>();
   const payments = new Map<string, Set<string>>();

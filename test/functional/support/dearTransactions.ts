@@ -1,5 +1,5 @@
 /**
- * Transactions that cost who looks at them much and who sends them little, written without the sources as `rawChain.ts`.
+ * Transactions that are cheap to send and expensive to validate. Like `rawChain.ts`, this file shares no code with the sources.
  */
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { transaction, type Input, type Output } from './rawChain.js';
@@ -11,7 +11,7 @@ const OP_1 = 0x51;
 const CHECKMULTISIG = 0xae;
 const CHECKMULTISIGVERIFY = 0xaf;
 const NOT = 0x91;
-/** Keys of a signature's check, of which the one that made it is tried last, and checks of a script. */
+/** Number of keys of a multisig, of which the signing key is tried last, and number of multisig checks in a script. */
 const KEYS = 20;
 const CHECKS = 5;
 /** SIGHASH_NONE | SIGHASH_ANYONECANPAY: a signature for one input of any transaction. */
@@ -29,7 +29,7 @@ function makeKey(): { readonly secret: KeyObject; readonly compressed: Buffer } 
   };
 }
 
-/** A signature whose second half is low, as the rules of relay want it. */
+/** A signature with a low S, as the relay policy requires. */
 function signLow(message: Buffer, secret: KeyObject): Buffer {
   for (;;) {
     const der = sign('sha256', sha256(message), { key: secret, dsaEncoding: 'der' });
@@ -39,11 +39,11 @@ function signLow(message: Buffer, secret: KeyObject): Buffer {
   }
 }
 
-/** Outputs whose spending takes a hundred checks of signatures, and transactions that fail at the very last of them. */
+/** Outputs whose spending takes a hundred signature checks, and transactions in which only the last check fails. */
 export class DearSignatures {
   private readonly secret: KeyObject;
   private readonly script: Buffer;
-  /** The output script of an output that is spent so. */
+  /** The output script of such an output. */
   readonly outputScript: Buffer;
 
   constructor() {
@@ -59,7 +59,9 @@ export class DearSignatures {
     this.outputScript = Buffer.concat([Buffer.of(0, 32), sha256(this.script)]);
   }
 
-  /** Spends such outputs; a signature of the last that should be empty is a wrong one, which only policy refuses. */
+  /**
+   * Spends such outputs. A dummy signature of the last check that should be empty is invalid, which only the policy refuses.
+   */
   spend(
     coins: readonly { readonly txid: Buffer; readonly index: number; readonly valueSat: bigint }[],
   ): Buffer {
@@ -82,7 +84,7 @@ export class DearSignatures {
       const right = signLow(message, this.secret);
       const last = n < coins.length - 1 ? Buffer.alloc(0) : signLow(randomBytes(32), this.secret);
       const signatures = [last, ...Array.from({ length: CHECKS - 1 }, () => right)];
-      // An item more for each check: the reference takes one too many from the stack.
+      // One more item for each check, because the reference removes one too many from the stack.
       const items = signatures.flatMap((signature) => [Buffer.alloc(0), signature]);
       return list([...items, this.script].map(withLength));
     });
@@ -96,14 +98,14 @@ export class DearSignatures {
   }
 }
 
-/** A transaction that no one can spend anything by, with as many items of one byte in its witness. */
+/** An invalid transaction with this number of one-byte items in its witness. */
 export function longWitness(items: number): Buffer {
   const stripped = transaction([{ txid: Buffer.alloc(32, 7) }], [{ valueSat: 1n }]);
   const head = [stripped.subarray(0, 4), Buffer.of(0, 1), stripped.subarray(4, -4)];
   return Buffer.concat([...head, count(items), Buffer.alloc(2 * items, 1), u32(0)]);
 }
 
-/** The same with as many of the smallest outputs. */
+/** The same with this number of the smallest outputs. */
 export function manyOutputs(outputs: number): Buffer {
   const smallest: Output = { valueSat: 0n, script: Buffer.alloc(0) };
   return transaction([{ txid: Buffer.alloc(32, 7) }], Array<Output>(outputs).fill(smallest));

@@ -14,7 +14,7 @@ const TICK_MS = 10;
 const text = (bytes) => Buffer.concat([Buffer.from(`${bytes.length}:`), bytes]);
 const VERSION = Buffer.from('d15:protocolVersioni1ee');
 
-/** A request of lbry-sdk's form: `{0: 0, 1: rpc id, 2: node id, 3: method, 4: arguments}`. */
+/** A request in the format of lbry-sdk: `{0: 0, 1: rpc id, 2: node id, 3: method, 4: arguments}`. */
 function request(nodeId, method, ...args) {
   return Buffer.concat([
     Buffer.from('di0ei0ei1e'),
@@ -37,7 +37,7 @@ const KINDS = [
   () => request(id(), 'findValue', text(id())),
   () => request(id(), 'store', text(id()), text(id()), Buffer.from('i3333e'), text(id()), Buffer.from('i0e')),
   () => request(id(), 'nonsense', Buffer.from('i1e')),
-  // A response to no request.
+  // A response without a request.
   () =>
     Buffer.concat([
       Buffer.from('di0ei1ei1e'),

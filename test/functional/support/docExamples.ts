@@ -1,14 +1,14 @@
-/** The examples of a method reference: sections, the command lines in them, and the curl line beside each. */
+/** The examples of a method reference: its sections, their command lines, and the curl line of each. */
 import { execFileSync } from 'node:child_process';
 
 export interface DocExample {
   /** Heading of the section, such as `getbestblock (lbcd)`. */
   readonly section: string;
-  /** The command line as it is written. */
+  /** The command line in the document. */
   readonly line: string;
-  /** The words behind the program, as a shell splits them. */
+  /** The arguments after the program, as a shell splits them. */
   readonly words: readonly string[];
-  /** The body that the curl line beside it sends. */
+  /** The body that its curl line sends. */
   readonly body: string;
 }
 
@@ -23,10 +23,7 @@ export function sectionsOf(reference: string): string[] {
   return [...reference.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading!);
 }
 
-/**
- * Every example `> PROGRAM …` of a reference. Throws where a line of the program has no curl line beside it, or a curl
- * line no line of the program.
- */
+/** Every example `> PROGRAM …` of a reference. Throws if a command line has no curl line, or a curl line no command line. */
 export function examplesOf(reference: string, program: string): DocExample[] {
   const found: Lines[] = [];
   let section = '';
@@ -60,7 +57,7 @@ function valueOf(words: readonly string[], option: string): string {
   return value;
 }
 
-/** The words of each command line by the rules of `sh`, in one process. */
+/** The arguments of each command line by the rules of `sh`, in one process. */
 function splitByShell(lines: readonly string[]): string[][] {
   const script = lines
     .map((line) => `set -- ${line}\nfor word in "$@"; do printf '%s\\0' "$word"; done; printf '\\n\\0'\n`)

@@ -1,6 +1,6 @@
 /**
- * Loaded into a node and its threads (`--import`): the thread that the file ENDING_FLAG names, by the file of its program and
- * its role where it has one, ends with an error at once, and the file with it.
+ * Preloaded by a node and its threads (`--import`). The thread that the file ENDING_FLAG names (file of its program, and its
+ * role if it has one) removes this file and ends with an error at once.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Preloaded by a program (`--import`): its long waits take a thirtieth of their time. `performance.now` advances thirty times
- * as fast, and timers of 20 s and more fire after a thirtieth. Shorter timers, and the time of day, stay as they are.
+ * Preloaded by a program (`--import`). `performance.now` advances thirty times as fast, and timers of 20 s and more fire after
+ * a thirtieth of their time. Shorter timers and the time of day do not change.
  */
 const FACTOR = 30;
 const LONG_MS = 20_000;

@@ -1,10 +1,10 @@
-// A program of its own: peers that greet a node and then send the same bytes for ever, as fast as the socket takes them.
-// Told by one line of JSON on its input: {port, connections, greetingHex, bytesHex, reads}. Says `ready` once all of them
-// flood, and then every 200 ms how many bytes were taken so far. Who is disconnected comes again. Ends with its input.
+// A program with peers that shake hands with a node and then send the same bytes repeatedly, as fast as the socket accepts
+// them. Its input is one line of JSON: {port, connections, greetingHex, bytesHex, reads}. Prints `ready` when all peers are
+// sending, and then every 200 ms the number of accepted bytes so far. A disconnected peer reconnects. Ends when its input ends.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A version or a verack, by their commands in what the node sends first. */
+/** Commands of the first messages of the node: version and verack. */
 const VERSION = Buffer.from('version\0');
 
 const lines = createInterface({ input: process.stdin });
@@ -12,7 +12,7 @@ const [line] = await new Promise((resolve) => lines.once('line', (text) => resol
 const { port, connections, greetingHex, bytesHex, reads } = JSON.parse(line);
 const greeting = Buffer.from(greetingHex, 'hex');
 const once = Buffer.from(bytesHex, 'hex');
-/** Large writes: the sender must not be what takes the time. */
+/** Large writes, so that the sender is not the bottleneck. */
 const bytes = Buffer.concat(
   Array.from({ length: Math.max(1, Math.floor((256 << 10) / once.length)) }, () => once),
 );

@@ -1,4 +1,7 @@
-/** Peers without brakes in a process of their own (`flooder.mjs`), so that sending takes none of the test's time. */
+/**
+ * Peers that send as fast as they can, in a process of their own (`flooder.mjs`), so that sending takes no time of the test's
+ * process.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,14 +14,14 @@ export interface Flood {
   /** The node's port. */
   port: number;
   connections: number;
-  /** Sent again and again. */
+  /** The bytes that are sent repeatedly. */
   bytes: Buffer;
-  /** Whether the answers are taken. */
+  /** Whether the answers are read. */
   reads: boolean;
 }
 
 export class Flooders {
-  /** Bytes that the node's system took. */
+  /** Number of bytes that the system of the node accepted. */
   takenBytes = 0;
   private readonly child: ChildProcess;
   private readonly exited: Promise<unknown>;
@@ -28,7 +31,7 @@ export class Flooders {
     this.exited = new Promise((resolve) => child.once('exit', resolve));
   }
 
-  /** Resolves once all of them flood. */
+  /** Resolves when all peers are sending. */
   static async start({ port, connections, bytes, reads }: Flood): Promise<Flooders> {
     const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
     const flooders = new Flooders(child);

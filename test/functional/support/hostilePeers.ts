@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { ScriptedServer } from '../../support/exchangePeers.js';
 
 const BLOB_BYTES = 2 * 1024 * 1024;
-/** Length of the blobs that are announced. */
+/** Length of the announced blobs. */
 const LENGTH = 1024 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, 0x7b);
 /** Pause between the bytes of a slow peer. */
@@ -25,7 +25,7 @@ const header = (hash: string, length: number | string): string =>
   `{"blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ["${hash}"], "lbrycrd_address": "b", ` +
   `"incoming_blob": {"blob_hash": "${hash}", "length": ${length}}}`;
 
-/** Writes until the other side closes, as fast as it reads. Other work of this process goes on between the pieces. */
+/** Writes until the peer closes, as fast as the peer reads. Yields between the chunks. */
 function pour(socket: Socket | ServerResponse, piece: Buffer = PIECE): void {
   let isOver = false;
   const more = (): void => {
@@ -37,13 +37,13 @@ function pour(socket: Socket | ServerResponse, piece: Buffer = PIECE): void {
   more();
 }
 
-/** Writes one byte after the other with pauses, until the other side closes. */
+/** Writes one byte at a time with pauses, until the peer closes. */
 function drip(socket: Socket | ServerResponse): void {
   const timer = setInterval(() => socket.write('x'), DRIP_MS);
   socket.on('close', () => clearInterval(timer));
 }
 
-/** By name: what is done after a request for the blob. */
+/** By name: the reaction to a request for the blob. */
 export const PEER_CRIMES: Readonly<Record<string, (socket: Socket, hash: string) => void>> = {
   'wrong bytes': (socket, hash) => {
     socket.write(header(hash, LENGTH));
@@ -86,7 +86,7 @@ export const PEER_CRIMES: Readonly<Record<string, (socket: Socket, hash: string)
   'a closed connection': (socket) => void socket.destroy(),
 };
 
-/** A peer that commits one of `PEER_CRIMES` at each request. */
+/** A peer that violates the protocol by one of `PEER_CRIMES` at each request. */
 export async function hostilePeer(crime: string): Promise<HostileServer> {
   const act = PEER_CRIMES[crime]!;
   const server = new ScriptedServer((socket, text) => {
@@ -102,7 +102,7 @@ export async function hostilePeer(crime: string): Promise<HostileServer> {
   };
 }
 
-/** Few bytes that become 300 MB. */
+/** A small compressed body that expands to 300 MB. */
 let bomb: Buffer | undefined;
 
 export const HTTP_CRIMES: Readonly<Record<string, (response: ServerResponse) => void>> = {
@@ -137,7 +137,7 @@ export const HTTP_CRIMES: Readonly<Record<string, (response: ServerResponse) => 
   'no answer': () => undefined,
 };
 
-/** An HTTP blob server that commits one of `HTTP_CRIMES` at each request. */
+/** An HTTP blob server that violates the protocol by one of `HTTP_CRIMES` at each request. */
 export async function hostileHttpServer(crime: string): Promise<HostileServer> {
   const act = HTTP_CRIMES[crime]!;
   const sockets = new Set<Socket>();
@@ -167,7 +167,7 @@ export async function hostileHttpServer(crime: string): Promise<HostileServer> {
   };
 }
 
-/** A peer of the protocol that has the given blobs, with any content. */
+/** A peer that follows the protocol and has the given blobs, with any content. */
 export async function blobPeer(blobs: ReadonlyMap<string, Uint8Array>): Promise<HostileServer> {
   const server = new ScriptedServer((socket, text) => {
     const hash = /"requested_blob": "([0-9a-f]{96})"/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** A client of the hub: lines of JSON over TCP, answers by id, and what the hub reports by itself. */
+/** A client of the hub: JSON lines over TCP, with answers by id and notifications. */
 import { connect, type Socket } from 'node:net';
 
 export class HubAnswerError extends Error {
@@ -9,7 +9,7 @@ export class HubAnswerError extends Error {
   }
 }
 
-/** What the hub reports by itself; members of a batch are told one by one. */
+/** A notification. The members of a batch are separate notifications. */
 export interface HubNotification {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -22,9 +22,9 @@ interface Waiting {
 
 export class HubClient {
   readonly socket: Socket;
-  /** What came by itself, in order. */
+  /** Notifications in the order of arrival. */
   readonly notifications: HubNotification[] = [];
-  /** Every line as it came. */
+  /** Every received line. */
   readonly lines: string[] = [];
   readonly closed: Promise<void>;
   private rest: Buffer[] = [];
@@ -90,7 +90,7 @@ export class HubClient {
     for (const listener of this.listeners) listener();
   }
 
-  /** Asks and waits for the answer; rejects with `HubAnswerError`. */
+  /** Sends a request and waits for the answer. Rejects with `HubAnswerError`. */
   call<T = unknown>(method: string, params: readonly unknown[] | object = []): Promise<T> {
     const id = ++this.lastId;
     this.send({ jsonrpc: '2.0', method, params, id });
@@ -99,7 +99,7 @@ export class HubClient {
     );
   }
 
-  /** The error that a call is answered with. */
+  /** The error in the answer to a call. */
   async refusal(
     method: string,
     params: readonly unknown[] | object = [],
@@ -118,7 +118,7 @@ export class HubClient {
     this.socket.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** Resolves when `holds` does; looked at whenever a line came or the connection ended. */
+  /** Resolves when `holds` returns true. It is called after each line and at the end of the connection. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -131,14 +131,14 @@ export class HubClient {
     });
   }
 
-  /** The next line that comes. */
+  /** The next received line. */
   async nextLine(): Promise<unknown> {
     const { length } = this.lines;
     await this.until(() => this.lines.length > length);
     return JSON.parse(this.lines[length]!);
   }
 
-  /** The first notification of a method that satisfies a condition, come or to come. */
+  /** The first notification of a method that satisfies a condition, already received or not. */
   async told(
     method: string,
     holds: (params: readonly unknown[]) => boolean = () => true,

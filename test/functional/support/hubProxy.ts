@@ -1,4 +1,4 @@
-/** Stands between a client and a hub, line by line, and may change what the hub says, as a hub that lies would. */
+/** A proxy between a client and a hub that can change lines of the hub, as a lying hub would. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
@@ -10,7 +10,7 @@ interface Message {
 }
 
 export class HubProxy {
-  /** Gives another answer to a method; the same object where nothing is changed. */
+  /** Returns another answer to a method, or the same object to change nothing. */
   change: (method: string, result: unknown) => unknown = (_method, result) => result;
   private readonly tcpServer: Server;
   private readonly sockets = new Set<Socket>();

@@ -14,15 +14,15 @@ export interface LbcdMessage {
 
 export class LbcdSocket {
   readonly socket: WebSocket;
-  /** What came without being asked for, in order. */
+  /** Notifications in the order of arrival. */
   readonly notes: LbcdMessage[] = [];
-  /** All that came, in order. */
+  /** All messages in the order of arrival. */
   readonly heard: LbcdMessage[] = [];
   readonly closed: Promise<[number, Buffer]>;
   private readonly waiting = new Set<() => void>();
   private lastId = 0;
 
-  /** `auth` is `user:password`, null for none. */
+  /** `auth` is `user:password`, or null for none. */
   constructor(url: string, auth: string | null, options: ClientOptions = {}) {
     this.socket = new WebSocket(url, { ...(auth === null ? {} : { auth }), ...options } as ClientOptions);
     this.closed = once(this.socket, 'close') as Promise<[number, Buffer]>;
@@ -65,7 +65,7 @@ export class LbcdSocket {
     return found!;
   }
 
-  /** Resolves when something holds of what was heard. */
+  /** Resolves when the received messages satisfy a condition. */
   async untilTrue(holds: () => boolean, what: string): Promise<void> {
     const deadline = Date.now() + HANG_MS;
     while (!holds()) {
@@ -84,7 +84,7 @@ export class LbcdSocket {
     }
   }
 
-  /** The notifications since the last call, once there are so many. */
+  /** Resolves to the notifications since the last call, when there are this many. */
   async take(count: number): Promise<LbcdMessage[]> {
     await this.untilTrue(
       () => this.notes.length >= count,

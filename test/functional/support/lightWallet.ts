@@ -28,12 +28,12 @@ const CHECKPOINT_INTERVAL = 1000;
 const INVERSE_FALSE_RATE = 784_931n;
 const REMAINDER_BITS = 19n;
 
-/** An output that pays to a script of the wallet, or that a transaction of the chain took from it. */
+/** An output that pays to a script of the wallet, or that a transaction of the chain spent. */
 export interface Found {
   readonly height: number;
   readonly txid: string;
   readonly received: readonly { readonly n: number; readonly valueSat: bigint }[];
-  /** Outputs of the wallet that it spends: `txid:n`. */
+  /** Spent outputs of the wallet: `txid:n`. */
   readonly spent: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function decodeFilter(filter: Buffer): bigint[] {
   return values;
 }
 
-/** Whether the filter of the block holds one of the scripts; it may say so of one that it does not hold. */
+/** Whether the filter of the block matches one of the scripts. False positives are possible. */
 export function matches(filter: Buffer, blockHash: Buffer, scripts: readonly Buffer[]): boolean {
   const values = new Set(decodeFilter(filter));
   const range = BigInt(values.size) * INVERSE_FALSE_RATE;
@@ -140,7 +140,7 @@ export class LightWallet {
     this.peer.close();
   }
 
-  /** Follows the chain to the tip of the node: headers, filter headers, filters, and the blocks that matter. */
+  /** Follows the chain to the tip of the node: headers, filter headers, filters, and the blocks that match. */
   async sync(): Promise<void> {
     await this.syncHeaders();
     const from = this.filters.length;
@@ -157,7 +157,7 @@ export class LightWallet {
       this.peer.send('getheaders', locator([tip, this.hashes[0]!], NO_HASH));
       const headers = readHeaders(await this.peer.next('headers'));
       for (const header of headers) {
-        // Announced ones may be among them.
+        // Announced headers may be among them.
         const parent = header.subarray(4, 36);
         if (!parent.equals(this.hashes.at(-1)!)) continue;
         this.hashes.push(sha256d(header));
@@ -202,7 +202,7 @@ export class LightWallet {
     for (let first = this.filters.length; first < this.hashes.length; first += MAX_FILTERS) {
       const last = Math.min(first + MAX_FILTERS, this.hashes.length) - 1;
       this.peer.send('getcfilters', Buffer.concat([BASIC, u32(first), this.hashes[last]!]));
-      // Of one answer they may come in any order.
+      // The filters of one answer may arrive in any order.
       for (let n = first; n <= last; n++) {
         const cursor = new Cursor(await this.peer.next('cfilter'));
         cursor.u8();
@@ -224,7 +224,7 @@ export class LightWallet {
       throw new Error(`the filter of block ${height} does not fit its header`);
   }
 
-  /** Fetches a block, and notes what of it is the wallet's. */
+  /** Fetches a block and records its outputs and spends of the wallet. */
   private async look(height: number): Promise<void> {
     this.fetched.push(height);
     const hash = this.hashes[height]!;
@@ -241,7 +241,7 @@ export class LightWallet {
     }
   }
 
-  /** What it owns at the tip. */
+  /** Unspent outputs of the wallet at the tip. */
   get balanceSat(): bigint {
     let sum = 0n;
     for (const { txid, received } of this.found)
@@ -249,7 +249,7 @@ export class LightWallet {
     return sum;
   }
 
-  /** Hands a transaction to the node, as wallets do: announced, and sent when it is asked for. */
+  /** Sends a transaction to the node as wallets do: announces it, and sends it when the node requests it. */
   async broadcast(tx: Buffer): Promise<void> {
     const id = sha256d(tx);
     this.peer.send('inv', list([Buffer.concat([u32(1), id])]));

@@ -1,4 +1,4 @@
-/** A few nodes that know one another, for functional tests of the network: real processes, loopback sockets. */
+/** A few connected nodes for functional tests of the network: real processes, loopback sockets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { scriptForDestination } from '../../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../../src/util/bytes.js';
 import { HANG_MS, startRegtest, type RegtestNode, type RegtestOptions } from './node.js';
 
-/** Anyone can spend it: the hash of a script that says yes. */
+/** A script hash output that anyone can spend: the hash of the script `1`. */
 export const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
 export const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 
@@ -29,7 +29,7 @@ export interface PeerInfo {
   bytesrecv_per_msg: Record<string, number>;
 }
 
-/** Starts a node that listens on loopback and connects to no one by itself. */
+/** Starts a node that listens on the loopback interface and connects to no peer by itself. */
 export function startPeer(options: RegtestOptions = {}): Promise<RegtestNode> {
   return startRegtest({
     ...options,
@@ -37,7 +37,7 @@ export function startPeer(options: RegtestOptions = {}): Promise<RegtestNode> {
   });
 }
 
-/** The nodes and folders of one test, which are stopped and removed after it. */
+/** The nodes and folders of one test. They are stopped and removed after the test. */
 export class PeerGroup {
   readonly nodes: RegtestNode[] = [];
   private readonly folders: string[] = [];
@@ -65,7 +65,7 @@ export const heightOf = (node: RegtestNode): Promise<number> => node.rpc('getblo
 export const addressOf = (node: RegtestNode): string => `127.0.0.1:${node.p2pPort}`;
 export const peersOf = (node: RegtestNode): Promise<PeerInfo[]> => node.rpc<PeerInfo[]>('getpeerinfo');
 
-/** Polls until the question is answered with yes. */
+/** Polls until the condition is true. */
 export async function until(
   what: string,
   question: () => Promise<boolean>,
@@ -77,7 +77,7 @@ export async function until(
   }
 }
 
-/** Who was connected to whom, by `connect`. */
+/** Pairs of nodes that `connect` connected. */
 const links = new WeakMap<RegtestNode, Set<RegtestNode>>();
 
 /** Connects `from` to `to` and waits for the handshake. */
@@ -97,12 +97,12 @@ export async function disconnect(from: RegtestNode, to: RegtestNode): Promise<vo
   );
 }
 
-/** How often a broken connection is searched. */
+/** Interval between two checks for closed connections. */
 const RECONNECT_MS = 2000;
 
 /**
- * Waits until these nodes agree. On regtest, where a block is due every second, a node may be sent away because it was not
- * given the processor for so long: it is connected again.
+ * Waits until these nodes agree. On regtest a block is due every second, so a node that got no processor time for long may be
+ * disconnected by its peer. It is connected again.
  */
 async function untilAgreed(
   what: string,

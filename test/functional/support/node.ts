@@ -9,12 +9,12 @@ if (!existsSync(fileURLToPath(built))) throw new Error('dist/ is missing: run `n
 
 const testing = (await import(built.href)) as typeof Testing;
 
-/** Where systems choose no ports by themselves, so that one stays free until its node is there. */
+/** Below the range from which systems choose ports, so that a port stays free until its node listens. */
 const [FIRST_PORT, PORTS] = [12_000, 20_000];
-/** Processes of tests begin at different places. */
+/** Each process of tests starts at another port. */
 let portsAsked = process.pid * 97;
 
-/** A port of the loopback interface that no one listens on, another one each time. */
+/** A port of the loopback interface on which no program listens; a different one at each call. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + (portsAsked++ % PORTS);
@@ -27,10 +27,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** After this time something hangs. However slow or busy a machine is, nothing that is waited for takes so long. */
+/** Time after which an operation counts as hanging. It is long enough for a slow and busy machine. */
 export const HANG_MS = 240_000;
 
-/** Wallets of tests have few keys ready: making two thousand takes a part of a second at each start. */
+/** Wallets of tests have a small key pool: creating two thousand keys takes a part of a second at each start. */
 export const startRegtest: typeof testing.startRegtest = (options = {}) =>
   testing.startRegtest({ timeoutMs: HANG_MS, ...options, args: ['-keypool=5', ...(options.args ?? [])] });
 
@@ -40,7 +40,7 @@ export type { RegtestNode, RegtestOptions } from '../../../src/testing/index.js'
 export const program = (name: string): string =>
   fileURLToPath(new URL(`../../../dist/bin/${name}.js`, import.meta.url));
 
-/** A file of recorded or benchmark data next to the project; undefined (and a line that says so) when it is absent. */
+/** A file of recorded or benchmark data next to the project. If it is absent, prints a line and returns undefined. */
 export function shared(path: string): string | undefined {
   const file = fileURLToPath(new URL(`../../../../shared/${path}`, import.meta.url));
   if (existsSync(file)) return file;

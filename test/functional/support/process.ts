@@ -1,4 +1,4 @@
-/** A node as a bare process, for starts that are interrupted, fail, or are asked with the cookie. */
+/** A node as a plain process, for starts that are interrupted or fail, and for authentication by cookie. */
 import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,15 +6,15 @@ import { HANG_MS, program } from './node.js';
 
 export interface NodeProcess {
   readonly child: ChildProcess;
-  /** What it printed so far, on both streams. */
+  /** Its output so far on both streams. */
   output(): string;
-  /** Resolves when it has printed the text; rejects when it ends before. */
+  /** Resolves when the output contains the text. Rejects if the process ends before. */
   printed(text: string): Promise<void>;
-  /** Resolves with the exit code, or null when a signal ended it. */
+  /** Resolves to the exit code, or to null if a signal ended it. */
   readonly exited: Promise<number | null>;
 }
 
-/** Starts a regtest node on a folder with these options and nothing else. */
+/** Starts a regtest node on a folder with only these options. */
 export function startProcess(dataDir: string, args: readonly string[]): NodeProcess {
   const child = spawn(
     process.execPath,
@@ -41,7 +41,7 @@ export function startProcess(dataDir: string, args: readonly string[]): NodeProc
   };
 }
 
-/** Resolves when `holds` does; the test's own time limit ends the wait. */
+/** Resolves when `holds` returns true. The time limit of the test ends the wait. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(10);
 }
@@ -49,8 +49,8 @@ export async function until(holds: () => boolean): Promise<void> {
 export const untilExists = (path: string): Promise<void> => until(() => existsSync(path));
 
 /**
- * Runs a node without a network and without RPC that must end by itself, and waits for it. The environment gets `env` in
- * addition. Throws when the node has to be ended.
+ * Runs a node without network and RPC that must end by itself, and waits for it. `env` is added to the environment. Throws if
+ * the node must be killed.
  */
 export function runToEnd(
   dataDir: string,

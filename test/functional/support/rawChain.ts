@@ -1,6 +1,6 @@
 /**
- * Blocks, headers and transactions of the regtest chain as plain bytes, right or wrong as a test wants them. Like
- * `rawMessages.ts` written without the sources.
+ * Blocks, headers and transactions of the regtest chain as plain bytes, valid or invalid as a test requires. Like
+ * `rawMessages.ts`, it shares no code with the sources.
  */
 import { createHash } from 'node:crypto';
 import { count, HEADER_SIZE, list, sha256d, shown, u32, u64, withLength } from './rawMessages.js';
@@ -23,7 +23,7 @@ export interface MinedBlock extends Place {
   raw: Buffer;
 }
 
-/** What may be other than it should. */
+/** Fields that may differ from the valid ones. */
 export interface Changes {
   version?: number;
   timeSec?: number;
@@ -42,13 +42,13 @@ export const blockHash = (header: Buffer): Buffer => sha256d(header);
 
 const ripemd160 = (data: Buffer): Buffer => createHash('ripemd160').update(data).digest();
 
-/** What must be below the target: not the block's id. */
+/** The hash that must be below the target. It is not the block's id. */
 export function workHash(header: Buffer): Buffer {
   const wide = createHash('sha512').update(sha256d(header)).digest();
   return sha256d(Buffer.concat([ripemd160(wide.subarray(0, 32)), ripemd160(wide.subarray(32))]));
 }
 
-/** Counts the nonce up until the header surely meets the easiest target, or surely misses it. */
+/** Increments the nonce until the header meets the easiest target, or misses it. */
 function mine(header: Buffer, noWork: boolean): Buffer {
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, HEADER_SIZE - 4);
@@ -70,14 +70,14 @@ export function mineHeader(parent: Place, merkleRoot: Buffer, changes: Changes =
   return mine(header, changes.noWork === true);
 }
 
-/** The script that anyone can spend: 20 bytes of the hash of the script `1`. */
+/** The script that anyone can spend: it pays to the hash of the script `1`. */
 const OPEN_SCRIPT = Buffer.concat([
   Buffer.from('a914', 'hex'),
   ripemd160(createHash('sha256').update(Buffer.of(0x51)).digest()),
   Buffer.of(0x87),
 ]);
 
-/** By which it is spent. */
+/** The input script that spends it. */
 const OPEN_INPUT = Buffer.of(1, 0x51);
 
 export interface Output {
@@ -99,7 +99,7 @@ const formatInput = ({ txid, index = 0, script = OPEN_INPUT }: Input): Buffer =>
 export const transaction = (inputs: readonly Input[], outputs: readonly Output[]): Buffer =>
   Buffer.concat([u32(2), list(inputs.map(formatInput)), list(outputs.map(formatOutput)), u32(0)]);
 
-/** A script that pays to the hash of a witness script; that of the script `1`, which everyone can give. */
+/** A script that pays to the hash of the witness script `1`, which anyone can spend. */
 export const WITNESS_SCRIPT = Buffer.concat([
   Buffer.from('0020', 'hex'),
   createHash('sha256').update(Buffer.of(0x51)).digest(),
@@ -121,7 +121,7 @@ export const txid = (tx: Buffer): Buffer => sha256d(tx);
 
 let unique = 0;
 
-/** A height in as few bytes as it can be, the uppermost bit left for a sign (BIP34, which counts from 1,000 on). */
+/** A height in its shortest form. The highest bit is the sign (BIP34, tested from 1,000 on). */
 function heightPush(height: number): Buffer {
   const size = height < 0x80 ? 1 : height < 0x8000 ? 2 : 3;
   return Buffer.concat([Buffer.of(size), u32(height).subarray(0, size)]);
@@ -140,7 +140,7 @@ function merkleRoot(ids: readonly Buffer[]): Buffer {
   return merkleRoot(above);
 }
 
-/** A block on `parent` with these transactions behind the coinbase; `withTxs` may change the list after all. */
+/** A block on `parent` with these transactions after the coinbase. `withTxs` may change the list afterwards. */
 export function mineBlock(
   parent: Place,
   txs: readonly Buffer[] = [],
@@ -164,14 +164,14 @@ const placeOf = (header: Buffer, height: number): Place => ({
   claimRoot: header.subarray(68, 100),
 });
 
-/** A row of blocks, one upon the other. */
+/** A sequence of connected blocks. */
 export function mineRow(parent: Place, length: number): MinedBlock[] {
   const row: MinedBlock[] = [];
   for (let i = 0; i < length; i++) row.push(mineBlock(row.at(-1) ?? parent));
   return row;
 }
 
-/** A row of headers that no block is behind. */
+/** A sequence of connected headers without blocks. */
 export function mineHeaders(parent: Place, length: number): Buffer[] {
   const row: Buffer[] = [];
   let place = parent;
@@ -183,7 +183,7 @@ export function mineHeaders(parent: Place, length: number): Buffer[] {
   return row;
 }
 
-/** The block of the active chain at a height; the tip without one. */
+/** The block of the active chain at a height; default: the tip. */
 export async function placeAt(node: Rpc, height?: number): Promise<Place> {
   const at = height ?? (await node.rpc<number>('getblockcount'));
   const hash = await node.rpc<string>('getblockhash', [at]);

@@ -1,7 +1,6 @@
 /**
- * Payloads of the protocol's messages as plain bytes, written a second time for the tests: nothing here comes from the
- * sources, so that an error there cannot hide here. Source: Core protocol.h, net_processing.cpp; BIP31, 37, 61, 130,
- * 133, 144, 152.
+ * Payloads of the protocol's messages as plain bytes, written independently for the tests. Nothing here comes from the sources,
+ * so that tests find errors in the sources. Source: Core protocol.h, net_processing.cpp; BIP31, 37, 61, 130, 133, 144, 152.
  */
 import { createHash } from 'node:crypto';
 
@@ -18,9 +17,9 @@ export const NO_HASH = Buffer.alloc(32);
 export const sha256d = (data: Buffer): Buffer => sha256(sha256(data));
 const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
 
-/** A hash as people read it. */
+/** The printed form of a hash. */
 export const shown = (hash: Buffer): string => Buffer.from(hash).reverse().toString('hex');
-/** The bytes of a hash that was printed. */
+/** The bytes of a printed hash. */
 export const hashOf = (text: string): Buffer => Buffer.from(text, 'hex').reverse();
 
 export function u16be(value: number): Buffer {
@@ -39,7 +38,7 @@ export function u64(value: bigint): Buffer {
   return bytes;
 }
 
-/** A count as short as it can be. */
+/** A count in its shortest form. */
 export function count(value: number): Buffer {
   if (value < 0xfd) return Buffer.of(value);
   if (value <= 0xffff) return Buffer.of(0xfd, value & 0xff, value >> 8);
@@ -120,7 +119,7 @@ export const sendcmpct = (announce: boolean, number: number): Buffer =>
 export const filterload = (data: Buffer, functions: number, flags = 0): Buffer =>
   Buffer.concat([withLength(data), u32(functions), u32(0), Buffer.of(flags)]);
 
-/** Places in the block, ascending: sent as differences. */
+/** Positions in the block, ascending. They are sent as differences. */
 export function getblocktxn(hash: Buffer, indexes: readonly number[]): Buffer {
   const steps = indexes.map((index, i) => count(index - (i === 0 ? 0 : indexes[i - 1]! + 1)));
   return Buffer.concat([hash, list(steps)]);
@@ -128,7 +127,7 @@ export function getblocktxn(hash: Buffer, indexes: readonly number[]): Buffer {
 
 export const blocktxn = (hash: Buffer, txs: readonly Buffer[]): Buffer => Buffer.concat([hash, list(txs)]);
 
-/** `prefilled`: place less one and the place of the one before, and the transaction. */
+/** `prefilled`: the difference of the position to the previous one, less one, and the transaction. */
 export function cmpctblock(
   header: Buffer,
   nonce: bigint,
@@ -139,7 +138,7 @@ export function cmpctblock(
   return Buffer.concat([header, u64(nonce), list(shortIds), list(filled)]);
 }
 
-/** The short id of a transaction (BIP152): six bytes of SipHash-2-4 under a key from header and nonce. */
+/** The short id of a transaction (BIP152): six bytes of SipHash-2-4 with a key from header and nonce. */
 export function shortId(header: Buffer, nonce: bigint, id: Buffer): Buffer {
   const key = sha256(Buffer.concat([header, u64(nonce)]));
   return u64(sipHash(key.readBigUInt64LE(0), key.readBigUInt64LE(8), id)).subarray(0, 6);
@@ -148,7 +147,7 @@ export function shortId(header: Buffer, nonce: bigint, id: Buffer): Buffer {
 const wrap = (value: bigint): bigint => BigInt.asUintN(64, value);
 const turn = (value: bigint, by: bigint): bigint => wrap(value << by) | (value >> (64n - by));
 
-/** SipHash-2-4 of whole 8-byte words. */
+/** SipHash-2-4 of complete 8-byte words. */
 function sipHash(k0: bigint, k1: bigint, data: Buffer): bigint {
   let [a, b] = [k0 ^ 0x736f6d6570736575n, k1 ^ 0x646f72616e646f6dn];
   let [c, d] = [k0 ^ 0x6c7967656e657261n, k1 ^ 0x7465646279746573n];
@@ -173,7 +172,7 @@ function sipHash(k0: bigint, k1: bigint, data: Buffer): bigint {
   return a ^ b ^ c ^ d;
 }
 
-/** Reads bytes in order. Throws a RangeError beyond their end. */
+/** Reads bytes in order. Throws a RangeError after the end. */
 export class Cursor {
   at = 0;
   private readonly bytes: Buffer;
@@ -208,7 +207,7 @@ export class Cursor {
 export const readInventory = (payload: Buffer): Item[] =>
   new Cursor(payload).list((cursor) => ({ type: cursor.u32(), hash: cursor.hash() }));
 
-/** What a getdata asks for, or an inv names, as people read it. */
+/** The items of a getdata or an inv, in readable form. */
 export const itemsOf = (payload: Buffer): string[] =>
   readInventory(payload).map(({ type, hash }) => `${type.toString(16)} ${shown(hash)}`);
 export const item = (type: number, hash: Buffer): string => `${type.toString(16)} ${shown(hash)}`;
@@ -233,7 +232,7 @@ export interface Compact {
   header: Buffer;
   nonce: bigint;
   shortIds: Buffer[];
-  /** As many bytes as the prefilled transactions take. */
+  /** Number of bytes of the prefilled transactions. */
   prefilled: Buffer;
 }
 
@@ -248,7 +247,7 @@ export function readCompact(payload: Buffer): Compact {
   };
 }
 
-/** The hashes of a proof, and how many transactions the block has. */
+/** The hashes of a proof, and the number of transactions of the block. */
 export function readMerkleBlock(payload: Buffer): { header: Buffer; total: number; hashes: string[] } {
   const cursor = new Cursor(payload);
   const [header, total] = [cursor.take(HEADER_SIZE), cursor.u32()];
@@ -259,7 +258,7 @@ export interface Reject {
   message: string;
   code: number;
   reason: string;
-  /** As people read it. */
+  /** In readable form. */
   hash: string | null;
 }
 

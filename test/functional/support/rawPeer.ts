@@ -1,7 +1,7 @@
 /**
- * A peer in the hands of a test: a socket, frames and a handshake of its own, which says exactly what it is told to, right
- * or wrong. Shares no code with the node. Answers pings by itself (by default not to) and keeps everything else that
- * comes until the test asks for it.
+ * A peer that a test controls: its own socket, framing and handshake. It sends exactly the given bytes, valid or invalid. It
+ * shares no code with the node. It answers pings by itself unless `answersPings` is false, and stores all other messages until
+ * the test reads them.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ export interface RawMessage {
 export interface FrameChanges {
   magic?: Buffer;
   checksum?: Buffer;
-  /** Announced instead of the payload's length. */
+  /** Length in the header instead of the payload's length. */
   length?: number;
 }
 
@@ -41,11 +41,11 @@ const NOTHING = Buffer.alloc(0);
 
 export class RawPeer {
   readonly socket: Socket;
-  /** Messages that came and were not asked for yet, in their order; pings are not among them. */
+  /** Received messages that the test has not read yet, in order, without pings. */
   inbox: RawMessage[] = [];
   answersPings = true;
   isClosed = false;
-  /** Bytes that came. */
+  /** Number of received bytes. */
   receivedBytes = 0;
   private buffered: Buffer[] = [];
   private bufferedBytes = 0;
@@ -55,7 +55,7 @@ export class RawPeer {
     this.socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.take(chunk));
-    // A reset is as good an end as any.
+    // A reset counts as an end.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.isClosed = true;
@@ -64,7 +64,7 @@ export class RawPeer {
     socket.on('end', () => socket.end());
   }
 
-  /** Connects and says nothing. */
+  /** Connects and sends nothing. */
   static async open(port: number): Promise<RawPeer> {
     const socket = connect({ port, host: '127.0.0.1' });
     const peer = new RawPeer(socket);
@@ -72,14 +72,14 @@ export class RawPeer {
     return peer;
   }
 
-  /** Connects and shakes hands. */
+  /** Connects and completes the handshake. */
   static async greet(port: number, fields: VersionFields = {}): Promise<RawPeer> {
     const peer = await RawPeer.open(port);
     await peer.handshake(fields);
     return peer;
   }
 
-  /** By this `getpeerinfo` knows it. */
+  /** The address of this peer in `getpeerinfo`. */
   get address(): string {
     return `127.0.0.1:${this.socket.localPort}`;
   }
@@ -122,13 +122,13 @@ export class RawPeer {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
-  /** Sends, and waits until the system has taken it (or the connection has ended). */
+  /** Sends. Resolves when the system has accepted the bytes, or the connection has ended. */
   async flood(bytes: Buffer): Promise<void> {
     if (this.socket.destroyed || this.socket.write(bytes)) return;
     await this.until(() => this.isClosed || this.socket.writableLength === 0, 'the node to read', Infinity);
   }
 
-  /** Waits for something that changes when bytes come, go or end. */
+  /** Waits for the next received or sent bytes, or for the end of the connection. */
   private async until(holds: () => boolean, what: string, patienceMs = HANG_MS): Promise<void> {
     const end = Date.now() + patienceMs;
     while (!holds()) {
@@ -151,7 +151,7 @@ export class RawPeer {
     return this.inbox.map(({ command }) => command).join(' ') || 'nothing';
   }
 
-  /** The next message of a kind; what came before it of other kinds stays. */
+  /** The next message that satisfies the condition. Earlier messages of other kinds remain stored. */
   async next(command: string): Promise<Buffer> {
     return (await this.nextOf((message) => message.command === command, command)).payload;
   }
@@ -163,7 +163,7 @@ export class RawPeer {
     return this.inbox.splice(at, 1)[0]!;
   }
 
-  /** Version and verack, both ways; the node has heard ours. */
+  /** Exchanges version and verack. Resolves when the node has processed ours. */
   async handshake(fields: VersionFields = {}): Promise<void> {
     this.send('version', version(fields));
     await this.next('version');
@@ -172,7 +172,7 @@ export class RawPeer {
     if ((fields.version ?? Infinity) > LAST_WITHOUT_PONG) await this.handled();
   }
 
-  /** Waits until everything sent so far was handled. What comes meanwhile is kept. */
+  /** Waits until the node has processed everything that was sent so far. Messages received meanwhile are stored. */
   async handled(): Promise<void> {
     const nonce = randomBytes(8);
     this.send('ping', nonce);
@@ -180,13 +180,13 @@ export class RawPeer {
     await this.nextOf(isPong, 'pong');
   }
 
-  /** Like `handled`, and answers what came meanwhile and before, and forgets it. */
+  /** Like `handled`, but returns all stored messages and removes them. */
   async settled(): Promise<RawMessage[]> {
     await this.handled();
     return this.inbox.splice(0);
   }
 
-  /** What is answered to a message, the node's own initiatives included. */
+  /** The messages after a sent message, including those that the node sends by itself. */
   async answersTo(command: string, payload?: Buffer): Promise<RawMessage[]> {
     await this.settled();
     this.send(command, payload);
@@ -206,12 +206,12 @@ export class RawPeer {
 export interface RawListener {
   /** `host:port`, for `addnode`. */
   readonly address: string;
-  /** Nodes that connected, in their order. */
+  /** Nodes that connected, in order. */
   next(): Promise<RawPeer>;
   close(): void;
 }
 
-/** A scripted peer that is connected to. */
+/** A scripted peer that accepts connections. */
 export async function listen(): Promise<RawListener> {
   const came: RawPeer[] = [];
   const waiting: ((peer: RawPeer) => void)[] = [];

@@ -1,4 +1,4 @@
-/** Walks through documents as they are written: its blocks by section, and running one in a shell. */
+/** Runs the command blocks of documents: finds the blocks of a section and runs them in a shell. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function blocksOf(section: string, document = 'README.md'): string[] {
   return [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map((found) => found[1]!);
 }
 
-/** A command, and what it is to print where that is said. */
+/** A command, and its expected output if the document has it. */
 export interface Step {
   readonly command: string;
   readonly prints: string | null;
@@ -26,15 +26,15 @@ function stepOf(line: string): Step {
   return { command: command!, prints: prints ?? null };
 }
 
-/** The commands of blocks, a line each. */
+/** The commands of blocks, one per line. */
 export const stepsOf = (blocks: readonly string[]): Step[] =>
   blocks.flatMap((block) => block.trimEnd().split('\n')).map(stepOf);
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * Runs the steps in one shell. What a step is to print it must print in the end: a block may need a moment to get from one
- * program to the other. Throws what went wrong where.
+ * Runs the steps in one shell. A step is repeated until it prints the expected output, because a block may take a moment to
+ * reach the other program. Throws an error with the step that failed.
  */
 export async function walk(steps: readonly Step[], home: string, env: NodeJS.ProcessEnv): Promise<void> {
   const script = steps.map(({ command, prints }, n) => {
@@ -54,7 +54,7 @@ export async function walk(steps: readonly Step[], home: string, env: NodeJS.Pro
   throw new Error(`${command}\n${printed}${prints === null ? '' : `instead of: ${prints}`}`);
 }
 
-/** A program of the README at work, in a group of processes of its own. */
+/** A running program of the README, in a process group of its own. */
 export class Started {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
@@ -68,7 +68,7 @@ export class Started {
     this.child.stderr!.on('data', collect);
   }
 
-  /** Waits until it has printed the text. */
+  /** Waits until the program has printed the text. */
   async until(text: string): Promise<void> {
     const deadline = Date.now() + HANG_MS;
     while (!this.output.includes(text)) {

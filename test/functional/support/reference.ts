@@ -1,4 +1,4 @@
-/** A reference node beside ours, when its binary is named by an environment variable (`LBRYCRDD`, `LBCD`). Regtest, loopback. */
+/** A reference node on regtest and the loopback interface, if an environment variable (`LBRYCRDD`, `LBCD`) names its binary. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,23 +6,23 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './node.js';
 
-/** Path of a reference's binary; undefined (and a line that says so) when none is named. */
+/** Path of a reference's binary. If the variable is not set, prints a line and returns undefined. */
 export function referenceBinary(variable: 'LBRYCRDD' | 'LBCD' = 'LBRYCRDD'): string | undefined {
   const binary = process.env[variable];
   if (!binary) console.log(`skipped: ${variable} names no reference binary`);
   return binary;
 }
 
-/** An answer of JSON-RPC as it came. */
+/** An answer of JSON-RPC without conversions. */
 export interface Envelope {
   readonly result: unknown;
   readonly error: { readonly code: number; readonly message: string } | null;
 }
 
-/** A call to a reference failed because its process had ended, and this program had not ended it. */
+/** A call to a reference failed because its process ended by itself. */
 export class ReferenceEnded extends Error {}
 
-/** Maximum time between a failed call to a process that ends and its end. */
+/** Maximum time between a failed call and the end of the process. */
 const ENDING_MS = 10_000;
 
 export type Call = (method: string, params: readonly unknown[]) => Promise<Envelope>;
@@ -30,10 +30,10 @@ export type Call = (method: string, params: readonly unknown[]) => Promise<Envel
 export interface ReferenceNode {
   readonly p2pPort: number;
   readonly rpcPort: number;
-  /** The folder of its data. */
+  /** Its data folder. */
   readonly folder: string;
   readonly call: Call;
-  /** Calls at another path, as that of a wallet. */
+  /** Calls a method at another path, such as that of a wallet. */
   at(path: string): Call;
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
   stop(): Promise<void>;
@@ -41,7 +41,7 @@ export interface ReferenceNode {
 
 const CREDENTIALS = 'u:p';
 
-/** Calls at one address, whose errors are answers too. */
+/** Calls methods at one address. Errors are returned as answers. */
 export function envelopeFrom(url: string, credentials: string): Call {
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return async (method, params) => {
@@ -110,14 +110,17 @@ async function start(binary: string, argsFor: (places: Places) => string[]): Pro
 }
 
 export interface RunningReference {
-  /** Answers result or error. */
+  /** Returns the result or the error. */
   readonly call: Call;
   rpc<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T>;
-  /** Ends it; without a signal as its operator would. */
+  /** Ends it by the signal; without a signal, by its own method. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a reference's binary; resolves when it answers `ready`. `home` keeps the user's own configuration away. */
+/**
+ * Starts a reference's binary. Resolves when it answers `ready`. `home` replaces the user's home, so that the user's
+ * configuration is not read.
+ */
 export async function runReference(
   binary: string,
   args: readonly string[],
@@ -164,7 +167,7 @@ export async function runReference(
   };
 }
 
-/** How the process ended; null if it did not end in this time. */
+/** Exit code or signal of the process; null if it did not end within this time. */
 async function endWithin(exited: Promise<string>, ms: number): Promise<string | null> {
   const timeout = new AbortController();
   const late = sleep(ms, null, { signal: timeout.signal }).catch(() => null);

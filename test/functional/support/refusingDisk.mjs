@@ -1,6 +1,6 @@
 /**
- * Loaded into a node (`--import`): a disk that goes wrong. While the file REFUSING_FLAG is there, what it names fails of all
- * that is done to files in REFUSING_FOLDER: `write EROFS` refuses writing with that error, `sync EIO` bringing it to disk.
+ * Preloaded by a node (`--import`). It simulates disk errors. While the file REFUSING_FLAG exists, the operation in it fails
+ * for all files in REFUSING_FOLDER: `write EROFS` fails writes with that error, `sync EIO` fails flushes to disk.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

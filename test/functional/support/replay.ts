@@ -1,6 +1,6 @@
 /**
- * Replays a recorded chain against a node: every block in order of arrival, every question in between, each answer held
- * against the recorded one. Can kill and restart the node on the way.
+ * Replays a recorded chain against a node: every block in order of arrival, and every recorded query, whose answer is compared
+ * with the recorded one. Can kill and restart the node between blocks.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ interface Step {
 export interface ReplayOptions {
   /** Folder of the recorded chain. */
   chain: string;
-  /** Kill −9 and restart after so many blocks. */
+  /** Number of blocks after which the node is killed by SIGKILL and restarted. */
   killEvery?: number;
   env?: Readonly<Record<string, string>>;
-  /** Ask only every n-th question, to be quick. */
+  /** Sends only every n-th query, to save time. */
   askEvery?: number;
 }
 
@@ -58,7 +58,7 @@ function withoutVolatile(method: string, value: unknown): unknown {
 
 const linesOf = (path: string): string[] => gunzipSync(readFileSync(path)).toString().trim().split('\n');
 
-/** Replays the whole chain on a fresh node; stops early after 20 differences. */
+/** Replays the whole chain on a fresh node. Stops after 20 differences. */
 export async function replay(options: ReplayOptions): Promise<ReplayOutcome> {
   const blocks = linesOf(join(options.chain, 'blocks.hex.gz'));
   const steps = linesOf(join(options.chain, 'transcript.jsonl.gz')).map((line) => JSON.parse(line) as Step);

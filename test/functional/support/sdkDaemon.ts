@@ -1,4 +1,4 @@
-/** The daemon of the Python lbry-sdk in a process and folder of its own, asked over HTTP. LBRYNET names its program. */
+/** The daemon of the Python lbry-sdk in a process and folder of its own, called over HTTP. LBRYNET names its program. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './node.js';
 
-/** Parts that want other computers, or nothing of a hub. */
+/** Components that need other computers or do not use a hub. */
 const SKIPPED = [
   'wallet_server_payments',
   'background_downloader',
@@ -21,9 +21,9 @@ const SKIPPED = [
 const LOOK_MS = 100;
 
 export interface SdkOptions {
-  /** A folder that is there already, and stays when the daemon is stopped. */
+  /** An existing folder, which remains when the daemon ends. */
   readonly folder?: string;
-  /** Beside the usual settings. */
+  /** Settings in addition to the usual ones. */
   readonly settings?: object;
 }
 
@@ -63,8 +63,8 @@ export class SdkDaemon {
   }
 
   /**
-   * Starts one with an empty wallet that knows the hubs at these loopback ports; resolves when it is up and synced. `parts`
-   * are those of the parts otherwise left out that it has.
+   * Starts a daemon with an empty wallet that uses the hubs at these loopback ports. Resolves when it is synced. `parts` are
+   * those of the usually skipped components that it runs.
    */
   static async start(
     program: string,
@@ -98,7 +98,7 @@ export class SdkDaemon {
     return daemon;
   }
 
-  /** Rejects with `SdkError` when the daemon answers an error. */
+  /** Rejects with `SdkError` if the daemon returns an error. */
   async call<T>(method: string, params: object = {}): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.port}/`, {
       method: 'POST',
@@ -109,7 +109,7 @@ export class SdkDaemon {
     return answer.result;
   }
 
-  /** Asks until it is so. What throws is not so yet; a daemon that ended will never be. */
+  /** Polls until the condition is true. An error counts as false, unless the daemon has ended. */
   async until(what: string, isSo: () => Promise<boolean>, timeoutMs = 240_000): Promise<void> {
     const end = Date.now() + timeoutMs;
     let last: unknown = null;
@@ -128,7 +128,7 @@ export class SdkDaemon {
     });
   }
 
-  /** A file of the daemon's folder with this text, to be published. */
+  /** Writes a file with this text in the daemon's folder, for publishing. */
   file(name: string, text: string): string {
     const path = join(this.folder, name);
     writeFileSync(path, text);

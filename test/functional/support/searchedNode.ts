@@ -1,4 +1,4 @@
-/** A node with a hub and a search index of long texts, in a folder of its own, where tests may damage the file of the index. */
+/** A node with a hub and a search index of long texts, in a folder of its own. Tests can corrupt the file of the index. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { hashFromHex, toHex } from '../../../src/util/bytes.js';
 import { OPEN, OPEN_ADDRESS } from './network.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './node.js';
 
-/** Far more than an honest search takes, far less than the hostile one would. */
+/** Much longer than a normal search takes, and much shorter than the expensive one would take. */
 const SEARCH_MS = 3000;
-/** As many as a transaction has room for that is relayed. */
+/** Maximum number that fits in a transaction that is relayed. */
 const CLAIMS_OF_TRANSACTION = 11;
 const DESCRIPTION_CHARS = 7900;
 const COIN_SAT = 100_000_000n;
@@ -49,7 +49,7 @@ function claimsOf(coinbase: string, values: readonly (readonly [name: string, va
   );
 }
 
-/** Three letters each, all of them two letters from one another. */
+/** Words of three letters that all differ in two letters. */
 export const WORDS = [...'abcdefgh'].flatMap((second) =>
   [...'abcdefgh'].map((third) => `q${second}${third}`),
 );
@@ -79,7 +79,7 @@ export class SearchedNode {
     this.node = await startRegtest({ dataDir: this.folder, args });
   }
 
-  /** Starts it for the first time, and makes the claims: as many transactions of long ones. */
+  /** Starts it for the first time and makes the claims: this number of transactions with long texts. */
   async fill(transactions: number): Promise<void> {
     await this.start();
     const { node } = this;
@@ -102,7 +102,7 @@ export class SearchedNode {
     while ((await waiting()) > 0) await node.rpc('generatetoaddress', [1, ADDRESS]);
   }
 
-  /** What is found once the index is there and at the tip. */
+  /** Results of a search when the index is at the tip. */
   async found(): Promise<string[][]> {
     const { node } = this;
     const height = await node.rpc<number>('getblockcount');
@@ -118,7 +118,7 @@ export class SearchedNode {
     return pages;
   }
 
-  /** Stops it and deletes its folder. */
+  /** Stops the node and deletes its folder. */
   async remove(): Promise<void> {
     await this.node.stop();
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,15 +1,17 @@
-/** Small file systems of their own, for tests of what a full disk does. */
+/** Small file systems for tests of full disks. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Mounts one at the folder; `size` as mount takes it. False if the system does not let us. */
+/**
+ * Mounts a small file system at the folder; `size` is in the format of mount. Returns false if the system does not allow it.
+ */
 export function mountSmall(folder: string, size: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).status === 0;
 }
 
-/** A small disk in a file, which can fail as a broken disk does. */
+/** A small disk in a file that can fail like a broken disk. */
 export class FailingDisk {
   readonly folder: string;
   private readonly image: string;
@@ -19,7 +21,7 @@ export class FailingDisk {
     this.image = `${folder}.img`;
   }
 
-  /** Mounts one at the folder. Null if the system does not allow that. */
+  /** Mounts a disk at the folder. Null if the system does not allow that. */
   static mount(folder: string, sizeMib: number): FailingDisk | null {
     const disk = new FailingDisk(folder);
     mkdirSync(folder, { recursive: true });
@@ -29,7 +31,7 @@ export class FailingDisk {
     return disk.mountAgain() ? disk : null;
   }
 
-  /** The system makes the disk read-only, as it does after an error of the disk. */
+  /** Makes the disk read-only, as the system does after a disk error. */
   fail(): boolean {
     const device = /^\/dev\/(loop[0-9]+) /m.exec(
       spawnSync('findmnt', ['-n', '-o', 'SOURCE,TARGET', this.folder], { encoding: 'utf8' }).stdout,
@@ -53,7 +55,7 @@ export class FailingDisk {
   }
 }
 
-/** Whether `mountSmall` works here; says so where it does not. */
+/** Whether `mountSmall` works on this system. Prints a line if it does not. */
 export const canMount = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), 'mount-'));
   const mounted = mountSmall(folder, '1m');

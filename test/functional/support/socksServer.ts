@@ -1,14 +1,14 @@
 /**
- * A SOCKS5 proxy on loopback that leads nowhere: anyone who it is asked for, a scripted peer answers. Keeps what it was
- * asked for, and with which credentials. Source: RFC 1928, RFC 1929.
+ * A SOCKS5 proxy on the loopback interface that connects to no other host: a scripted peer answers for each target. It records
+ * the targets and credentials of the requests. Source: RFC 1928, RFC 1929.
  */
 import { createServer, type Socket } from 'node:net';
 import { RawPeer } from './rawPeer.js';
 
 export interface SocksRequest {
-  /** `host:port` as asked for: a name stays a name. */
+  /** `host:port` of the request; names are not resolved. */
   readonly target: string;
-  /** Null when none were offered. */
+  /** Null if the client offered none. */
   readonly credentials: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface SocksServer {
   close(): void;
 }
 
-/** Bytes of a socket, so many at a time. */
+/** Reads this number of bytes from a socket. */
 async function* bytesOf(socket: Socket): AsyncGenerator<Buffer, void, number> {
   let wanted = yield Buffer.alloc(0);
   for (;;) {
@@ -37,7 +37,7 @@ async function* bytesOf(socket: Socket): AsyncGenerator<Buffer, void, number> {
   }
 }
 
-/** `meet` gets the peer that stands for each target; it has said nothing yet. */
+/** `meet` receives the peer that stands for each target. It has not sent anything yet. */
 export async function startSocks(
   meet: (peer: RawPeer, request: SocksRequest) => Promise<void>,
 ): Promise<SocksServer> {
@@ -72,7 +72,7 @@ export async function startSocks(
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    // A connection that ends on the way is none of the test's concern; what it waits for does not come then.
+    // If a connection ends early, the awaited message does not arrive and the test fails there.
     serve(socket).catch(() => socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

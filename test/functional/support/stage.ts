@@ -1,7 +1,7 @@
 /**
- * The node under test and the scripted peers that talk to it. The node may be a reference node: what is expected of ours
- * can so be seen to be what that does. One port is for anyone, one for whitelisted peers, which are notified of
- * transactions at once and not sent away.
+ * The node under test and the scripted peers that connect to it. The node may be a reference node, so that the same
+ * expectations can be checked on it. One port is for any peer, one for whitelisted peers, to which transactions are announced
+ * at once and which are not disconnected.
  */
 import { expect } from 'vitest';
 import { type PeerInfo, OPEN_ADDRESS, startPeer, until } from './network.js';
@@ -28,10 +28,10 @@ export interface Subject extends Rpc {
   stop(): Promise<void>;
 }
 
-/** `reference` is the path of the reference's binary; without one our own node is started. */
+/** `reference` is the path of the reference's binary; without it, our own node is started. */
 export async function startSubject(reference?: string, args: readonly string[] = []): Promise<Subject> {
   const trustedPort = await freePort();
-  // What is not standard is refused as on the main network; and no one is connected to whom a peer reports.
+  // Nonstandard transactions are refused as on the main network, and the node does not connect to announced addresses.
   const all = [`-whitebind=127.0.0.1:${trustedPort}`, '-acceptnonstdtxn=0', '-connect=0', ...args];
   const ours = reference === undefined ? await startPeer({ args: all }) : null;
   const node = ours ?? (await startReference(reference!, all));
@@ -47,7 +47,7 @@ export async function startSubject(reference?: string, args: readonly string[] =
 
 export const COIN_SAT = 100_000_000n;
 
-/** What more is looked at of a peer. */
+/** Further checks of a peer. */
 export interface PeerView extends PeerInfo {
   subver: string;
   relaytxes: boolean;
@@ -76,7 +76,7 @@ export class Stage {
     return peer;
   }
 
-  /** A connection on which nothing was said. */
+  /** A connection without any message. */
   async open(): Promise<RawPeer> {
     return this.keep(await RawPeer.open(this.subject.port));
   }
@@ -87,7 +87,7 @@ export class Stage {
     return this.keep(await RawPeer.greet(this.subject.trustedPort, fields));
   }
 
-  /** Ends what a test began. */
+  /** Ends the connections that a test opened. */
   async clear(): Promise<void> {
     for (const peer of this.peers.splice(0)) peer.close();
     await until('nobody there', async () => (await this.rpc<unknown[]>('getpeerinfo')).length === 0);
@@ -97,7 +97,7 @@ export class Stage {
     return (await this.rpc<PeerView[]>('getpeerinfo')).find(({ addr }) => addr === peer.address);
   }
 
-  /** Once everything was handled that the peer said, it has so many points and is still there. */
+  /** When all messages of the peer were processed, it has this misbehaviour score and is still connected. */
   async expectScore(peer: RawPeer, points: number): Promise<void> {
     await peer.handled();
     expect((await this.infoOf(peer))?.banscore).toBe(points);
@@ -108,12 +108,12 @@ export class Stage {
     await until('nobody there', async () => (await this.infoOf(peer)) === undefined);
   }
 
-  /** Id of a coinbase of one coin that may be spent, each time another. */
+  /** Id of a spendable coinbase with one coin; a different one at each call. */
   async coin(): Promise<Buffer> {
     return hashOf(await coinbaseAt(this, ++this.spent));
   }
 
-  /** A transaction that may enter the mempool, of 1,000 satoshis more or less in fees. */
+  /** A transaction that the mempool accepts, with a fee of about 1,000 satoshis. */
   async payment(outputs: readonly Output[] = [{ valueSat: COIN_SAT - 1000n }]): Promise<Buffer> {
     return transaction([{ txid: await this.coin() }], outputs);
   }
@@ -131,8 +131,8 @@ export class Stage {
   }
 
   /**
-   * Blocks with times an hour ahead: those that follow lie ahead too, and for so long the node counts as in sync with
-   * the network (it would not twenty seconds after the last block).
+   * Mines blocks with times an hour ahead. Later blocks are ahead too, so the node counts as in sync with the network for that
+   * time (otherwise only for twenty seconds after the last block).
    */
   async runAhead(): Promise<void> {
     const tip = await placeAt(this);
@@ -150,14 +150,14 @@ export function payloadsOf(messages: readonly RawMessage[], command: string): Bu
   return messages.filter((message) => message.command === command).map(({ payload }) => payload);
 }
 
-/** What a node says of its own accord when a connection is young, and whenever it likes. */
+/** Messages that a node sends by itself on a new connection and at any time. */
 const INITIATIVES = ['getheaders', 'feefilter', 'addr', 'sendheaders', 'sendcmpct'];
 
-/** The commands of messages that are answers. */
+/** Commands of the messages that are answers. */
 export const answersAmong = (messages: readonly RawMessage[]): string[] =>
   messages.map(({ command }) => command).filter((command) => !INITIATIVES.includes(command));
 
-/** The reject messages among others. */
+/** The reject messages in a list. */
 export const rejectsIn = (messages: readonly RawMessage[]): Reject[] =>
   payloadsOf(messages, 'reject').map(readReject);
 

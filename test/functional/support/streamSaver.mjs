@@ -1,4 +1,4 @@
-// Downloads and saves a stream again and again until it is killed: from a folder that stands for the network.
+// Downloads and saves a stream repeatedly until it is killed. A folder stands for the network.
 import { readFile } from 'node:fs/promises';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

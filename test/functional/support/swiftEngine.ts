@@ -1,7 +1,7 @@
 /**
- * OpenStack Swift with its S3 API, as Debian packages it (swift-proxy, swift-account, swift-container, swift-object), in a folder
- * of its own on the loopback interface: one disk, one copy, users in the configuration. Its programs are found on the path; none
- * of them needs root.
+ * OpenStack Swift with its S3 API, as packaged by Debian (swift-proxy, swift-account, swift-container, swift-object), in a
+ * folder of its own on the loopback interface: one disk, one copy, users in the configuration. Its programs must be in the
+ * path. None of them needs root.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,10 +17,10 @@ export const SWIFT_KEYS = { accessKey: 'test:tester', secretKey: 'testing' } as 
 export const SWIFT_REGION = 'us-east-1';
 
 const KINDS = ['account', 'container', 'object'] as const;
-/** Swift reads the secrets that its names are hashed with from this file alone. */
+/** Swift reads the secrets for the hashes of its names only from this file. */
 const SWIFT_CONF = '/etc/swift/swift.conf';
 
-/** Whether the packages are installed; says so where they are not. */
+/** Whether the packages are installed. Prints a line if they are not. */
 export const hasSwift = ((): boolean => {
   const programs = [
     'swift-ring-builder',
@@ -93,7 +93,7 @@ export class SwiftEngine {
     this.port = port;
   }
 
-  /** Makes the folder and starts the servers. */
+  /** Creates the folder and starts the servers. */
   static async create(): Promise<SwiftEngine> {
     const engine = new SwiftEngine(await freePort());
     await engine.configure();
@@ -120,7 +120,7 @@ export class SwiftEngine {
         const { status, stderr, stdout } = spawnSync('swift-ring-builder', [ring, ...args], {
           encoding: 'utf8',
         });
-        // 1 is a warning.
+        // Exit code 1 is a warning.
         if (status !== 0 && status !== 1)
           throw new Error(`swift-ring-builder ${args[0]}: ${stdout}${stderr}`);
       }
@@ -141,7 +141,7 @@ export class SwiftEngine {
     for (;;) {
       if (this.children.some(({ exitCode }) => exitCode !== null))
         throw new Error(`a server of Swift ended:\n${this.output}`);
-      // A bucket that is not there is answered by all servers together.
+      // The answer about a missing bucket needs all servers.
       const status = await this.ask('HEAD', 'none').catch(() => 0);
       if (status === 404) return;
       await sleep(100);
@@ -180,7 +180,7 @@ export class SwiftEngine {
     if (status !== 200) throw new Error(`the bucket was not made: HTTP status ${status}\n${this.output}`);
   }
 
-  /** The HTTP status of a question for an object. */
+  /** The HTTP status of a request for an object. */
   head(bucket: string, key: string): Promise<number> {
     return this.ask('HEAD', `${bucket}/${key}`);
   }

@@ -1,6 +1,6 @@
 /**
- * A miner that knows only what `getblocktemplate` tells it: coinbase, merkle root and proof of work are its own.
- * Shares no code with the node.
+ * A miner that uses only `getblocktemplate`. It computes coinbase, merkle root and proof of work, and shares no code with the
+ * node.
  */
 import { createHash } from 'node:crypto';
 
@@ -34,7 +34,7 @@ export interface Template {
 }
 
 export interface MinedTransaction {
-  /** With witness. */
+  /** Serialized with witness. */
   bytes: Buffer;
   /** Wire order. */
   id: Buffer;
@@ -104,7 +104,7 @@ export function makeTransaction(
 
 export const printed = (id: Buffer): string => Buffer.from(id).reverse().toString('hex');
 
-/** The id of a claim made by an output. */
+/** The id of the claim that an output creates. */
 export function claimIdOf(txid: Buffer, n: number): Buffer {
   const index = Buffer.alloc(4);
   index.writeUInt32BE(n);
@@ -120,7 +120,7 @@ function heightPush(height: number): Buffer {
   return push(Buffer.from(digits));
 }
 
-/** The coinbase for a template: reward to `script`, and the commitment where there is one. */
+/** The coinbase of a template: reward to `script`, and the witness commitment if the template has one. */
 export function makeCoinbase(
   template: Template,
   script: Uint8Array,
@@ -135,7 +135,7 @@ export function makeCoinbase(
       Buffer.from(template.coinbaseaux.flags, 'hex'),
       push(Buffer.from('tm')),
     ]),
-    // Before segwit is in force a block may hold no witness at all.
+    // Before segwit is active, a block must not contain a witness.
     witness: commitment === undefined || !template.rules.includes('segwit') ? [] : [Buffer.alloc(32)],
   });
 }
@@ -174,7 +174,7 @@ function headerOf(block: MinedBlock): Buffer {
   return Buffer.concat([u32(version), previous, merkleRoot, claimRoot, u32(time), u32(bits), u32(nonce)]);
 }
 
-/** The hash that is compared with the target, as a number's hex digits. */
+/** The hash that is compared with the target, as hex digits of a number. */
 function workOf(header: Buffer): string {
   const wide = hash('sha512', double(header));
   const halves = [wide.subarray(0, 32), wide.subarray(32)].map((half) => hash('ripemd160', half));

@@ -1,32 +1,32 @@
-/** Programs in a pseudo-terminal (`script` of util-linux), and what one shows of their output. */
+/** Runs programs in a pseudo-terminal (`script` of util-linux) and computes the displayed text from their output. */
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface TerminalProcess {
-  /** All that came to the terminal so far, sequences included. */
+  /** The output so far, with escape sequences. */
   output(): string;
-  /** Types something, as `\x03` for Ctrl-C. */
+  /** Sends input, such as `\x03` for Ctrl-C. */
   type(text: string): void;
-  /** Resolves when `holds`; rejects when the program ends before. */
+  /** Resolves when `holds` returns true. Rejects if the program ends before. */
   until(holds: () => boolean): Promise<void>;
   kill(): void;
   /** Resolves with the exit code. */
   readonly exited: Promise<number | null>;
 }
 
-/** What a terminal showed. */
+/** The displayed text of a terminal. */
 export interface Shown {
-  /** What is there in the end, row by row; the last one is where the cursor is. */
+  /** The final rows; the last one is the row of the cursor. */
   readonly rows: readonly string[];
-  /** What was in a row until it was cleared. */
+  /** Texts of rows that were cleared later. */
   readonly renewed: readonly string[];
-  /** Whether there were colours. */
+  /** Whether there were colors. */
   readonly isColored: boolean;
-  /** Sequences that neither colour nor clear, and what was written over what was there. */
+  /** Unexpected output: sequences that neither set a color nor clear, and text that overwrites other text. */
   readonly odd: readonly string[];
 }
 
-/** Whether there is a `script` that takes a command; a line says so where there is none. */
+/** Whether there is a program `script` that accepts a command. Prints a line if there is none. */
 export function hasTerminals(): boolean {
   const found = spawnSync('script', ['--version'], { encoding: 'utf8' });
   if (found.error === undefined && found.stdout.includes('util-linux')) return true;
@@ -34,7 +34,7 @@ export function hasTerminals(): boolean {
   return false;
 }
 
-/** Runs a command on a terminal of its own. Of the environment there are only paths and what `env` says. */
+/** Runs a command in a terminal of its own. Its environment contains only paths and `env`. */
 export function startInTerminal(
   words: readonly string[],
   columns: number,
@@ -65,7 +65,7 @@ export function startInTerminal(
   };
 }
 
-/** Reads what came to a terminal, as one that is wide enough shows it. */
+/** Computes what a sufficiently wide terminal shows of the output. */
 export function shownOn(output: string): Shown {
   const rows = [''];
   const renewed: string[] = [];

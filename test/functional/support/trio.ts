@@ -1,4 +1,7 @@
-/** Three owners with a daemon each on one regtest hub: two of ours and one of lbry-sdk; and what they make for one another. */
+/**
+ * Three owners on one regtest hub, each with a daemon: two run lbcnet, one lbry-sdk. Also the claims and payments that they
+ * make for each other.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDaemon } from './daemon.js';
@@ -6,12 +9,12 @@ import { PeerGroup, until } from './network.js';
 import { freePort, type RegtestNode } from './node.js';
 import { SdkDaemon } from './sdkDaemon.js';
 
-/** Names are normalized and supports carry data above the last fork of the claim trie on regtest: src/params/regtest.ts. */
+/** Above the last fork of the claim trie on regtest names are normalized and supports can have data: src/params/regtest.ts. */
 const FORKED_HEIGHT = 360;
-/** Enough coins that no step waits for the change of another. */
+/** Enough coins, so that no step waits for the change of another. */
 const PAYMENTS = 14;
 const PAYMENT_LBC = 3;
-/** LBC for a dollar. */
+/** Exchange rate in LBC for a dollar. */
 const RATE = 25;
 export const MISSING = 'ab'.repeat(20);
 
@@ -36,14 +39,14 @@ interface Account {
 export class Owner {
   readonly name: string;
   readonly daemon: AnyDaemon;
-  /** What a stream is made of: theirs wants a file. */
+  /** Parameters of a stream; lbry-sdk requires a file. */
   readonly source: (name: string) => object;
   /** Ids of claims by label. */
   readonly ids: Record<string, string> = {};
-  /** Of the second account. */
+  /** Id of the second account. */
   second = '';
   readonly made: string[] = [];
-  /** Called after each thing that was made. */
+  /** Called after each transaction. */
   madeOne: () => Promise<void> = () => Promise.resolve();
 
   constructor(name: string, daemon: AnyDaemon, source: (name: string) => object) {
@@ -64,7 +67,7 @@ export class Owner {
     return made;
   }
 
-  /** The wallet of this owner as another's daemon calls it. */
+  /** The id of this owner's wallet in another owner's daemon. */
   walletAt(owner: Owner): string {
     return owner === this ? 'default_wallet' : `wallet-of-${this.name}`;
   }
@@ -78,7 +81,7 @@ const oursIsMadeOf = (name: string): object => ({
 
 export class Trio {
   readonly owners: Owner[] = [];
-  /** Names of those who had the shared name, one after the other. */
+  /** Names of the owners that controlled the shared name, in order. */
   readonly winners: string[] = [];
   private readonly group = new PeerGroup();
   private node!: RegtestNode;
@@ -99,7 +102,7 @@ export class Trio {
     const theirs = await SdkDaemon.start(lbrynet, [hubPort], ['exchange_rate_manager']);
     const fromFile = (name: string): object => ({ file_path: theirs.file(`${name}.txt`, `of ${name}`) });
     const cyd = new Owner('cyd', theirs, fromFile);
-    // Of several that it made in one block lbrynet may forget which place they have there, by which lists are ordered.
+    // If lbrynet makes several transactions in one block, it may lose their position in the block, by which lists are sorted.
     cyd.madeOne = () => trio.mine();
     trio.owners.push(cyd);
     return trio;
@@ -110,7 +113,7 @@ export class Trio {
     await this.group.close();
   }
 
-  /** Mines, and waits until each daemon has the blocks and what it made in them. */
+  /** Mines a block, and waits until each daemon has the blocks and its transactions in them. */
   async mine(blocks = 1): Promise<void> {
     await this.node.rpc('generatetoaddress', [blocks, this.address]);
     const tip = await this.node.rpc<number>('getblockcount');
@@ -130,7 +133,7 @@ export class Trio {
     }
   }
 
-  /** Every owner in turn, with the one after it; what ours make is in a block before theirs makes anything. */
+  /** Calls the function for every owner and the next one. Transactions of lbcnet are in a block before lbry-sdk makes one. */
   private async each(deed: (owner: Owner, next: Owner) => Promise<unknown>): Promise<void> {
     const [ada, bea, cyd] = this.owners as [Owner, Owner, Owner];
     await deed(ada, bea);
@@ -145,7 +148,7 @@ export class Trio {
     return (await this.node.rpc<{ tx: string[] }>('getblock', [hash])).tx;
   }
 
-  /** A payment that concerns no wallet but the node's, in no block. */
+  /** An unconfirmed payment that only concerns the node's wallet. */
   payNobody(): Promise<string> {
     return this.node.rpc<string>('sendtoaddress', [this.address, 1]);
   }
@@ -171,14 +174,14 @@ export class Trio {
     await this.each((owner, next) => this.makeWithOthers(owner, next));
     await this.noteWinner();
     await this.each((owner, next) => this.change(owner, next));
-    // More blocks than a takeover waits for so early.
+    // More blocks than the delay of a takeover at this height.
     await this.mine(4);
     await this.noteWinner();
     await this.each((owner, next) => this.drop(owner, next));
     await this.mine(2);
   }
 
-  /** Whose claim the shared name means by now, as each of the three says. */
+  /** The claim to which the shared name resolves, by each of the three daemons. */
   private async noteWinner(): Promise<void> {
     const told = new Set<string | undefined>();
     for (const owner of this.owners) {
@@ -300,7 +303,7 @@ export class Trio {
     await owner.make('wallet_send', { amount: '0.11', addresses });
   }
 
-  /** Every daemon gets the wallets of the other two as they are, and waits until it knows all that their owners know. */
+  /** Copies the wallets of the other owners to every daemon, and waits until it knows everything that their owners know. */
   async shareWallets(): Promise<void> {
     const texts = new Map<Owner, unknown>();
     for (const owner of this.owners)

@@ -1,7 +1,7 @@
 /**
- * Peers without brakes beside an honest one and someone who asks by RPC: how long the answers and the honest peer's blocks
- * take, and how long the event loop is held at a time. All of it in the time in which the node's thread ran: so nothing
- * counts that other programs take of the machine, and where the node has a processor for itself it is the time by the clock.
+ * Floods a node by peers and measures an honest peer and an RPC client beside them: the times of the answers and of the honest
+ * peer's blocks, and how long the event loop is blocked at a time. All times are those in which the node's thread ran, so that
+ * other programs of the machine do not count.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,25 +16,25 @@ import { peakWhile } from './residentMemory.js';
 
 const MIB = 1 << 20;
 const CONNECTIONS = 20;
-/** The heap that the node gets: what is not bounded ends it. */
+/** Maximum heap of the node. Unbounded memory ends the node. */
 const HEAP_MIB = 256;
-/** What may be held: the process, its heap, and of each peer what is read ahead, a chunk, and answers. */
+/** Memory limits: of the process, of its heap, and for each peer of bytes read ahead, a chunk, and answers. */
 const MOST_BYTES = (150 + HEAP_MIB + CONNECTIONS * 6) * MIB;
-/** The goals: answers, in a hundred and all of them, blocks, and one turn of the loop. */
+/** Time limits: of 99 % of the answers and of all answers, of blocks, and of one iteration of the event loop. */
 const P99_MS = 50;
 const SLOWEST_MS = 250;
 const BLOCK_MS = 1000;
 const MOST_HELD_MS = 100;
-/** For machines that are slower: so many times what it takes in the same minute without a flood may be added. */
+/** For slower machines the limits are increased by this multiple of the times without a flood, measured in the same minute. */
 const TIMES_QUIET = 5;
-/** What the collector did, or the system, is not met each time. */
+/** Pauses of the collector or the system are ignored if they do not occur again. */
 const ATTEMPTS = 3;
 const CALLS = 100;
 const full = process.env['LBCNODE_FULL'] === '1';
 const ROUNDS = full ? 5 : 2;
 
 export interface UnbrakedOptions {
-  /** No one is disconnected for what it says then, which would be a way out. */
+  /** The node disconnects no peer for these messages, because a disconnect would end the flood. */
   isWhitelisted: boolean;
   args?: readonly string[];
 }
@@ -42,16 +42,16 @@ export interface UnbrakedOptions {
 interface Figures {
   /** In ascending order. */
   readonly rpcMs: readonly number[];
-  /** By the clock of who asks, for the report alone. */
+  /** Times by the clock of the client, only for the report. */
   readonly clockMs: readonly number[];
   readonly blockMs: readonly number[];
   readonly heldMs: number;
 }
 
-/** The time in which a thread ran is Linux's to tell. */
+/** Only Linux reports the time in which a thread ran. */
 export const CAN_TELL = existsSync('/proc/thread-self/schedstat');
 
-/** Files of notes. */
+/** Files that `heartbeat.mjs` writes. */
 const HELD = 'held';
 const ANSWERS = 'answers';
 const ascending = (a: number, b: number): number => a - b;
@@ -69,7 +69,7 @@ export class UnbrakedPeers {
     this.folder = folder;
   }
 
-  /** A node that follows an honest one, which is stopped with it. */
+  /** A node that follows an honest node. Both are stopped together. */
   static async start(
     honest: RegtestNode,
     { isWhitelisted, args = [] }: UnbrakedOptions,
@@ -108,7 +108,7 @@ export class UnbrakedPeers {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Milliseconds in which the thread ran, of each line since the last call, in ascending order. */
+  /** For each line since the last call, the milliseconds in which the thread ran, in ascending order. */
   private takeNotes(name: string): number[] {
     const path = join(this.folder, name);
     const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
@@ -116,13 +116,13 @@ export class UnbrakedPeers {
     return lines.map((line) => Number(line.split(' ')[1])).sort(ascending);
   }
 
-  /** How long the thread of the node's loop ran since it began. */
+  /** Time in which the thread of the node's event loop ran since its start. */
   private ranMs(): number {
     const { pid } = this.node;
     return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1'), 10) / 1e6;
   }
 
-  /** Asks as long as blocks come, of which it waits for each, and so many times at least. */
+  /** Sends requests while blocks arrive one after the other, but at least this number of requests. */
   private async figures(rounds: number): Promise<Figures> {
     const { node, honest } = this;
     for (const name of [HELD, ANSWERS]) this.takeNotes(name);
@@ -161,7 +161,7 @@ export class UnbrakedPeers {
     return (await this.node.rpc<{ totalbytesrecv: number }>('getnettotals')).totalbytesrecv;
   }
 
-  /** Floods with what `make` gives, and expects that no one is kept waiting. */
+  /** Floods with the bytes that `make` returns, and expects that no limit is exceeded. */
   async expectToStand(name: string, make: () => Buffer | Promise<Buffer>, reads = true): Promise<void> {
     const complaints: string[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -172,7 +172,7 @@ export class UnbrakedPeers {
     expect(complaints).toEqual([]);
   }
 
-  /** What took too long or too much; empty when nothing did. */
+  /** The limits that were exceeded; empty if there are none. */
   private async attempt(name: string, bytes: Buffer, reads: boolean): Promise<string> {
     const { node } = this;
     const quiet = await this.figures(1);
@@ -206,7 +206,7 @@ export class UnbrakedPeers {
     return isFine ? '' : told.join(', ');
   }
 
-  /** What the system still holds of theirs would be handled else. */
+  /** Otherwise the node would process bytes of the flood that the system still holds. */
   private async sendAway(): Promise<void> {
     const { node } = this;
     await until('quiet', async () => {

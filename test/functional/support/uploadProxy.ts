@@ -5,8 +5,8 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * Where the link is cut: before the greeting passes, behind the offer of a descriptor or of a blob, so that the answer is lost,
- * at this fraction of the bytes of a data blob, behind its last byte, so that the acknowledgement is lost, or behind the
+ * Where the link is cut: before the greeting; after the offer of a descriptor or of a blob, so that the answer is lost; after
+ * this fraction of the bytes of a data blob; after its last byte, so that the acknowledgement is lost; or after the
  * acknowledgement.
  */
 export type Cut = 'greeting' | 'descriptor' | 'offer' | number | 'last byte' | 'acknowledged';
@@ -17,7 +17,7 @@ interface Offer {
   readonly isDescriptor: boolean;
 }
 
-/** One connection: what comes from the client, and what the reflector answers. */
+/** One connection: bytes from the client, and answers of the reflector. */
 class UploadLine {
   readonly near: Socket;
   readonly far: Socket;
@@ -25,7 +25,7 @@ class UploadLine {
   private text = '';
   private answer = '';
   private offer: Offer | null = null;
-  /** Bytes of the offered blob that are to come; null while messages are. */
+  /** Remaining bytes of the offered blob; null while messages are expected. */
   private leftBytes: number | null = null;
 
   constructor(proxy: UploadProxy, near: Socket, far: Socket) {
@@ -97,9 +97,9 @@ class UploadLine {
 }
 
 export class UploadProxy {
-  /** The cuts that are to come, in order. */
+  /** The remaining cuts, in order. */
   readonly cuts: Cut[];
-  /** By hash: how often its bytes began to pass, and how often all of them passed. */
+  /** By hash: how often its bytes started to pass, and how often all of them passed. */
   readonly begun = new Map<string, number>();
   readonly whole = new Map<string, number>();
   private readonly server: Server;
@@ -128,7 +128,7 @@ export class UploadProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** The fraction of a blob at which the next cut is; null if it is elsewhere. */
+  /** The fraction of a blob at which the next cut is; null for another kind of cut. */
   get fraction(): number | null {
     const [next] = this.cuts;
     return typeof next === 'number' ? next : null;

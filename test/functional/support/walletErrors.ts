@@ -1,4 +1,4 @@
-/** Refusals of wallet methods as they can be compared between nodes, and wallets of which there is something to refuse. */
+/** Errors of wallet methods in a form that can be compared between nodes, and wallets in states that cause errors. */
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
 import { encodeSecret } from '../../../src/script/wif.js';
@@ -21,7 +21,7 @@ export const WALLET_ERROR_ARGS: readonly string[] = [
 ];
 export const WALLET_METHODS: readonly string[] = Object.keys(RIGHT_CALLS);
 
-/** In which a wallet is called: the path of the call, and what makes the wallet so. */
+/** State of the called wallet: the path of the calls, and the steps that lead to this state. */
 export const WALLET_STATES = {
   open: '/wallet/',
   keyless: '/wallet/keyless',
@@ -31,7 +31,7 @@ export const WALLET_STATES = {
 } as const;
 export type WalletState = keyof typeof WALLET_STATES;
 
-/** A node that answers at the paths of its wallets. */
+/** A node that answers calls at the paths of its wallets. */
 export interface WalletSide {
   readonly at: (path: string) => Call;
   rpc<T = unknown>(path: string, method: string, ...params: unknown[]): Promise<T>;
@@ -54,10 +54,10 @@ export function sideOfNode(node: RegtestNode): WalletSide {
   return walletSide((path) => envelopeFrom(`http://${host}${path}`, credentials));
 }
 
-/** What an answer says; values that are its side's own are left out, and so is the text of help. */
+/** The answer without values that differ between nodes and without help texts. */
 export function told({ error }: Envelope, folder: string): string {
   if (!error) return 'answered';
-  // Both tell how the method is called: lbrycrd by its help, in which `setaccount` is `setlabel`.
+  // Both show how the method is called: lbrycrd by its help, in which `setaccount` is `setlabel`.
   const [, first = ''] = /^([a-z]+)\b/u.exec(error.message) ?? [];
   if (error.code === -1 && first in RIGHT_CALLS) return HELP;
   const text = error.message
@@ -71,7 +71,7 @@ export function told({ error }: Envelope, folder: string): string {
 
 export const HELP = '-1 <help>';
 
-/** Brings a node to a state; what calls of it are made of, where that is of another wallet than before. */
+/** Brings a node to a state. Returns other values for the calls if they must be of another wallet than before. */
 export async function enterState(
   side: WalletSide,
   state: WalletState,
@@ -122,7 +122,7 @@ async function placesOf(side: WalletSide, folder: string, path: string): Promise
   };
 }
 
-/** Refusals by state, one on a line: method, number of the call (`malformedCalls`), what was said. */
+/** Errors by state, one per line: method, number of the call (`malformedCalls`), error. */
 export type RefusalRecord = Partial<Record<WalletState, [method: string, call: number, said: string][]>>;
 
 export function formatRecord(record: RefusalRecord): string {

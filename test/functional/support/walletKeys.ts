@@ -1,4 +1,4 @@
-/** Keys by name, with what wallets know them by. The same name is the same key. */
+/** Keys by name, with the texts by which wallets identify them. Equal names give equal keys. */
 import { sha256 } from '../../../src/crypto/hash.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf, encodeDestination } from '../../../src/script/address.js';
@@ -14,7 +14,7 @@ export interface NamedKey {
   readonly wif: string;
   readonly uncompressedWif: string;
   readonly pubkey: string;
-  /** Its addresses, and the script that pays to it in the open. */
+  /** Its addresses, and the script that pays to the public key. */
   readonly legacy: string;
   readonly nested: string;
   readonly bech32: string;

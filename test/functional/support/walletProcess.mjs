@@ -1,6 +1,6 @@
 /**
- * The daemon's ledger, wallets and making in a process that can be made to die at a named point: calls come as JSON lines on
- * standard input, answers go as lines to standard output. Arguments: folder, port of the hub, and where to die (may be empty).
+ * The daemon's ledger, wallets and transaction builder in a process that can end at a named point. Calls are JSON lines on
+ * standard input, answers are lines on standard output. Arguments: folder, port of the hub, and the point (may be empty).
  */
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const [
 );
 const [folder, port, dieAt = ''] = process.argv.slice(2);
 
-/** Dies as by kill -9 where that is asked for. */
+/** Ends the process as kill -9 does, if the test asks for this point. */
 function point(name) {
   if (name === dieAt) process.kill(process.pid, 'SIGKILL');
 }
@@ -57,7 +57,7 @@ const wallets = await DaemonWallets.open(['default_wallet'], {
 });
 await wallets.begin();
 
-/** The parts that making uses, dying on the way. */
+/** The parts that transaction building uses, with points at which the process can end. */
 const dying = {
   params: ledger.params,
   transaction: (txid) => ledger.transaction(txid),

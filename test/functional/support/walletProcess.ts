@@ -1,9 +1,9 @@
-/** A process of `walletProcess.mjs`: the daemon's wallet without its program, which may die at a named point. */
+/** A process of `walletProcess.mjs`: the daemon's wallet without its program. It can end at a named point. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** Where the process can be made to die, in the order in which making a channel comes there. */
+/** Points at which the process can end, in the order in which creating a channel reaches them. */
 export const DEATHS = [
   'coins reserved',
   'before saving',
@@ -15,7 +15,7 @@ export const DEATHS = [
 
 export type Death = (typeof DEATHS)[number];
 
-/** An error that the method answered. */
+/** An error answer of a method. */
 export class WalletError extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -45,7 +45,7 @@ export class WalletProcess {
     );
   }
 
-  /** Resolves when the wallet agrees with the hub. */
+  /** Resolves when the wallet is in sync with the hub. */
   static async start(folder: string, hubPort: number, dieAt: Death | '' = ''): Promise<WalletProcess> {
     const script = fileURLToPath(new URL('walletProcess.mjs', import.meta.url));
     const child = spawn(process.execPath, [script, folder, String(hubPort), dieAt], {
@@ -60,7 +60,7 @@ export class WalletProcess {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Rejects with `WalletError` for an error that is answered, with another one where the process died. */
+  /** Rejects with `WalletError` for an error answer, and with another error if the process ended. */
   async call<T>(method: string, params: object = {}): Promise<T> {
     const next = this.next();
     this.child.stdin!.write(`${JSON.stringify({ method, params })}\n`);
@@ -70,7 +70,7 @@ export class WalletProcess {
     return answer.result as T;
   }
 
-  /** What ended it. */
+  /** The signal that ended it; null for none. */
   get exited(): Promise<NodeJS.Signals | null> {
     return this.exit;
   }

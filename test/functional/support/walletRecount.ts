@@ -1,6 +1,6 @@
 /**
- * What a wallet should say it has, counted again from the blocks and the mempool of a node: nothing of the wallet is asked
- * but which addresses are its own. Follows the chain through reorganisations.
+ * Computes the state of a wallet from the blocks and the mempool of a node. The wallet is only asked for its addresses. Follows
+ * the chain through reorganisations.
  */
 import type { RegtestNode } from './node.js';
 
@@ -42,7 +42,7 @@ const STAKE = /^b[567]/;
 const satoshis = (value: number): bigint => BigInt(Math.round(value * 1e8));
 const pointOf = (txid: string, n: number): string => `${txid}:${n}`;
 
-/** The unspent outputs of a node's chain, and what its mempool makes of them. */
+/** The unspent outputs of a node's chain, and those after the transactions of its mempool. */
 export class ChainCount {
   private readonly node: RegtestNode;
   private readonly coins = new Map<string, Coin>();
@@ -53,7 +53,7 @@ export class ChainCount {
     this.node = node;
   }
 
-  /** The same count over the node after a restart. */
+  /** The same state for the node after a restart. */
   of(node: RegtestNode): ChainCount {
     const moved = new ChainCount(node);
     for (const [point, coin] of this.coins) moved.coins.set(point, coin);
@@ -151,11 +151,11 @@ export interface Recount {
   readonly balanceSat: bigint;
   readonly unconfirmedSat: bigint;
   readonly immatureSat: bigint;
-  /** What it may spend by itself: no claims, no supports. Ids with numbers, sorted. */
+  /** Outputs that the wallet may spend by itself, without claims and supports: sorted ids with numbers. */
   readonly spendable: readonly string[];
 }
 
-/** Counts for one wallet. Whose an address is does not change as long as keys are only made before they are paid. */
+/** Computes the state for one wallet. The owner of an address does not change as long as keys exist before they are paid. */
 export class WalletCount {
   private readonly call: WalletCall;
   private readonly mine = new Map<string, boolean>();
@@ -174,7 +174,7 @@ export class WalletCount {
     return mine;
   }
 
-  /** `stuck`: the wallet's own transactions that wait outside of the mempool; what they spend counts as spent. */
+  /** `stuck`: the wallet's own unconfirmed transactions that are not in the mempool. Their inputs count as spent. */
   async recount(chain: ChainCount, stuck: readonly DecodedTx[]): Promise<Recount> {
     const spent = new Set<string>();
     for (const tx of [...chain.pending(), ...stuck])
@@ -212,7 +212,7 @@ export class WalletCount {
     return { balanceSat, unconfirmedSat, immatureSat, spendable: spendable.sort() };
   }
 
-  /** What waits outside of the mempool, by the wallet's own word, and is not given up. */
+  /** Unconfirmed transactions that are not in the mempool and not abandoned, according to the wallet. */
   async stuck(chain: ChainCount, tip: string): Promise<DecodedTx[]> {
     interface Listed {
       readonly txid: string;
@@ -220,7 +220,7 @@ export class WalletCount {
       readonly abandoned?: boolean;
     }
     const { transactions } = await this.call<{ transactions: Listed[] }>('listsinceblock', [tip]);
-    // What was abandoned says so only where it sends.
+    // Only the sending entries of an abandoned transaction say that it is abandoned.
     const givenUp = new Set(
       transactions.filter(({ abandoned }) => abandoned === true).map(({ txid }) => txid),
     );

@@ -1,4 +1,4 @@
-/** lbrycrd with wallets on a folder of the test's, which it may leave in any state. Regtest, loopback. */
+/** lbrycrd with wallets on a folder of the test, in any state. Regtest, loopback interface. */
 import { freePort } from './node.js';
 import { runReference, type RunningReference } from './reference.js';
 

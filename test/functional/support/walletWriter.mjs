@@ -1,13 +1,12 @@
 /**
- * Writes to a wallet without end, until it is killed: preferences, accounts, encryption, another wallet's accounts. Says
- * each thing that was done, a line each, when it was done.
- *   node walletWriter.mjs <folder>
+ * Changes a wallet repeatedly until it is killed: preferences, accounts, encryption, accounts of another wallet. Prints a line
+ * after each change. node walletWriter.mjs <folder>
  */
 import { systemClock, systemRandom } from '../../../dist/daemon/base/clock.js';
 import { ledgerParams } from '../../../dist/daemon/base/ledgerParams.js';
 import { DaemonWallets } from '../../../dist/daemon/wallet/wallets.js';
 
-/** A ledger that knows of no chain. */
+/** A ledger without a chain. */
 const ledger = {
   params: ledgerParams('lbc_regtest'),
   height: 0,

@@ -1,5 +1,5 @@
-// Subscribes to everything at the addresses given and prints each message as a line: number of the address, topic,
-// sequence number, body in hex. Ends when its input does.
+// Subscribes to all topics at the given addresses and prints each message as a line: number of the address, topic, sequence
+// number, body in hex. Ends when its input ends.
 import { Subscriber } from 'zeromq';
 
 const sockets = process.argv.slice(2).map((address) => {

@@ -1,6 +1,6 @@
 /**
- * One case: a copy of a state is damaged, started, asked, used and stopped. It must end like its intact copy, or in one
- * clear message whose advice leads there; everything else is a `failure`.
+ * One case: a copy of a state is corrupted, started, queried, used and stopped. The result must equal that of an intact copy,
+ * or the node must end with one clear message whose advice leads to that result. Everything else is a `failure`.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,15 +12,15 @@ import { CorruptedNode, INDEX_ARGS, NodeEnded } from './runner.js';
 import type { Scene, State } from './scene.js';
 
 export type Outcome =
-  /** The same answers, and nothing was said. */
+  /** The answers are equal, and the log has no warning. */
   | 'same'
-  /** The same answers of the chain; a file that the node can do without was named in a warning. */
+  /** The answers about the chain are equal. A warning names a file that the node does not need. */
   | 'warned'
-  /** The last blocks were not read, as a warning said; after they came again the answers were the same. */
+  /** A warning says that the last blocks could not be read. The answers are equal after these blocks were received again. */
   | 'refetched'
-  /** Answers that need what is damaged were refused, and the log names the file; no answer was another. */
+  /** The node refused answers that need the corrupt data, and the log names the file. All other answers are equal. */
   | 'refused'
-  /** The node ended at start, or when it came upon the damage, with one clear message. */
+  /** The node ended at the start, or when it read the corrupt data, with one clear message. */
   | 'message'
   | 'failure';
 
@@ -28,7 +28,7 @@ export interface CaseResult {
   readonly number: number;
   readonly damage: Corruption;
   readonly outcome: Outcome;
-  /** What is wrong, or what was said. */
+  /** The failure, or the message of the node. */
   readonly detail: string;
 }
 
@@ -37,7 +37,7 @@ export interface Twin {
   readonly acted: readonly Answer[];
 }
 
-/** What an undamaged copy answers. */
+/** Answers of an intact copy. */
 export async function twinOf(scene: Scene, state: State, work: string): Promise<Twin> {
   const dataDir = mkdtempSync(join(work, 'twin-'));
   cpSync(state.folder, dataDir, { recursive: true });
@@ -72,7 +72,7 @@ function mustBeClear(code: number | null, stderr: string, dataDir: string): void
   if (!ADVICE.test(errors.join(' '))) throw new Failure(`says not what to do: ${stderr}`);
 }
 
-/** The first answer that differs and is not a refusal; whether there were refusals. */
+/** The first answer that differs and is not a refusal, and whether there were refusals. */
 function compare(
   expected: readonly Answer[],
   found: readonly Answer[],
@@ -93,8 +93,8 @@ function compare(
 }
 
 /**
- * Tips that no undamaged node knows: on regtest every second flipped bit in a header passes for work, and makes another block
- * of one that only the files knew.
+ * Tips that an intact node does not know. On regtest, half of the headers with a flipped bit still have valid proof of work.
+ * They are then other blocks, which exist only in the files.
  */
 function flippedTips(answers: readonly Answer[], { hashes, arrivals }: Scene): string[] {
   const known = new Set([...hashes, ...arrivals.map(hashOfBlock)]);
@@ -114,7 +114,7 @@ function hashOfBlock(hex: string): string {
   return hashToHex(loadBlock(Buffer.from(hex, 'hex')).hash);
 }
 
-/** An answer of a wallet that was notified of its transactions again: when it received them is another time. */
+/** An answer of a wallet that received its transactions again. Their receive times differ. */
 function withoutTimes(text: string): string {
   return text.replaceAll(/"(time|timereceived|timesmart)":\d+/g, '"$1":0');
 }
@@ -131,8 +131,8 @@ export async function runCase(
   const dataDir = mkdtempSync(join(work, `case${number}-`));
   cpSync(state.folder, dataDir, { recursive: true });
   const done = damage(dataDir, state, random);
-  // Without the addon everything must end the same way, but for damage to an open database: classic-level does not verify
-  // what it reads.
+  // Without the addon all results must be equal, except after corruption of an open database, because classic-level does not
+  // verify what it reads.
   const isTwin = done.kind !== 'live' && number % 6 === 1;
   const env: Record<string, string> = isTwin ? { LBCNODE_NATIVE: '0' } : {};
   const started: CorruptedNode[] = [];
@@ -183,8 +183,8 @@ async function judge(
     const isShorter = compare(twin.asked.slice(0, 1), asked, ['chain']).wrong;
     const lacksBranch = compare(twin.asked, asked, ['tips']).wrong;
     if ((done.kind === 'blk' || done.kind === 'copy') && (isShorter ?? lacksBranch)) {
-      // Blocks behind the last flush was in what is damaged. No one can tell that a file was longer once, or that a block
-      // that keeps every rule was another.
+      // The corrupt data contained blocks that were written after the last flush. The node cannot recognise that a file was
+      // longer, or that a valid block was another one.
       const isValid = flipped.some((tip) => !tip.endsWith(' invalid'));
       if (!done.isShorter && !isValid && !node.stderr.includes(basename(done.path)))
         throw new Failure(`without a warning ${isShorter ?? lacksBranch}`);
@@ -198,7 +198,7 @@ async function judge(
     const wallet = compare(twin.asked, asked, ['wallet'], isCut ? withoutTimes : undefined);
     if (wallet.wrong && !(done.kind === 'wallet' && done.isDeleted)) throw new Failure(wallet.wrong);
     const isSoft = SOFT.includes(done.kind);
-    // What only a wallet knew to wait is gone with it.
+    // Unconfirmed transactions that only the wallet had are lost with it.
     const isForgotten = done.kind === 'copy' || (done.kind === 'wallet' && done.isDeleted === true);
     const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : isForgotten ? [] : ['soft']);
     const softDiffers = soft.wrong ?? soft.refused;
@@ -230,7 +230,7 @@ async function judge(
   }
 }
 
-/** What is written to the log from now on. */
+/** The text that is written to the log from now on. */
 class CorruptLog {
   private readonly path: string;
   private readonly begin: number;
@@ -244,7 +244,10 @@ class CorruptLog {
   }
 }
 
-/** Does what the message says; then, once what was lost came again, every answer must be the fallback's. */
+/**
+ * Follows the advice of the message. After the lost blocks were received again, every answer must equal that of the intact
+ * copy.
+ */
 async function followAdvice(
   scene: Scene,
   twin: Twin,
@@ -274,7 +277,7 @@ async function followAdvice(
     (await act(node, scene)).slice(scene.doubleSpends.length),
     ['chain'],
   );
-  // What the first node took in already is not news to the second.
+  // The second node may already have what the first one accepted.
   const told = [acted.wrong, acted.refused].find(
     (one) => one !== null && one !== undefined && !one.includes('submitblock'),
   );
@@ -287,7 +290,7 @@ function readText(path: string): string {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
   } catch {
-    // Something else is there.
+    // Another object has the name of the file.
     return '';
   }
 }

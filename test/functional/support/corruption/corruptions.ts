@@ -1,4 +1,4 @@
-/** Random damage to a folder's files, repeatable by its number. */
+/** Random corruption of a folder's files. Equal numbers give equal corruptions. */
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -36,17 +36,17 @@ export type FileKind =
   | 'peers'
   | 'bans'
   | 'wallet'
-  /** The search index, which is rebuilt when it is not what the last stop sealed. */
+  /** The search index, which is rebuilt if it does not match the seal of the last stop. */
   | 'search'
-  /** Tables, while the node runs. */
+  /** Tables, while the node is running. */
   | 'live'
-  /** A name that a start needs, but at which nothing of worth lies. */
+  /** A name that a start needs but that has no data of value. */
   | 'other'
   | 'folder'
-  /** A copy made while the node ran. */
+  /** A copy made while the node was running. */
   | 'copy';
 
-/** How many of a hundred cases each kind gets. */
+/** Number of cases of each kind in a hundred. */
 const SHARES: Record<FileKind, number> = {
   log: 12,
   table: 13,
@@ -94,20 +94,20 @@ export class Random {
 export interface Corruption {
   readonly state: string;
   readonly kind: FileKind;
-  /** What was done, for people. */
+  /** Description of the corruption for the output. */
   readonly what: string;
-  /** Whether a folder or a pipe lies where a file should, which the operator must take away. */
+  /** Whether a folder or a pipe has the name of a file, so that the operator must remove it. */
   readonly isFolder: boolean;
-  /** Whether the file is gone, or ends earlier than it did. */
+  /** Whether the file is missing or truncated. */
   readonly isDeleted: boolean;
   readonly isShorter: boolean;
-  /** Whether all that is to be read is there as it was. */
+  /** Whether all data that are read are unchanged. */
   readonly isWhole: boolean;
-  /** Makes good what an operator can without having to know what the file held; null if that is nothing. */
+  /** Repairs what an operator can repair without knowing the content of the file; null if nothing can be repaired. */
   readonly mend: (() => void) | null;
   /** Path of the file. */
   readonly path: string;
-  /** Does the damage, once the node runs; null if it is done. */
+  /** Corrupts the file while the node is running; null if it is already corrupt. */
   readonly later: (() => void) | null;
 }
 
@@ -154,7 +154,7 @@ function filesOf(folder: string, kind: FileKind): string[] {
   }
 }
 
-/** Names that a start reads, writes or removes, and at which something else may lie. */
+/** Names that a start reads, writes or removes, and that another object may have. */
 const OTHER_NAMES = [
   '.lock',
   'lock/CURRENT',
@@ -192,7 +192,7 @@ export function kindOfCase(random: Random, state: State): FileKind {
   }
 }
 
-/** Corruptions a copy of the state that is in `dataDir`. */
+/** Corrupts the copy of a state in `dataDir`. */
 export function damage(dataDir: string, state: State, random: Random): Corruption {
   const folder = join(dataDir, 'regtest');
   const kind = kindOfCase(random, state);
@@ -205,7 +205,7 @@ export function damage(dataDir: string, state: State, random: Random): Corruptio
   const ways = bytes.length === 0 ? [grown, gone, ...PLACES] : WAYS;
   const whole = Buffer.from(bytes);
   const done = random.pick(ways)({ folder, kind, path, bytes, random });
-  // Nothing but a copy brings a wallet back.
+  // Only a backup restores a wallet.
   if (kind === 'wallet') {
     const mend = (): void => {
       rmSync(path, { recursive: true, force: true });
@@ -225,7 +225,7 @@ const NO_DAMAGE = {
   later: null,
 };
 
-/** A file, and what it holds. */
+/** A file and its content. */
 interface Target {
   readonly folder: string;
   readonly kind: FileKind;
@@ -264,7 +264,7 @@ const zeroed: Way = ({ path, bytes, random }) => {
   return { what: `${length} bytes at ${at} of ${bytes.length} zeroed` };
 };
 
-/** What journaling file systems leave after a loss of power: the size came to disk, the content did not. */
+/** The state that journaling file systems leave after a loss of power: the size is on disk, the content is not. */
 const zeroTail: Way = ({ path, bytes, random }) => {
   const at = random.below(4) === 0 ? 0 : random.below(bytes.length);
   bytes.fill(0, at);
@@ -319,7 +319,7 @@ const pipeInPlace: Way = ({ path }) => {
   return { what: 'made a named pipe', isFolder: true };
 };
 
-/** As when a link leads to a disk that is not attached. */
+/** The state of a link to a disk that is not mounted. */
 const linkInPlace: Way = ({ path, bytes }) => {
   rmSync(path);
   symlinkSync(join(path, '..', 'not-attached', 'file'), path);
@@ -340,14 +340,14 @@ const denied: Way = ({ path, random }) => {
   };
 };
 
-/** Something else is in place of a file. */
+/** Replaces a file by another object. */
 const PLACES: readonly Way[] = [folderInPlace, pipeInPlace, linkInPlace, ...(DENIES ? [denied] : [])];
 const WAYS: readonly Way[] = [
   ...[flipped, flipped, flipped, flipped, overwritten, zeroed, zeroTail, grown, truncated, truncated],
   ...[gone, appended, swapped, ...PLACES],
 ];
 
-/** Bits flip in tables that the node has open. */
+/** Flips bits in tables that the node has open. */
 function corruptLater(folder: string, state: State, random: Random): Corruption {
   const path = join(folder, 'chainstate');
   const seeds = Array.from({ length: 1 + random.below(3) }, () => random.u32());
@@ -362,7 +362,7 @@ function corruptLater(folder: string, state: State, random: Random): Corruption 
   return { ...NO_DAMAGE, state: state.name, kind: 'live', path, what, later };
 }
 
-/** In the file as it is open elsewhere. */
+/** Written to the same file that the node has open. */
 function flipInPlace(path: string, random: Random): void {
   const file = openSync(path, 'r+');
   const byte = Buffer.alloc(1);
@@ -387,7 +387,7 @@ function corruptOther(folder: string, state: State, random: Random): Corruption 
   return { ...NO_DAMAGE, state: state.name, kind: 'other', path, what: `${name} ${what}`, ...done, mend };
 }
 
-/** A folder that is gone, out of reach, or no folder. */
+/** Removes a folder, makes it inaccessible, or replaces it by a file. */
 function corruptFolder(folder: string, state: State, random: Random): Corruption {
   const path = random.pick([join(folder, 'chainstate'), join(folder, 'blocks'), folder]);
   const aside = `${path}.aside`;
@@ -409,7 +409,7 @@ function corruptFolder(folder: string, state: State, random: Random): Corruption
   return { ...done, what: way === 'link' ? 'made a link to nowhere' : 'made a file', mend };
 }
 
-/** All files below a folder, as paths within it. */
+/** All files below a folder, as paths relative to it. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -417,14 +417,14 @@ function filesBelow(folder: string): string[] {
 }
 
 /**
- * A copy made while the node ran: the files that were copied first are those of an earlier moment, and what did not exist
- * when its turn came is not there.
+ * A copy made while the node was running. Files that were copied first have an earlier state, and files that were created after
+ * their folder was listed are missing.
  */
 function copyInParts(folder: string, state: State, random: Random): Corruption {
   const earlier = join(state.earlier, 'regtest');
   const names = [...new Set([...filesBelow(earlier), ...filesBelow(folder)])].sort();
   const rank = new Map(names.map((name) => [name, random.u32()]));
-  // Folder by folder, or in any order.
+  // Folder by folder, or in random order.
   const byFolder = random.below(2) === 0;
   const place = (name: string): number => (byFolder ? (rank.get(`in ${dirname(name)}`) ?? 0) : 0);
   for (const name of names) rank.set(`in ${dirname(name)}`, random.u32());

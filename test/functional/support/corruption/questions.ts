@@ -1,14 +1,14 @@
 /**
- * What a node is asked after a start, and what is done to it then: the answers of a damaged folder's node are compared with
- * those of an intact copy.
+ * Queries after a start, and operations after them. The answers of the node on a corrupt folder are compared with those of a
+ * node on an intact copy.
  */
 import { OPEN_ADDRESS } from '../network.js';
 import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
 import type { Scene } from './scene.js';
 
 /**
- * `soft` answers come from files that a node can do without. `fees` too, but a node also learns of fees when it connects
- * blocks again. `wallet` is what a wallet says that it has.
+ * `soft`: answers from files that the node does not need. `fees`: the same, but the node also learns fees when it connects
+ * blocks again. `wallet`: contents of a wallet.
  */
 export type Kind = 'chain' | 'tips' | 'wallet' | 'soft' | 'fees';
 
@@ -22,7 +22,7 @@ export interface Answer {
 
 const NAMES = ['a', 'A', 'ab', 'abc', 'abd', 'B', 'straße', 'STRASSE', 'é', '@channel', 'zoë', 'unknown'];
 
-/** All questions about the chain, then those about the rest. */
+/** All queries about the chain, then the others. */
 function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call][] {
   const chain: Call[] = [
     ['getbestblockhash', []],
@@ -52,7 +52,7 @@ function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call
   for (const hash of hashes.slice(-60)) chain.push(['getblockfilter', [hash]]);
   for (const claimId of claimIds) chain.push(['getclaim', [claimId, true]], ['getclaimbyid', [claimId]]);
   chain.push(['getclaimindexinfo', []]);
-  // Of the chain alone: what the mempool holds may be lost.
+  // Queries about the chain only, because the mempool may be lost.
   const page = { limit: 50, confirmed_only: true };
   for (const name of NAMES) chain.push(['searchclaims', [{ name, order_by: 'height', ...page }]]);
   chain.push(['searchclaims', [{ order_by: ['effective_amount', 'height'], ...page }]]);
@@ -81,7 +81,7 @@ function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call
 
 function answerOf(kind: Kind, [method, params]: Call, { result, error }: RpcAnswer): Answer {
   const value = error ?? withoutNoise(method, result);
-  // An index that says why it is behind answers nothing.
+  // The answer of an index that is behind is not compared.
   const { search } = (method === 'getclaimindexinfo' ? result : {}) as { search?: Progress };
   return {
     question: `${method} ${JSON.stringify(params).slice(0, 200)}`,
@@ -91,14 +91,14 @@ function answerOf(kind: Kind, [method, params]: Call, { result, error }: RpcAnsw
   };
 }
 
-/** Without what depends on the files' shape or on the way that led here. */
+/** Removes members that depend on the layout of the files or on the history of the node. */
 function withoutNoise(method: string, result: unknown): unknown {
   if (method === 'gettxoutsetinfo') return { ...(result as object), disk_size: 0 };
   if (method === 'getclaimindexinfo') {
     const { search, claims } = result as { search: { documents: number }; claims: unknown };
     return { claims, documents: search.documents };
   }
-  // A wallet brings what waits of its own in again, before the blocks behind the last flush are connected again.
+  // A wallet sends its unconfirmed transactions again before the blocks after the last flush are connected again.
   if (method === 'getrawmempool') {
     const entries = Object.entries(result as Record<string, object>);
     return Object.fromEntries(
@@ -118,7 +118,7 @@ function withoutNoise(method: string, result: unknown): unknown {
   return result;
 }
 
-/** A filling that takes longer hangs. */
+/** Time after which filling an index counts as hanging. */
 const FILLING_MS = 120_000;
 
 interface Progress {
@@ -126,7 +126,7 @@ interface Progress {
   readonly failure?: string;
 }
 
-/** Resolves when all indexes are at the tip, or say why they are not. */
+/** Resolves when all indexes are at the tip or report why they are not. */
 export async function untilIndexed(node: CorruptedNode): Promise<void> {
   for (const deadline = Date.now() + FILLING_MS; Date.now() < deadline;) {
     const [all, claims] = await node.ask([
@@ -147,7 +147,10 @@ export async function askAll(node: CorruptedNode, scene: Scene): Promise<Answer[
   return all.map(([kind, call], i) => answerOf(kind, call, answers[i]!));
 }
 
-/** What follows the questions: a coin is spent twice, the next blocks come, and blocks are taken back and brought again. */
+/**
+ * Operations after the queries: a coin is spent twice, the next blocks are connected, and blocks are disconnected and connected
+ * again.
+ */
 export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> {
   const height = scene.hashes.length - 1;
   const back = scene.hashes[height - 22];
@@ -174,12 +177,12 @@ export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> 
   return out;
 }
 
-/** Every block as a peer would bring it: a node that lost some gets them again. */
+/** Submits every block as a peer would, so that the node gets lost blocks again. */
 export async function feed(node: CorruptedNode, scene: Scene): Promise<void> {
   await node.ask(scene.arrivals.map((block): Call => ['submitblock', [block]]));
 }
 
-/** Where two texts begin to differ, with some of both. */
+/** The position where two texts begin to differ, with an excerpt of both. */
 export function firstDifference(one: string, other: string): string {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;

@@ -1,4 +1,4 @@
-/** A log that no one reads. */
+/** A log without output. */
 import type { Logger } from '../../../../src/util/logging.js';
 
 export const quietLogger: Logger = {

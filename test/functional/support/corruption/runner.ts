@@ -1,24 +1,27 @@
-/** A node on a folder that may be damaged: started, asked and stopped as an operator would, with what it says on stderr. */
+/**
+ * A node on a folder that may be corrupt. It is started, queried and stopped as by an operator, and its standard error is
+ * recorded.
+ */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { freePort, program } from '../node.js';
 
-/** What the scenes keep beside what every node here does. */
+/** Options of the scenes beside those of every node here. */
 export const INDEX_ARGS = ['-claimsearch', '-blockfilterindex'];
 
-/** What the chain of the scenes was made with; every start on a copy uses the same. */
+/** Options with which the chain of the scenes was made. Every start on a copy uses the same. */
 export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536', '-dbcache=4'];
 
-/** A start or a stop that takes longer hangs. */
+/** Time after which a start or a stop counts as hanging. */
 const HANG_MS = 240_000;
 const USER = 'damage';
 
-/** For root rights mean nothing, unless it gives that up: what is to stand before the program. */
+/** Command before the program. Modes do not restrict root, unless the process drops its capabilities. */
 const WITHOUT_OVERRIDE: readonly string[] =
   process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-/** Whether the nodes here can be denied a file by its mode. */
+/** Whether the mode of a file can deny access to the nodes here. */
 export const DENIES = ((): boolean => {
   if (process.platform === 'win32') return false;
   const [program, ...args] = WITHOUT_OVERRIDE;
@@ -82,7 +85,7 @@ export class CorruptedNode {
     );
   }
 
-  /** Resolves when the node answers, or has ended. Anyone who called looks at `isRunning`. */
+  /** Resolves when the node answers or has ended; see `isRunning`. */
   static async start(
     dataDir: string,
     args: readonly string[] = [],
@@ -106,7 +109,7 @@ export class CorruptedNode {
     }
   }
 
-  /** Whether it answers and has read what it was told to read. */
+  /** Whether the node answers and has imported the given files. */
   private get isLoaded(): boolean {
     const { output } = this;
     const begun = output.includes('Importing blocks; RPC calls are answered meanwhile');
@@ -117,12 +120,12 @@ export class CorruptedNode {
     return !this.hasEnded;
   }
 
-  /** What was printed for the operator. */
+  /** Messages to the operator on standard error. */
   get stderr(): string {
     return this.errors;
   }
 
-  /** What it printed of its log. */
+  /** Lines of the log on standard error. */
   get stdout(): string {
     return this.output;
   }
@@ -136,7 +139,7 @@ export class CorruptedNode {
     }
   }
 
-  /** Asks many things in one batch. Rejects with `NodeEnded` when the node does not live to answer. */
+  /** Sends several queries in one batch. Rejects with `NodeEnded` if the node ends before it answers. */
   async ask(calls: readonly Call[]): Promise<RpcAnswer[]> {
     const body = JSON.stringify(
       calls.map(([method, params], id) => ({ jsonrpc: '1.0', id, method, params })),
@@ -144,7 +147,7 @@ export class CorruptedNode {
     try {
       return JSON.parse(await this.post(body)) as RpcAnswer[];
     } catch {
-      // No answer, or that it is shutting down.
+      // No answer, or the answer that the node is shutting down.
       await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, HANG_MS).unref())]);
       if (!this.hasEnded) throw new Error('the node lives but does not answer');
       throw new NodeEnded('the node ended');

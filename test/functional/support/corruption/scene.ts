@@ -1,7 +1,7 @@
 /**
- * The folders that are damaged: one chain with claims, supports, updates, losing branches, a wallet, every index, waiting
- * transactions, fee history, addresses and bans, stopped cleanly once and killed in several states. Beside them what any node of that
- * network could send: all blocks, the next valid ones, and blocks that spend a coin twice.
+ * The folders that are corrupted: one chain with claims, supports, updates, branches, a wallet, every index, unconfirmed
+ * transactions, fee history, addresses and bans. The node was stopped cleanly once and killed in several states. Also blocks
+ * that a peer could send: all blocks, the next valid ones, and blocks that spend a coin twice.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -23,7 +23,7 @@ import { CorruptedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
 export interface State {
   readonly name: string;
   readonly folder: string;
-  /** The same folder some blocks before. */
+  /** The same folder some blocks earlier. */
   readonly earlier: string;
 }
 
@@ -33,18 +33,18 @@ export interface Scene {
   readonly hashes: readonly string[];
   readonly staleHashes: readonly string[];
   readonly txids: readonly string[];
-  /** Claims that live at the tip. */
+  /** Claims that are live at the tip. */
   readonly claimIds: readonly string[];
-  /** Every block that was ever mined, in hex, in the order of arrival. */
+  /** Every block that was mined, in hex, in the order of arrival. */
   readonly arrivals: readonly string[];
   /** Blocks after the tip, each with its hash. */
   readonly next: readonly string[];
-  /** Blocks after the tip that spend what was spent before. */
+  /** Blocks at valid heights after the tip whose transactions spend outputs that are already spent. */
   readonly doubleSpends: readonly string[];
   remove(): void;
 }
 
-/** Coinbases from height 2 on that the wallet gets. */
+/** Number of coinbases from height 2 on that pay to the wallet. */
 const WALLET_COINS = 3;
 
 interface NamedClaims {
@@ -80,7 +80,7 @@ async function send(on: Rpc, source: ClaimSource, count: number): Promise<void> 
   for (const hex of await source.take(count)) await on.rpc('sendrawtransaction', [hex]);
 }
 
-/** Rounds of claims, of which some are taken back and mined again in other blocks. */
+/** Rounds of claims. Some of their blocks are disconnected, and the claims are mined again in other blocks. */
 async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: string[]): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await send(on, source, 4);
@@ -99,7 +99,7 @@ async function live(on: Rpc, source: ClaimSource, rounds: number, arrivals: stri
   }
 }
 
-/** Pays coins to the wallet that anyone could spend. */
+/** Pays coins that anyone can spend to the wallet. */
 async function fillWallet(on: Rpc): Promise<void> {
   for (let height = 2; height < 2 + WALLET_COINS; height++) {
     const hash = await on.rpc<string>('getblockhash', [height]);
@@ -134,7 +134,7 @@ async function writePeers(folder: string): Promise<void> {
   await new PeersFile(join(folder, 'regtest', 'peers.dat'), regtestParams.magic, quietLogger).save(book);
 }
 
-/** Builds everything; `remove` takes it away. */
+/** Builds all folders; `remove` deletes them. */
 export async function buildScene(): Promise<Scene> {
   const work = mkdtempSync(join(tmpdir(), 'damage-'));
   const base = join(work, 'base');
@@ -156,7 +156,7 @@ export async function buildScene(): Promise<Scene> {
   await on.node.stop();
   await writePeers(base);
 
-  // Further on from there, once undisturbed: its blocks are what the other states are fed.
+  // The chain is continued once without interruption. The nodes on the other states receive these blocks.
   const stopped = copyOf(base, join(work, 'stopped'));
   on = await begin(stopped);
   const from = arrivalHashes.length;
@@ -238,7 +238,7 @@ export async function buildScene(): Promise<Scene> {
   };
 }
 
-/** What the last block that spends something spends first. */
+/** The first output that a transaction of the last block with spends spends. */
 async function lastSpent({ rpc }: Rpc, hashes: readonly string[]): Promise<{ txid: Buffer; index: number }> {
   for (const hash of [...hashes].reverse()) {
     const { tx } = await rpc<{ tx: { vin: { txid?: string; vout?: number }[] }[] }>('getblock', [hash, 2]);
