@@ -7,8 +7,11 @@
 import { ChannelClaims } from './channelClaims.js';
 import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
 
-/** Called after each change of the latest output of a claim, including its addition and removal. */
 export interface WaitingListener {
+  /**
+   * Called after each change of the latest output of a claim, including its addition and removal. Also called with the same
+   * output twice when an earlier output was added or removed: without the output that creates it, a claim is not shown.
+   */
   changed(claimId: string, before: WaitingOutput | null, after: WaitingOutput | null): void;
   /** Called after the mempool supports of a claim changed. */
   supported(claimId: string): void;
@@ -179,10 +182,12 @@ export class WaitingClaims {
     for (const claimId of claimIds) {
       const before = this.current.get(claimId) ?? null;
       const after = this.versions.get(claimId)?.findLast(({ point }) => !this.spenders.has(point)) ?? null;
-      if (before === after) continue;
+      if (before === null && after === null) continue;
       this.version++;
-      if (before !== null) this.leave(before);
-      if (after !== null) this.enter(after);
+      if (before !== after) {
+        if (before !== null) this.leave(before);
+        if (after !== null) this.enter(after);
+      }
       for (const listener of this.listeners) listener.changed(claimId, before, after);
     }
   }

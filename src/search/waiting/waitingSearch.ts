@@ -65,6 +65,8 @@ export class WaitingSearch {
   private refreshing: Promise<void> | null = null;
   private made: WaitingTip = { height: -1, tip: -1, disconnects: -1 };
   private making: Promise<void> | null = null;
+  /** Settles when the last part is built. Parts run one after another, so that a part never replaces a document by an older one. */
+  private lastPart: Promise<unknown> = Promise.resolve();
   private isScheduled = false;
   /** Counter of the changes by blocks that were applied. */
   private blocks = 0;
@@ -206,6 +208,7 @@ export class WaitingSearch {
     if (this.making !== null) await this.making;
     // Changes by blocks are processed in the background and not awaited.
     this.noting ??= this.noteBlocks().finally(() => (this.noting = null));
+    if (this.stale.size > 0) this.refreshSoon();
     if (this.dirty.size > 0) this.making ??= this.make().finally(() => (this.making = null));
     // Another search may have started to build the documents, so its end is awaited.
     await this.making;
@@ -235,7 +238,12 @@ export class WaitingSearch {
       for (const { claimId } of waiting.outputs()) this.stale.add(claimId);
     }
     this.blocks++;
+    this.refreshSoon();
+  }
+
+  private refreshSoon(): void {
     this.refreshing ??= this.refresh().finally(() => (this.refreshing = null));
+    // The ids of a failed part are stale again, and the next search repeats it.
     this.refreshing.catch(() => undefined);
   }
 
@@ -261,7 +269,12 @@ export class WaitingSearch {
         ids.push(id);
         this.stale.delete(id);
       }
-      await this.makePart(ids);
+      try {
+        await this.makePart(ids);
+      } catch (error) {
+        for (const id of ids) this.stale.add(id);
+        throw error;
+      }
       this.blocks++;
       since = await yieldIfDue(since, SLICE_MS);
     }
@@ -284,7 +297,13 @@ export class WaitingSearch {
     }
   }
 
-  private async makePart(ids: readonly string[]): Promise<void> {
+  private makePart(ids: readonly string[]): Promise<void> {
+    const part = this.lastPart.then(() => this.putDocuments(ids));
+    this.lastPart = part.catch(() => undefined);
+    return part;
+  }
+
+  private async putDocuments(ids: readonly string[]): Promise<void> {
     const { index, waiting, timesOf } = this.deps;
     const outputs = ids.map((id) => waiting.of(id)).filter((output) => output !== null);
     const channelIds = [...new Set(outputs.flatMap(({ channelId }) => channelId ?? []))];
