@@ -5,7 +5,7 @@
  * limited; the least recently used results are evicted first.
  */
 import { JsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
-import { encodedJson } from '../../util/json/jsonWrite.js';
+import { encodedJson, lengthOf } from '../../util/json/jsonWrite.js';
 import type { AnswerSource, Profile, RpcMethod } from '../declare/method.js';
 
 /**
@@ -29,11 +29,18 @@ const MAX_KEY_CHARS = 1024;
 /** Memory in bytes of a cached result besides its text: up to two bytes a character, one in UTF-8. Measured: about 100. */
 const ENTRY_BYTES = 128;
 
-/** A cached result: short ones as text, long ones as UTF-8 bytes. */
-export type KeptAnswer = string | Buffer;
+/** A cached result: short ones as text, long ones as UTF-8 bytes or as pieces of text and bytes. */
+export type KeptAnswer = KeptText | AnswerPieces;
+export type KeptText = string | Buffer;
+type AnswerPieces = readonly KeptText[];
+
+export const isInPieces = (answer: KeptAnswer): answer is AnswerPieces => Array.isArray(answer);
 
 function bytesOf(key: string, answer: KeptAnswer): number {
-  return ENTRY_BYTES + 2 * key.length + (typeof answer === 'string' ? 2 * answer.length : answer.length);
+  let sizeBytes = ENTRY_BYTES + 2 * key.length;
+  for (const piece of isInPieces(answer) ? answer : [answer])
+    sizeBytes += typeof piece === 'string' ? 2 * piece.length : piece.length;
+  return sizeBytes;
 }
 
 /** Cached results of one source, in a newer and an older map. When the newer map is full, the older one is deleted. */
@@ -176,13 +183,18 @@ export class AnswerCache {
    * Caches the result of a call, unless it is too long or the state has changed during the call. Returns the form in which
    * it is sent fastest.
    */
-  keep({ source, key, marks, maxChars }: CacheableCall, text: string): KeptAnswer {
+  keep({ source, key, marks, maxChars }: CacheableCall, text: string): KeptText {
     if (text.length > maxChars) return text;
     const answer = encodedJson(text);
     // Reading a character converts a concatenated string to a flat one, which does not retain its parts.
     if (typeof answer === 'string') answer.charCodeAt(0);
     this.bySource[source].keep(key, answer, marks, this.state());
     return answer;
+  }
+
+  /** Like `keep`, for a result in pieces of text and bytes. The cache keeps the pieces, without a copy. */
+  keepPieces({ source, key, marks, maxChars }: CacheableCall, pieces: AnswerPieces): void {
+    if (lengthOf(pieces) <= maxChars) this.bySource[source].keep(key, pieces, marks, this.state());
   }
 }
 

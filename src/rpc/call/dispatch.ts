@@ -12,6 +12,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import {
   CHUNK_CHARS,
+  RawJson,
   rawJson,
   smallJson,
   startJson,
@@ -422,6 +423,11 @@ function backgroundOrigin(profile: Profile): RpcOrigin {
 
 /** Caches a small result. Returns the serialized text, or the unchanged result if it is not small. */
 function keepAnswer(answers: AnswerCache, call: CacheableCall, result: JsonOut): JsonOut {
+  const pieces = result instanceof RawJson ? result.pieces : null;
+  if (pieces !== null) {
+    answers.keepPieces(call, pieces);
+    return result;
+  }
   const text = smallJson(result, Math.max(call.maxChars, CHUNK_CHARS));
   return text === null ? result : rawJson(answers.keep(call, text));
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IndexStatus } from '../../index/chainIndex.js';
-import type { AnswerCache, KeptAnswer } from '../../rpc/call/answerCache.js';
+import { isInPieces, type AnswerCache, type KeptText } from '../../rpc/call/answerCache.js';
 import { RpcError } from '../../rpc/declare/errors.js';
 import { onChain, readingChain } from '../../rpc/call/onChain.js';
 import type { RpcServices } from '../../interfaces/services.js';
@@ -147,7 +147,7 @@ export class EsploraEndpoint {
     if (!services.chain.chain.reorganisation.isWhole) return this.answer(declared, found, request, signals);
     const call = answers.callAt(declared.follows, target, MAX_KEPT_CHARS);
     const kept = call === null ? undefined : answers.find(call);
-    if (kept !== undefined) return keptReply(declared, kept, allowed);
+    if (kept !== undefined && !isInPieces(kept)) return keptReply(declared, kept, allowed);
     const reply = this.answer(declared, found, request, signals);
     if (call === null) return reply;
     const keep = (made: HttpReply): HttpReply => {
@@ -316,7 +316,7 @@ function errorReply({ status, message }: EsploraError, allowed: readonly string[
 }
 
 /** Builds the reply for a cached response. `text` begins with the `Cache-Control` line. */
-function keptReply({ answer }: EsploraPath, kept: KeptAnswer, allowed: readonly string[]): HttpReply {
+function keptReply({ answer }: EsploraPath, kept: KeptText, allowed: readonly string[]): HttpReply {
   const end = kept.indexOf('\n');
   const headers = ['Cache-Control', kept.slice(0, end).toString(), ...allowed];
   const reply =

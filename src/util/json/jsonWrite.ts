@@ -53,21 +53,27 @@ export class HexFragment {
   }
 }
 
-/** A value that is already JSON, written unchanged: a text, or its UTF-8 bytes. */
-export class RawJson {
-  private readonly source: string | Buffer;
+/** JSON text, its UTF-8 bytes, or pieces of both. Each piece of bytes has whole characters. */
+export type JsonSource = string | Buffer | readonly (string | Buffer)[];
 
-  constructor(source: string | Buffer) {
+/** A value that is already JSON, written unchanged. */
+export class RawJson {
+  private readonly source: JsonSource;
+
+  constructor(source: JsonSource) {
     this.source = source;
   }
 
-  /** The bytes; null if the value was made from a text. The caller must not modify them. */
-  get bytes(): Buffer | null {
-    return typeof this.source === 'string' ? null : this.source;
+  /** The pieces if some of the value is bytes; null if it is one text. The caller must not modify them. */
+  get pieces(): readonly (string | Buffer)[] | null {
+    const { source } = this;
+    if (typeof source === 'string') return null;
+    return Buffer.isBuffer(source) ? [source] : (source as readonly (string | Buffer)[]);
   }
 
   get text(): string {
-    return typeof this.source === 'string' ? this.source : this.source.toString();
+    const { source } = this;
+    return typeof source === 'string' ? source : this.pieces!.join('');
   }
 }
 
@@ -102,7 +108,7 @@ export function hexOf(bytes: Bytes): HexFragment {
   return new HexFragment(bytes);
 }
 
-export function rawJson(source: string | Buffer): RawJson {
+export function rawJson(source: JsonSource): RawJson {
   return new RawJson(source);
 }
 
@@ -400,6 +406,10 @@ class Serializer {
   }
 }
 
+/** Sum of the lengths of texts in characters and of bytes. */
+export const lengthOf = (pieces: readonly (string | Buffer)[]): number =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
+
 /**
  * Writes plain values by recursion, within limits of length and depth. Fails on values that only `Serializer` can write.
  */
@@ -420,9 +430,14 @@ class SmallWriter {
     return this.pieces && [...this.pieces, this.out];
   }
 
-  private writeBytes(bytes: Buffer): void {
-    (this.pieces ??= []).push(this.out, bytes);
-    this.out = '';
+  private writePieces(pieces: readonly (string | Buffer)[]): void {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') this.out += piece;
+      else {
+        (this.pieces ??= []).push(this.out, piece);
+        this.out = '';
+      }
+    }
   }
 
   write(value: JsonOut, depth: number): boolean {
@@ -457,13 +472,13 @@ class SmallWriter {
     if (Object.getPrototypeOf(value) === Object.prototype)
       return this.writeMembers(value as PlainObject, depth);
     if (value instanceof JsonNumber || value instanceof RawJson) {
-      const bytes = value instanceof RawJson ? value.bytes : null;
-      if (bytes !== null && this.takesBytes) {
-        this.writeBytes(bytes);
-        return true;
+      const pieces = value instanceof RawJson ? value.pieces : null;
+      if (pieces !== null && this.takesBytes) {
+        this.writePieces(pieces);
+        return this.out.length <= this.maxChars;
       }
       // The limit counts characters. A text in UTF-8 has at least a third as many characters as bytes.
-      if (bytes !== null && bytes.length > 3 * this.maxChars) return false;
+      if (pieces !== null && lengthOf(pieces) > 3 * this.maxChars) return false;
       const { text } = value;
       if (text.length > this.maxChars) return false;
       this.out += text;

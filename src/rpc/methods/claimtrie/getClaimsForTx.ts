@@ -1,6 +1,6 @@
 /** `getclaimsfortx`: the claims and supports among the unspent outputs of a transaction. */
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
-import type { PresentOutput, Standing } from '../../../store/claims/query/standings.js';
+import type { MadeOutput, PresentOutput, Standing } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { stringifyJson, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
@@ -9,6 +9,7 @@ import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
+import { TransactionCache } from '../../lookup/transactionCache.js';
 import { atBlock } from './atBlock.js';
 import { KeptTxClaims, TxClaims } from './keptTxClaims.js';
 import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
@@ -80,28 +81,90 @@ function stateOf(isSupport: boolean, standing: Standing | null, height: number) 
   };
 }
 
+/** Data about the first unspent output of a transaction that does not change until a block spends it. */
+interface FirstClaim {
+  /** Height of the block that contains the transaction. */
+  readonly madeAt: number;
+  readonly outputs: readonly MadeOutput[];
+  readonly isSupport: boolean;
+  readonly value: Bytes | undefined;
+  readonly fields: { readonly name: string; readonly claimId: string; readonly value: string | undefined };
+}
+
+/** Limit of the cached data about first unspent outputs, in characters. A character takes one or two bytes. */
+const MOST_FIRST_CHARS = 1 << 20;
+/** Number of characters that each entry counts in addition to its texts, for the memory of its objects. */
+const FIRST_CLAIM_CHARS = 256;
+
+const charsOf = ({ value, fields }: FirstClaim): number =>
+  FIRST_CLAIM_CHARS + fields.name.length + 3 * (value?.length ?? 0);
+
+/** Minimum number of claims of a transaction whose answer is cached. Arbitrary: fewer are described in microseconds. */
+const MANY_CLAIMS = 16;
+
+interface Caches {
+  readonly answers: KeptTxClaims;
+  readonly firstClaims: TransactionCache<FirstClaim>;
+}
+
+/** Caches of each node, by its list of headers, an object that exists as long as the node. */
+const cachesOfNode = new WeakMap<object, Caches>();
+
+function keptOf({ chain }: RpcServices): Caches {
+  let kept = cachesOfNode.get(chain.headers);
+  if (kept === undefined) {
+    const { events } = chain.chain;
+    kept = { answers: new KeptTxClaims(events), firstClaims: new TransactionCache(events, MOST_FIRST_CHARS) };
+    cachesOfNode.set(chain.headers, kept);
+  }
+  return kept;
+}
+
 /**
  * Returns the result of the lbrycrd profile. QUIRK: the reference uses only the first unspent output and treats it as output
  * 0, both in the claim id and in the trie lookup. It looks up the name as spelled in the script, without normalization.
  * Test: test/unit/rpc/claimtrie/lbrycrd.test.ts.
  */
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
-  return whenResolved(firstUnspentOutput(services, txid), (first) => {
-    const script = first && decodeClaimScript(first.script);
-    if (!first || !script) return [];
-    const { kind, name } = script;
-    const query = { height, txid, madeAt: first.height, outputs: [{ name, n: 0 }], exact: true };
+  return whenResolved(firstClaim(services, txid), (first) => {
+    if (first === null) return [];
+    const { madeAt, outputs, isSupport, value, fields } = first;
+    const query = { height, txid, madeAt, outputs, exact: true };
     return whenResolved(services.claims.standings(query), ([standing = null]) => [
       {
         n: 0,
-        name: nameText(name),
-        claimId: hashToHex(script.claimId ?? claimIdOf(txid, 0)),
-        value: script.value && toHex(script.value),
-        metadata: ClaimMetadata.of(services)?.ofValue(script.value, kind === 'support'),
-        depth: height - first.height,
-        ...stateOf(kind === 'support', standing, height),
+        ...fields,
+        metadata: ClaimMetadata.of(services)?.ofValue(value, isSupport),
+        depth: height - madeAt,
+        ...stateOf(isSupport, standing, height),
       },
     ]);
+  });
+}
+
+/** Returns the claim or support in the first unspent output; null if that output has none. Synchronous if it is cached. */
+function firstClaim(services: RpcServices, txid: Bytes): MaybePromise<FirstClaim | null> {
+  const { firstClaims } = keptOf(services);
+  const known = firstClaims.get(txid);
+  if (known !== undefined) return known;
+  const { mark } = firstClaims;
+  return whenResolved(firstUnspentOutput(services, txid), (output) => {
+    const script = output && decodeClaimScript(output.script);
+    if (!output || !script) return null;
+    const { kind, name, claimId, value } = script;
+    const first: FirstClaim = {
+      madeAt: output.height,
+      outputs: [{ name, n: 0 }],
+      isSupport: kind === 'support',
+      value,
+      fields: {
+        name: nameText(name),
+        claimId: hashToHex(claimId ?? claimIdOf(txid, 0)),
+        value: value && toHex(value),
+      },
+    };
+    firstClaims.set(txid, first, charsOf(first), mark);
+    return first;
   });
 }
 
@@ -124,20 +187,8 @@ async function supportedOutputs(
   return outputs;
 }
 
-/** Minimum number of claims of a transaction whose answer is cached. Arbitrary: fewer are described in microseconds. */
-const MANY_CLAIMS = 16;
-
-/** Cached answers of each node, by its list of headers, an object that exists as long as the node. */
-const answersOfNode = new WeakMap<object, KeptTxClaims>();
-
-function keptOf({ chain }: RpcServices): KeptTxClaims {
-  let kept = answersOfNode.get(chain.headers);
-  if (kept === undefined) answersOfNode.set(chain.headers, (kept = new KeptTxClaims(chain.chain.events)));
-  return kept;
-}
-
 function documentedAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
-  const known = keptOf(services).find(txid);
+  const known = keptOf(services).answers.find(txid);
   if (known === undefined) return describe(services, txid, height);
   return whenResolved(services.claims.outputStates(known.query), (states) =>
     states === known.states ? known.at(height - known.query.madeAt) : describe(services, txid, height),
@@ -147,7 +198,7 @@ function documentedAnswer(services: RpcServices, txid: Bytes, height: number): M
 type Claimed = ClaimScript & { readonly n: number };
 
 async function describe(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
-  const { mark } = keptOf(services);
+  const { mark } = keptOf(services).answers;
   const unspent = await unspentOutputs(services, txid);
   const outputs: Claimed[] = [];
   for (const { n, script } of unspent) {
@@ -191,7 +242,7 @@ async function describe(services: RpcServices, txid: Bytes, height: number): Pro
   if (!isLasting || outputs.length < MANY_CLAIMS) return answers;
   const query = { txid, madeAt, outputs: outputs.map(({ name, n }) => ({ name, n })) };
   const answer = new TxClaims(query, await services.claims.outputStates(query), piecesOf(answers));
-  keptOf(services).keep(txid, answer, mark);
+  keptOf(services).answers.keep(txid, answer, mark);
   return answer.at(height - madeAt);
 }
 

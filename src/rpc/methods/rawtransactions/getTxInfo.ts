@@ -7,7 +7,7 @@ import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json/json.js';
-import { rawJson, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { rawJson, smallJson, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import type { Slices } from '../../../util/slices.js';
 import type { FoundTransaction } from '../../lookup/blockLookup.js';
@@ -17,6 +17,7 @@ import { outputText, OutputTexts, type OutputText } from '../../format/txInfoOut
 import { defineMethod } from '../../declare/method.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
+import type { ChainMark } from '../../lookup/transactionCache.js';
 import { KeptOutputs, type OutputPage } from './keptOutputs.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { TxFactsCache, type TxFacts } from './txFacts.js';
@@ -96,11 +97,17 @@ function statesOf(
   return query === null ? NO_STATES : claims.outputStates(query);
 }
 
+/**
+ * Maximum number of characters of a cached answer besides its outputs. Arbitrary: transactions with many outputs usually have few
+ * inputs.
+ */
+const MOST_FRAME_CHARS = 16_384;
+
 /** Number of outputs that are formatted between two yields to the event loop. Arbitrary: each takes microseconds. */
 const OUTPUTS_A_STEP = 64;
 
 /** Identifies a page of the outputs of a transaction. Names are shown normalized after the fork. */
-const pageName = ({ from, end }: Page, { rules, height }: TxInfoContext): string =>
+const pageName = ({ from, end }: Page, { rules, height }: Pick<TxInfoContext, 'rules' | 'height'>): string =>
   `${from} ${end} ${filesNormalized(rules, height)}`;
 
 /** Whether a cached page is valid in the present state of the mempool. */
@@ -268,14 +275,44 @@ export const getTxInfo = defineMethod({
   run({ services }, { txid, from, count }): MaybePromise<JsonOut> {
     const { genesis } = services.params;
     if (equalBytes(txid, genesis.merkleRoot)) throw transactionNotFound(services, NO_HEADER);
-    return whenResolved(cachesOf(services).transactions.of(services, txid), (facts) => {
-      if (facts === null) throw transactionNotFound(services, NO_HEADER);
-      return describe(services, facts, txid, { from, end: from + count });
-    });
+    const page = { from, end: from + count };
+    return whenResolved(
+      knownAnswer(services, txid, page),
+      (known) => known ?? describeFound(services, txid, page),
+    );
   },
 });
 
-function describe(services: RpcServices, facts: TxFacts, txid: Bytes, page: Page): MaybePromise<JsonOut> {
+/** Returns the cached answer with the present number of confirmations; null if it is not cached or no longer valid. */
+function knownAnswer(services: RpcServices, txid: Bytes, page: Page): MaybePromise<JsonOut | null> {
+  const { chain, claims } = services;
+  const { active } = chain.chain.index;
+  const name = pageName(page, { rules: claims.rules, height: active.height });
+  const known = cachesOf(services).outputs.answerOf(txid, name);
+  if (known === null) return null;
+  const { facts } = known.answer;
+  if (!chain.hasData(facts.block) || facts.spendIndex !== isSynced(services)) return null;
+  if (!isUnspent(services, known.page, new Spenders(services, txid), page.from)) return null;
+  return whenResolved(statesOf(services, known.page.query), (states) =>
+    states === known.page.states ? known.answer.at(active.height - facts.height + 1) : null,
+  );
+}
+
+function describeFound(services: RpcServices, txid: Bytes, page: Page): MaybePromise<JsonOut> {
+  const { mark } = cachesOf(services).outputs;
+  return whenResolved(cachesOf(services).transactions.of(services, txid), (facts) => {
+    if (facts === null) throw transactionNotFound(services, NO_HEADER);
+    return describe(services, facts, txid, page, mark);
+  });
+}
+
+function describe(
+  services: RpcServices,
+  facts: TxFacts,
+  txid: Bytes,
+  page: Page,
+  mark: ChainMark,
+): MaybePromise<JsonOut> {
   const { params, chain, claims } = services;
   const { found, shown, paidSat } = facts;
   const { tx } = found;
@@ -289,30 +326,61 @@ function describe(services: RpcServices, facts: TxFacts, txid: Bytes, page: Page
   const isMore = page.end < Math.max(tx.inputs.length, tx.outputs.length);
   return whenResolved(placeAndSpent(services, facts, txid, page), ({ place, spent }) =>
     whenResolved(inputsOf(tx, page, spent, context, coinbase), (inputs) =>
-      whenResolved(outputsOf(services, found, txid, page, context), (outputs) => ({
-        txid: hashToHex(txid),
-        hash: hashToHex(shown.wtxid),
-        version: tx.version,
-        size: shown.sizeBytes,
-        vsize,
-        weight: shown.weight,
-        locktime: tx.lockTime,
-        ...place,
-        coinbase,
-        ...feeAnswer(spent, paidSat, vsize),
-        amountout: coins(paidSat),
-        inputcount: tx.inputs.length,
-        outputcount: tx.outputs.length,
-        from: page.from,
-        inputs,
-        outputs,
-        spendindex: services.spends !== null && isSynced(services),
-        next: isMore ? page.end : undefined,
-      })),
+      whenResolved(outputsOf(services, found, txid, page, context), (outputs) => {
+        const answer: Answer = {
+          txid: hashToHex(txid),
+          hash: hashToHex(shown.wtxid),
+          version: tx.version,
+          size: shown.sizeBytes,
+          vsize,
+          weight: shown.weight,
+          locktime: tx.lockTime,
+          ...place,
+          coinbase,
+          ...feeAnswer(spent, paidSat, vsize),
+          amountout: coins(paidSat),
+          inputcount: tx.inputs.length,
+          outputcount: tx.outputs.length,
+          from: page.from,
+          inputs,
+          outputs,
+          spendindex: isSynced(services),
+          next: isMore ? page.end : undefined,
+        };
+        if (place['state'] === 'chain' && (coinbase || facts.spent !== null))
+          keepAnswer(services, txid, pageName(page, context), found.block, answer, mark);
+        return answer;
+      }),
     ),
   );
 }
 
-function isSynced({ indexes }: RpcServices): boolean {
-  return indexes().some(({ name, synced }) => name === 'spendindex' && synced);
+/** Caches the answer, unless its inputs are long. */
+function keepAnswer(
+  services: RpcServices,
+  txid: Bytes,
+  name: string,
+  block: number,
+  answer: Answer,
+  mark: ChainMark,
+): void {
+  const members = Object.entries(answer);
+  const at = (member: string): number => members.findIndex(([known]) => known === member);
+  const [confirmations, outputs] = [at('confirmations'), at('outputs')];
+  const textOf = (from: number, end?: number): string | null =>
+    smallJson(Object.fromEntries(members.slice(from, end)), MOST_FRAME_CHARS)?.slice(1, -1) ?? null;
+  const between = textOf(confirmations + 1, outputs);
+  if (between === null) return;
+  const frame = {
+    before: `{${textOf(0, confirmations)!},"confirmations":`,
+    between: `,${between},"outputs":`,
+    after: `,${textOf(outputs + 1)!}}`,
+  };
+  const facts = { block, height: services.chain.headers.height(block), spendIndex: isSynced(services) };
+  cachesOf(services).outputs.keepAnswer(txid, name, answer['outputs']!, facts, frame, mark);
+}
+
+/** Whether the index of spenders is complete. */
+function isSynced({ spends, indexes }: RpcServices): boolean {
+  return spends !== null && indexes().some(({ name, synced }) => name === 'spendindex' && synced);
 }

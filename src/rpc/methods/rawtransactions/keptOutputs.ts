@@ -1,11 +1,12 @@
 /**
- * The outputs of transactions as `gettxinfo` shows them, cached until a block spends one of them or changes the state of one of
- * their claims. The cache is limited in size.
+ * The outputs of transactions as `gettxinfo` shows them, and the whole answers, cached until a block spends one of the outputs or
+ * changes the state of one of their claims. Of such an answer only the number of confirmations changes. The cache is limited in
+ * size.
  */
 import type { ChainEvents } from '../../../chain/chainEvents.js';
 import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
 import type { Bytes } from '../../../util/bytes.js';
-import { encodedJson, RawJson } from '../../../util/json/jsonWrite.js';
+import { encodedJson, RawJson, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { TransactionCache, type ChainMark } from '../../lookup/transactionCache.js';
 
 /** Limit of the cached texts in characters. */
@@ -26,10 +27,58 @@ export interface OutputPage {
   unspentAt: number;
 }
 
+/** JSON text of an answer around its number of confirmations and its outputs. */
+interface AnswerFrame {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+/** Facts for which a cached answer is valid, besides the states of the outputs. */
+export interface AnswerFacts {
+  /** The block that contains the transaction. Its data must be on disk. */
+  readonly block: number;
+  readonly height: number;
+  /** Whether the index of spenders is complete. */
+  readonly spendIndex: boolean;
+}
+
+/** An answer about a confirmed transaction. */
+export class TxInfoAnswer {
+  readonly facts: AnswerFacts;
+  private readonly frame: AnswerFrame;
+  private readonly outputs: RawJson;
+
+  constructor(facts: AnswerFacts, frame: AnswerFrame, outputs: RawJson) {
+    this.facts = facts;
+    this.frame = frame;
+    this.outputs = outputs;
+  }
+
+  get chars(): number {
+    const { before, between, after } = this.frame;
+    return before.length + between.length + after.length;
+  }
+
+  /** The answer with a number of confirmations. */
+  at(confirmations: number): RawJson {
+    const { before, between, after } = this.frame;
+    const { pieces, text } = this.outputs;
+    const start = `${before}${confirmations}${between}`;
+    return new RawJson(pieces === null ? `${start}${text}${after}` : [start, ...pieces, after]);
+  }
+}
+
 /** Cached pages of one transaction. */
 interface Entry {
   /** By the text of the page. */
-  readonly pages: Map<string, { readonly page: OutputPage; readonly chars: number }>;
+  readonly pages: Map<string, KeptPage>;
+  chars: number;
+}
+
+interface KeptPage {
+  readonly page: OutputPage;
+  answer: TxInfoAnswer | null;
   chars: number;
 }
 
@@ -60,8 +109,34 @@ export class KeptOutputs {
     if (mark !== this.mark) return page.json;
     const entry = this.entries.get(txid) ?? { pages: new Map(), chars: 0 };
     entry.chars += text.length - (entry.pages.get(name)?.chars ?? 0);
-    entry.pages.set(name, { page, chars: text.length });
+    entry.pages.set(name, { page, answer: null, chars: text.length });
     this.entries.set(txid, entry, entry.chars, mark);
     return page.json;
+  }
+
+  /** Returns the whole answer that contains the page; null if it is not cached. */
+  answerOf(txid: Bytes, name: string): { readonly page: OutputPage; readonly answer: TxInfoAnswer } | null {
+    const known = this.entries.get(txid)?.pages.get(name);
+    return known === undefined || known.answer === null ? null : { page: known.page, answer: known.answer };
+  }
+
+  /** Caches the whole answer that contains `outputs`, if this page is cached. */
+  keepAnswer(
+    txid: Bytes,
+    name: string,
+    outputs: JsonOut,
+    facts: AnswerFacts,
+    frame: AnswerFrame,
+    mark: ChainMark,
+  ): void {
+    const entry = this.entries.get(txid);
+    const known = entry?.pages.get(name);
+    if (mark !== this.mark || !entry || known?.page.json !== outputs) return;
+    const answer = new TxInfoAnswer(facts, frame, known.page.json);
+    const more = answer.chars - (known.answer?.chars ?? 0);
+    known.answer = answer;
+    known.chars += more;
+    entry.chars += more;
+    this.entries.set(txid, entry, entry.chars, mark);
   }
 }

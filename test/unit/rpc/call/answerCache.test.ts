@@ -54,6 +54,18 @@ describe('AnswerCache', () => {
     expect(cache.sizeBytes).toBeLessThan(kept.length + 1000);
   });
 
+  it('returns answers in pieces without a copy', () => {
+    const { cache, call, state } = cacheOf();
+    const pieces = ['[1,', Buffer.from('2'.repeat(1000)), ']'];
+    cache.keepPieces(call(['a']), pieces);
+    expect(cache.find(call(['a']))).toBe(pieces);
+    expect(cache.sizeBytes).toBeGreaterThan(1000);
+    cache.keepPieces({ ...call(['b']), maxChars: 1003 }, pieces);
+    expect(cache.has(call(['b']))).toBe(false);
+    state.tip++;
+    expect(cache.find(call(['a']))).toBeUndefined();
+  });
+
   it.each(['tip', 'disconnects', 'headerChanges'] as const)(
     'drops all answers when the %s changes',
     (mark) => {

@@ -183,6 +183,22 @@ describe('getclaimsfortx', () => {
     ]);
   });
 
+  it('is up to date after each block', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([[], [claimOutput('low', 'aa', 5n), claimOutput('name', 'bb', 5n)]]);
+    const answer = (): Promise<unknown> => world.call('lbrycrd', 'getclaimsfortx', made!.id);
+    const first = (await answer()) as [Record<string, unknown>];
+    expect(first).toMatchObject([{ name: 'low', value: 'aa', depth: 0, isControlling: true }]);
+    await world.mine([[], [claimOutput('low', 'cc', 9n)]]);
+    await world.mineEmpty(3);
+    expect(await answer()).toEqual([{ ...first[0], depth: 4, isControlling: false }]);
+    await world.mine([[made!.out(0)], [plainOutput(1n)]]);
+    expect(await answer()).toMatchObject([{ name: 'name', value: 'bb', depth: 5 }]);
+    await world.mine([[made!.out(1)], [plainOutput(1n)]]);
+    expect(await answer()).toEqual([]);
+  });
+
   it('is read from the unspent outputs if the block is pruned', async () => {
     const world = new World();
     await world.mine();

@@ -46,10 +46,10 @@ describe('cached outputs of gettxinfo', () => {
     const { kept } = keeping();
     const long = '\u00e9'.repeat(40_000);
     const made = kept.keep(ONE, 'long', long, PAGE, kept.mark);
-    expect(made.bytes?.length).toBe(80_000);
+    expect(made.pieces?.map(({ length }) => length)).toEqual([80_000]);
     expect(kept.find(ONE, 'long')?.json).toBe(made);
     expect(made.text).toBe(long);
-    expect(kept.find(ONE, 'page')?.json.bytes).toBeNull();
+    expect(kept.find(ONE, 'page')?.json.pieces).toBeNull();
   });
 
   it('do not include a read during which a block was connected or disconnected', () => {
@@ -77,5 +77,62 @@ describe('cached outputs of gettxinfo', () => {
     const { kept, found } = keeping();
     kept.keep(Buffer.alloc(32, 4), 'page', 'x'.repeat(4 << 20), PAGE, kept.mark);
     expect(found()).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe('cached answers of gettxinfo', () => {
+  const FACTS = { block: 7, height: 7, spendIndex: true };
+  const FRAME = { before: '{"a":', between: ',"outputs":', after: ',"b":2}' };
+
+  /** A cache with the outputs of a page, and their answer. */
+  function answered(outputs: string) {
+    const events = new ChainEvents();
+    const kept = new KeptOutputs(events);
+    const json = kept.keep(ONE, 'page', outputs, PAGE, kept.mark);
+    kept.keepAnswer(ONE, 'page', json, FACTS, FRAME, kept.mark);
+    return { events, kept };
+  }
+
+  it('contain the number of confirmations of each request', () => {
+    const { kept } = answered('[1]');
+    expect(kept.answerOf(ONE, 'page')).toMatchObject({ page: PAGE, answer: { facts: FACTS } });
+    const { answer } = kept.answerOf(ONE, 'page')!;
+    expect(answer.at(1).text).toBe('{"a":1,"outputs":[1],"b":2}');
+    expect(answer.at(12).text).toBe('{"a":12,"outputs":[1],"b":2}');
+    expect(answer.at(12).pieces).toBeNull();
+    expect(kept.answerOf(ONE, 'other')).toBeNull();
+    expect(kept.answerOf(TWO, 'page')).toBeNull();
+  });
+
+  it('share the bytes of long outputs', () => {
+    const { kept } = answered(`["${'x'.repeat(40_000)}"]`);
+    const [bytes] = kept.find(ONE, 'page')!.json.pieces!;
+    const [before, shared, after] = kept.answerOf(ONE, 'page')!.answer.at(3).pieces!;
+    expect([before, after]).toEqual(['{"a":3,"outputs":', ',"b":2}']);
+    expect(shared).toBe(bytes);
+  });
+
+  it('are removed with their outputs', () => {
+    const { events, kept } = answered('[1]');
+    events.emit('blockConnected', blockOf(TWO));
+    expect(kept.answerOf(ONE, 'page')).not.toBeNull();
+    events.emit('blockConnected', blockOf(ONE));
+    expect(kept.answerOf(ONE, 'page')).toBeNull();
+  });
+
+  it('do not include an answer with other outputs, or one during which a block was connected', () => {
+    const { events, kept } = keeping();
+    kept.keepAnswer(ONE, 'page', kept.find(TWO, 'page')!.json, FACTS, FRAME, kept.mark);
+    const { mark } = kept;
+    events.emit('blockConnected', blockOf());
+    kept.keepAnswer(ONE, 'page', kept.find(ONE, 'page')!.json, FACTS, FRAME, mark);
+    expect(kept.answerOf(ONE, 'page')).toBeNull();
+  });
+
+  it('count for the limit of the size', () => {
+    const { kept } = answered('[1]');
+    const long = { ...FRAME, between: 'x'.repeat(4 << 20) };
+    kept.keepAnswer(ONE, 'page', kept.find(ONE, 'page')!.json, FACTS, long, kept.mark);
+    expect(kept.find(ONE, 'page')).toBeNull();
   });
 });

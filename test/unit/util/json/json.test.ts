@@ -523,12 +523,24 @@ describe('starting to write', () => {
     const start = await startJson(value, 1 << 20, true);
     expect(start.rest).toBeNull();
     expect(start.pieces?.map(String).join('')).toBe(whole);
-    expect(start.pieces?.[1]).toBe(value.b.bytes);
+    expect(start.pieces?.[1]).toBe(value.b.pieces?.[0]);
     expect((await started(value, 1 << 20)).text).toBe(whole);
     expect(stringifyJson(value)).toBe(whole);
     expect(smallJson({ d: rawJson(Buffer.from('[2]')) })).toBe('{"d":[2]}');
     expect(smallJson(value)).toBeNull();
     expect(await startJson({ a: 1 }, 100, true)).toEqual({ text: '{"a":1}', rest: null });
+  });
+
+  it('writes a value in pieces of text and bytes', async () => {
+    const bytes = Buffer.from('"\u00e9"');
+    const value = [1, rawJson(['{"a":', bytes, ',"b":[', bytes, ']}'])];
+    const whole = '[1,{"a":"\u00e9","b":["\u00e9"]}]';
+    const start = await startJson(value, 1 << 20, true);
+    expect(start.pieces).toEqual(['[1,{"a":', bytes, ',"b":[', bytes, ']}]']);
+    expect(stringifyJson(value)).toBe(whole);
+    expect(smallJson(value, 20)).toBeNull();
+    expect((await started(rawJson(['[', '1]']), 10)).text).toBe('[1]');
+    expect(rawJson('1').pieces).toBeNull();
   });
 
   it('reads no more of a large value than it can write at once', () => {
