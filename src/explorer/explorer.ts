@@ -63,9 +63,11 @@ export class Explorer {
   private toldChanges = 0;
   /**
    * Whether a changed tip must be reported at the next poll. During the sync, tips are not reported one by one, because
-   * blocks are connected in quick succession.
+   * blocks are connected in quick succession. The first one is reported at once: only then the explorer's thread limits its calls.
    */
   private isTipDue = false;
+  /** Whether the tip was reported with the state of a sync. */
+  private isToldSyncing = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
   /** Counters since the start of the explorer's thread, for metrics. */
@@ -212,7 +214,7 @@ export class Explorer {
     chain.describesDisconnected = true;
     this.offs.push(
       chain.events.on('tipChanged', () => {
-        if (chain.isInitialDownload()) {
+        if (this.isToldSyncing && chain.isInitialDownload()) {
           this.isTipDue = true;
           this.watch();
         } else this.tellTip();
@@ -267,7 +269,9 @@ export class Explorer {
       tip === NO_HEADER
         ? null
         : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
-    this.link.send(['tip', shown, this.syncState(reader)]);
+    const sync = this.syncState(reader);
+    this.isToldSyncing = sync !== null;
+    this.link.send(['tip', shown, sync]);
   }
 
   private tellStatus(): void {
