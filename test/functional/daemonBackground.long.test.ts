@@ -3,7 +3,7 @@
  * deletes neither own nor pinned content. `fasterClock.mjs` shortens the pauses between announcements and rounds.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -130,7 +130,9 @@ it(
     await until('the film was too large', () =>
       Promise.resolve(keeper.log.includes('is too large for the remaining disk space')),
     );
-    for (const hash of await blobsOf('large')) expect(existsSync(join(blobFolder(), hash))).toBe(false);
+    // A single blob of the film may be near the id by chance, and is then downloaded alone.
+    const sizes = blobsHere().map((hash) => statSync(join(blobFolder(), hash)).size);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(LIMIT_MIB * MIB);
     expect(wanted.filter((hash) => !blobsHere().includes(hash))).toEqual([]);
   },
 );
