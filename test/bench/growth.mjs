@@ -233,7 +233,7 @@ function workedMs() {
   }
 }
 
-/** The least time of a call, in milliseconds; NaN where the call is refused. */
+/** The shortest time of a call in milliseconds; NaN if the call is refused. */
 async function least(ask, stage) {
   let ms = Infinity;
   for (let turn = 0; turn < turns; turn++) {

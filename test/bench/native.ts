@@ -1,6 +1,6 @@
 /**
- * Micro benchmarks of the addon beside its fallbacks: parsing, coin table, signatures. Prints the processor time per item,
- * which other programs disturb less than the clock does, and the clock's where threads matter.
+ * Micro benchmarks of the addon and its fallbacks: parsing, coin table, signatures. Prints the processor time per item, because
+ * other programs affect it less than the time of the clock, and the time of the clock where threads are used.
  *
  *   npx vite-node test/bench/native.ts
  */

@@ -24,7 +24,7 @@ import {
   randomTx,
 } from './support.js';
 
-/** Scripts that come up again and again, so that sums are added to, within a block too. */
+/** Scripts that occur several times, so that sums are also added within a block. */
 function commonScripts(random: Random): Buffer[] {
   return Array.from({ length: 12 }, () => randomScript(random));
 }

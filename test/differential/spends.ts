@@ -126,7 +126,7 @@ function multisigLock(signer: Signer, compressed: boolean): Locked {
   };
 }
 
-/** Locks which the addon must leave alone, though some of them are valid. */
+/** Locks that the addon must not decide, although some of them are valid. */
 function oddLock(signer: Signer): Locked {
   const inner = keyLock(signer, true);
   const { random } = signer;

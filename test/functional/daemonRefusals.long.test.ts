@@ -292,7 +292,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
         if (REASONED.some(({ applies }) => applies(one))) continue;
         const body = bodyOf(name, params);
         const ours = await ask(our.port, body);
-        // What is of another type theirs takes as it is, and keeps: their wallet would be of no use any more.
+        // lbrynet stores values of a wrong type. Its wallet could not be used after that.
         if (['TypeError', 'InputValueIsNoneError'].includes(ours.error?.data?.name ?? '')) continue;
         const other = await askPatiently(theirs.port, body);
         if (!ours.error === !other.error) continue;
@@ -308,7 +308,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
       await daemon.call('wallet_encrypt', { new_password: 'secret' });
       await daemon.call('wallet_lock');
       const answers: Record<string, string> = {};
-      // To spend nothing theirs needs no key.
+      // lbrynet needs no key for `txo_spend` if there is nothing to spend.
       for (const name of TRIED.filter((one) => one !== 'txo_spend')) {
         const body = bodyOf(name, baseOf(DECLARATIONS.find((one) => one.name === name)!));
         const { error } = await askPatiently(daemon.port, body);

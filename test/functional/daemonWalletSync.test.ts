@@ -53,7 +53,7 @@ interface Applied {
   readonly hash: string;
 }
 
-/** What the other sends is applied under the password; the answer goes back. */
+/** Applies the data of the other daemon under the password and returns the answer. */
 const toTheirs = async (password: string): Promise<Applied> =>
   theirs.call<Applied>('sync_apply', password, (await ours.syncApply(password, null, true)).data);
 const toOurs = async (password: string): Promise<Applied> =>

@@ -146,7 +146,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   await untilBlocked([]);
   await untilFound(all);
 
-  // A channel is blocked with all that it signed, and what reposts that; what has its id is told nevertheless.
+  // A channel is blocked with everything that it signed, and with reposts of that. A query by id still returns it.
   await mine(claim('channel ban', 1, { name: 'channel-ban', reposts: 'makes', by: 'blocks' }));
   await untilBlocked(['one', 'two', 'copy', '@makes', '@makes/one']);
   await untilFound({ rows: ['alone', 'copy'] });

@@ -156,7 +156,7 @@ async function askForAll(
   differences.note(method, params, EXACT.has(method) ? us : sorted(within(us, them)), them);
 }
 
-/** A transaction whose input shows a signature and a key, and whose output has every opcode that pushes nothing. */
+/** A transaction whose input contains a signature and a key, and whose output has every opcode that pushes no data. */
 function signedTransaction(): string {
   const half = '02' + '20' + '31'.repeat(32);
   const signature = '30' + '44' + half + half + '01';

@@ -88,7 +88,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     if (recordTo) writeFileSync(recordTo, gzipSync(JSON.stringify(steps), { level: 9 }));
   });
 
-  /** A relay between wallet and node that keeps what goes over it. Answers its port. */
+  /** A proxy between wallet and node that stores the messages. Resolves to its port. */
   async function record(): Promise<number> {
     const port = await freePort();
     const server = new WebSocketServer({ host: '127.0.0.1', port });

@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
 /** Of all files, with the native parts for one kind of machine: half of what it was before needless files were left out. */
 const MAX_UNPACKED_BYTES = 20.5e6;
-/** Not in the copy that is packed: they are linked there, or of no use. */
+/** These are not copied to the folder that is packed: they are linked there or not needed. */
 const NOT_COPIED = ['.git', 'build', 'node_modules', 'prebuilds', 'test', 'vendor'];
 
 interface Environment {

@@ -1,4 +1,4 @@
-/** Pruning: old block files go, the rest works, and claim questions about the past are still answered. */
+/** Pruning: old block files are deleted, everything else works, and queries about past claims are still answered. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

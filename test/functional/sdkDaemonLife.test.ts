@@ -374,7 +374,7 @@ function rowOfList({ method, params, answer }: Call, ours: Members, comparison: 
   return one === other ? row : null;
 }
 
-/** Members that hold ids within bytes. */
+/** Members that contain ids in other bytes. */
 const OF_BYTES = /\.(?:hex|protobuf)$/;
 const OF_OTHER_CLAIM = /\.(?:signing_channel|reposted_claim)\./;
 

@@ -19,7 +19,7 @@ import { hashToHex } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
 
-/** Past the hash fork of regtest, whose nodes are of this generation. */
+/** Above the hash fork of regtest, so that nodes are of this generation. */
 const START = 352;
 const GENERATION = '1';
 const NAMES = ['abc', 'abd', 'b'];

@@ -4,7 +4,7 @@ import { txid } from '../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { coinsOf, PoolWorld, spendCoins } from './support.js';
 
-/** Stops blocks in the middle of their checks. */
+/** Pauses blocks in the middle of their checks. */
 class HeldChecks {
   private open: () => void = () => undefined;
   private readonly gate = new Promise<void>((resolve) => (this.open = resolve));

@@ -181,7 +181,7 @@ describe('FrameReader', () => {
         readers.push(reader);
       }
     });
-    // A block for small chunks each, and no more: announced were 4 GB.
+    // One block of memory for each small chunk, and no more, although the message announced 4 GB.
     expect(use.keptBytes).toBeLessThan(32 << 20);
     expect(readers.every((reader) => reader.bufferedBytes === 24 + 10)).toBe(true);
   });

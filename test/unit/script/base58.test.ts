@@ -37,7 +37,7 @@ describe('base58 of callers', () => {
     const longest = encodeBase58Check(Buffer.alloc(740, 0xff));
     expect(longest.length).toBeLessThanOrEqual(1024);
     expect(decodeBase58Check(longest)).toEqual(Buffer.alloc(740, 0xff));
-    // Time by the square of the length: if these were decoded, the test would not end.
+    // Decoding takes quadratic time. If these were decoded, the test would not end.
     for (const digit of ['1', 'z']) expect(decodeBase58Check(digit.repeat(8 * MEGABYTE))).toBeNull();
     expect(decodeBase58('z'.repeat(11), 10)).toBeNull();
     expect(decodeBase58(` ${'1'.repeat(10)} `, 10)).toEqual(Buffer.alloc(10));

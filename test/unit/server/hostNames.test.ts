@@ -23,7 +23,7 @@ describe('HostNames', () => {
     'NODE.example',
     'bound.example',
   ])('accepts %j', (header) => {
-    // Twice: the second time it is remembered.
+    // Twice, because the second time the result comes from the cache.
     expect([names.allows(header), names.allows(header)]).toEqual([true, true]);
   });
 

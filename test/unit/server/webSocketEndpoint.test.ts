@@ -31,7 +31,7 @@ interface Message {
   data?: Record<string, unknown>;
 }
 
-/** A client that keeps what it receives. */
+/** A client that stores received messages. */
 class Client {
   readonly socket: WebSocket;
   readonly heard: Message[] = [];

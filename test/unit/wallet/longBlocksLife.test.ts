@@ -40,7 +40,7 @@ interface Known {
 /** What is in blocks and in the mempool, and what follows for the wallet. */
 class Recount {
   readonly known = new Map<string, Known>();
-  /** Of each block above the first ones. */
+  /** The transactions of each block above the first ones. */
   readonly chain: Known[][] = [];
   readonly pool = new Map<string, Known>();
   private readonly own = new Map<string, bigint>();

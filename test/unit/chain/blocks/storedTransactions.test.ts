@@ -100,7 +100,7 @@ describe('reading one transaction out of a block file', () => {
       expect(toHex(stored.bytes)).toBe(toHex(formatTransaction(tx)));
       expect([toHex(txid(stored.tx)), stored.hasWitness]).toEqual([toHex(txid(tx)), tx === witnessed]);
       expect(await reader.readTransaction(core.index.active.at(HEIGHT - 1), wanted)).toBeNull();
-      // A wrong offset is not a damage.
+      // A wrong offset does not count as corruption of the file.
       expect((await reader.readTransaction(id, { ...wanted, offset: from + 1 }))!.txid).toEqual(stored.txid);
     }
   });

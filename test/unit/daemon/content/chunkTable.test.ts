@@ -10,7 +10,7 @@ import { IncomingBlob, receivedBlob } from '../../../../src/daemon/content/incom
 
 const SIZES = [1, 16, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES, 200_000];
 
-/** Whether each chunk matches by itself. */
+/** Whether each chunk matches on its own. */
 function matchesAll(table: ChunkTable, blob: Uint8Array): boolean[] {
   const found: boolean[] = [];
   for (let at = 0; at < blob.length; at += CHUNK_BYTES)

@@ -141,7 +141,7 @@ class CuttingProxy {
             to.write(part);
             if (to === far) this.bytesToReflector += part.length;
             if (left <= 0) {
-              // What was passed on arrives, what comes back is lost.
+              // The request arrives, the response is lost.
               near.destroy();
               far.end();
             }

@@ -73,7 +73,7 @@ describe('outbound connections', () => {
       };
       waiting.push({ dueMs: nowMs + ms, wake });
     });
-  /** Lets time pass, sleeper after sleeper. */
+  /** Advances the time to the end of one sleep after the other. */
   async function pass(ms: number): Promise<void> {
     const end = nowMs + ms;
     for (;;) {

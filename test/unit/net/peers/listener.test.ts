@@ -1,4 +1,4 @@
-/** Where a node listens, and what becomes of addresses where it cannot. */
+/** The addresses on which a node listens, and the errors for those on which it cannot. */
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Listener, type Binding } from '../../../../src/net/peers/listener.js';

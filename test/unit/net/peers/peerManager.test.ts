@@ -170,7 +170,7 @@ describe('the manager of peers', () => {
     const { session, remote } = await meet('inbound', '8.8.8.8');
     const introduction = Buffer.concat([versionFrame(), frame('verack')]);
     while (!session.isReady) {
-      // Either may have been dropped; one that comes twice is borne.
+      // The manager may drop either message. It accepts one that arrives a second time.
       remote.write(introduction);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

@@ -71,7 +71,7 @@ describe('addresses', () => {
       .flatMap(({ addresses }) => addresses.map(({ address }) => formatNetAddress(address)));
   }
 
-  /** Lets a peer's own address be told, and time pass until everything is due. */
+  /** Lets the node announce a peer's own address, and advances the time until everything is due. */
   function settle(...peers: FakePeer[]): void {
     for (const peer of peers) told(peer);
     clock.advance(600);

@@ -157,7 +157,7 @@ describe('the displayed progress', () => {
       events.emit('tipChanged', { id, height: id, hash: Buffer.alloc(32), forkId: id - 1, initialDownload });
     tip(101, true);
     expect(shown()).toContain('Syncing blocks');
-    // No one knows of more blocks, however old the last one is.
+    // No peer has more blocks, even if the last one is old.
     tip(1000, true);
     expect(shown()).toBe('');
     connect(500);

@@ -621,7 +621,7 @@ describe('configuration files', () => {
     config('dbcache=77\n', 'reg.conf');
     config('maxmempool=1000\n', 'deeper.conf');
     const loaded = load();
-    // A file that was included is in its own default section, wherever it was named.
+    // An included file is in its own default section, in whichever section it was named.
     expect(loaded.options).toMatchObject({ txindex: true, dbcache: 77, maxmempool: 300 });
     expect(loaded.warnings).toEqual([
       'warning: -includeconf cannot be used from included files; ignoring -includeconf=deeper.conf',

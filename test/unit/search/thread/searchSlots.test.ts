@@ -14,7 +14,7 @@ interface Running {
   readonly name: string;
   readonly slot: number;
   readonly leftMs: number;
-  /** Takes so long, and ends well or because the time is up. */
+  /** Ends the search after this time, with a result or at its time limit. */
   end(tookMs: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The table of paths: each is found by what it declares, and nothing else is. */
+/** The table of paths: each declared path is found, and no other. */
 import { describe, expect, it } from 'vitest';
 import { ESPLORA_PATHS, matchPath } from '../../../../src/server/esplora/pathTable.js';
 

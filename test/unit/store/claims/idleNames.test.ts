@@ -96,7 +96,7 @@ describe('names without claims', () => {
       chain.claim('known', 10);
       const second = chain.claim('known', 5);
       await chain.mine();
-      // Both wait: they are not for the name's owner.
+      // Both are delayed, because they do not belong to the owner of the name.
       chain.support(second, 3);
       chain.support(second, 3, Buffer.from('unknown'));
       await chain.mine();

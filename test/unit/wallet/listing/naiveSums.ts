@@ -1,4 +1,4 @@
-/** Sums over all of a wallet's transactions, each looked at: what running sums are compared with. */
+/** Naive sums over all transactions of a wallet, for comparison with the running sums. */
 import { blocksToMaturity } from '../../../../src/wallet/ledger/balances.js';
 import { isAlive } from '../../../../src/wallet/lbcd/coins.js';
 import { LbcdAccounts } from '../../../../src/wallet/lbcd/accounts.js';
