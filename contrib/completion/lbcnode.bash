@@ -93,17 +93,17 @@ _lbcnode() {
     -deprecatedrpc= -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount= -limitancestorsize=
     -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps -maxblockfilesize=
     -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole -stopafterblockimport
-    -stopatheight= -uacomment= -vbparams= -claimexpiration= -forkheight= -regtest -supportdelay= -testnet
-    -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee= -incrementalrelayfee=
-    -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee=
-    -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache=
-    -rpccert= -rpccookiefile= -rpckey= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion=
-    -rpcservertimeout= -rpcthreads= -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients=
-    -wsmaxconcurrentreqs= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels=
-    -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels=
-    -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer
-    -explorerbind= -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport=
-    -explorerproxy=
+    -stopatheight= -uacomment= -vbparams= -assumevaliddepth= -claimexpiration= -forkheight= -regtest
+    -supportdelay= -testnet -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee=
+    -incrementalrelayfee= -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay
+    -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip=
+    -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile= -rpckey= -rpcmaxconnections= -rpcpassword=
+    -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads= -rpcuser= -rpcworkqueue= -server -tls -ws
+    -wsmaxclients= -wsmaxconcurrentreqs= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner= -hubbind=
+    -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress= -hubdropclient=
+    -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout=
+    -hubudpport= -explorer -explorerbind= -explorerhost= -explorerimages -explorerindexable -explorerpeers
+    -explorerport= -explorerproxy=
   '
   return 0
 }

@@ -114,8 +114,9 @@ export class Chain {
     this.blocks = new StoredBlocks(deps.files, deps.index);
     this.headerChain = new HeaderChain(deps.index);
     this.route = new Route(deps.index);
-    const { targetSpacingSec } = deps.params;
-    this.assumed = new AssumedValid({ ...options, targetSpacingSec }, deps.index, this.headerChain);
+    const { assumeValidDepthSec, targetSpacingSec } = deps.params;
+    const assumed = { ...options, assumeValidDepthSec, targetSpacingSec };
+    this.assumed = new AssumedValid(assumed, deps.index, this.headerChain);
     flusher.onFailure = (error) => void this.fail(error);
     flusher.onWriting = (bytes) => this.events.emit('writing', bytes === null ? null : { bytes });
   }

@@ -4,7 +4,7 @@
  */
 import { fromHex, hashFromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
-import type { NetworkParams } from './network.js';
+import { ASSUME_VALID_DEPTH_SEC, type NetworkParams } from './network.js';
 import { networkFacts, paramsOfFacts } from './networkFacts.js';
 
 const genesis = buildGenesis({ timeSec: 1446058291, bits: 0x1f00ffff, nonce: 1287 });
@@ -23,6 +23,7 @@ export const mainParams: NetworkParams = {
   powLimit: 0x0000ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffn,
   powLimitBits: 0x1f00ffff,
   targetSpacingSec: 150,
+  assumeValidDepthSec: ASSUME_VALID_DEPTH_SEC,
   targetTimespanSec: 150,
   minDifficultyRange: null,
   noRetargeting: false,

@@ -81,6 +81,9 @@ export interface ChainTxData {
   readonly txPerSec: number;
 }
 
+/** Default of `assumeValidDepthSec`: two weeks. Source: lbrycrd validation.cpp `ConnectBlock`. */
+export const ASSUME_VALID_DEPTH_SEC = 60 * 60 * 24 * 7 * 2;
+
 export interface NetworkParams {
   readonly name: NetworkName;
   /** Name of the network in lbrycrd: used in its configuration file and in the result of `getblockchaininfo`. */
@@ -134,6 +137,8 @@ export interface NetworkParams {
   readonly minimumChainWork: bigint;
   /** Block id, 32 bytes in wire order. */
   readonly assumeValid: Buffer | null;
+  /** Time in seconds that the work above a block must represent before the scripts of the block are assumed valid. */
+  readonly assumeValidDepthSec: number;
   /**
    * UTXO snapshots whose hashes this release contains: height and id of the block in display order, and SHA-256 of the file
    * in hex.

@@ -1,12 +1,13 @@
 /**
- * Parameters of the regression-test network, and the options that change its forks. Parses `-forkheight`, `-claimexpiration`
- * and `-vbparams`. The caller must check that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`,
+ * Parameters of the regression-test network, and the options that change its forks. Parses `-forkheight`, `-claimexpiration`,
+ * `-assumevaliddepth` and `-vbparams`. The caller must check that the network is regtest. Source: lbrycrd chainparams.cpp `CRegTestParams`,
  * init.cpp `AppInitParameterInteraction` for `-vbparams`.
  */
 import { fromHex } from '../util/bytes.js';
 import { buildGenesis } from './genesis.js';
 import {
   ALWAYS_ACTIVE,
+  ASSUME_VALID_DEPTH_SEC,
   DEPLOYMENT_IDS,
   NO_TIMEOUT,
   type ClaimForks,
@@ -71,6 +72,7 @@ export const regtestParams: NetworkParams = {
 
   minimumChainWork: 0n,
   assumeValid: null,
+  assumeValidDepthSec: ASSUME_VALID_DEPTH_SEC,
   snapshots: [],
   checkpoints: [{ height: 0, hash: genesis.hash }],
   headerChunks: () => Buffer.alloc(0),
@@ -94,6 +96,8 @@ export interface RegtestOverrides {
   readonly forkHeights?: readonly string[] | undefined;
   /** Value of `-claimexpiration`: `<original>,<extended>`, in blocks. */
   readonly claimExpiration?: string | undefined;
+  /** Value of `-assumevaliddepth`, in seconds. */
+  readonly assumeValidDepthSec?: number | undefined;
   /** Values of `-vbparams`: `<deployment>:<start>:<end>`, in Unix time. */
   readonly vbParams?: readonly string[] | undefined;
 }
@@ -209,5 +213,6 @@ export function regtestWith(overrides: RegtestOverrides): NetworkParams {
     deployments[id] = { bit: deployments[id].bit, startTimeSec, timeoutSec };
   }
 
-  return { ...regtestParams, ...heights, claimForks, deployments };
+  const { assumeValidDepthSec = regtestParams.assumeValidDepthSec } = overrides;
+  return { ...regtestParams, ...heights, claimForks, deployments, assumeValidDepthSec };
 }

@@ -5,7 +5,11 @@
 // after a clean stop; and of ten calls. A tenth is a whole process, from start to stop; of the last one, until the last
 // block is connected. Every signature is verified. Linux only: figures of processes come from /proc.
 //
-//   npm run bench:chain -- <file> [--tenths 10] [--dbcache 450]
+// With `--assumevalid` the chain state is then computed again from the block files (`-reindex-chainstate`), and the last block of
+// the chain is given as `-assumevalid`. A header of that block must be known before the blocks are connected, so an import from
+// a file cannot measure this.
+//
+//   npm run bench:chain -- <file> [--tenths 10] [--dbcache 450] `[--assumevalid]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, createReadStream, createWriteStream, existsSync, mkdtempSync, openSync } from 'node:fs';
@@ -29,10 +33,11 @@ const option = (name, fallback) => {
   const at = args.indexOf(`--${name}`);
   return at < 0 ? fallback : args[at + 1];
 };
-const file = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
+const isAssuming = args.includes('--assumevalid');
+const file = args.find((arg, i) => !arg.startsWith('--') && !/^--(tenths|dbcache)$/.test(args[i - 1]));
 if (!file || !existsSync(`${file}.json`)) {
   console.error(
-    'usage: npm run bench:chain -- <file> [--tenths 10] [--dbcache 450]\n' +
+    'usage: npm run bench:chain -- <file> [--tenths 10] [--dbcache 450] [--assumevalid]\n' +
       '<file> is one that `npm run make-chain` wrote; it needs <file>.json beside it',
   );
   process.exit(2);
@@ -110,6 +115,8 @@ const ours = side('lbcnode', process.execPath, [
   ...(process.env.LBCNODE_BENCH_ARGS?.split(' ') ?? []),
 ]);
 const sides = [ours];
+/** Whether lbrycrd has the option `-assumevaliddepth`. */
+let knowsDepth = false;
 
 /** Adds lbrycrd, or says why not. */
 async function addReference() {
@@ -124,6 +131,7 @@ async function addReference() {
     return console.log(
       'This lbrycrd has no -forkheight: figures of lbcnode alone. It follows a chain made with --forks regtest',
     );
+  knowsDepth = shown.includes('-assumevaliddepth');
   sides.push(side('lbrycrd', binary, [...theirs, ...COMMON, '-connect=0', '-dnsseed=0', '-listenonion=0']));
 }
 
@@ -330,6 +338,27 @@ async function restarts(of) {
   console.log(`${of.name} after the last clean stop: ${noteDisk(of)}`);
 }
 
+/**
+ * Connects all blocks of the block files again. The scripts of all blocks but the last are assumed valid: regtest's blocks are
+ * a second apart, so that without `-assumevaliddepth` more than a million blocks would have to follow.
+ */
+async function connectAssumed(of) {
+  if (of !== ours && !knowsDepth)
+    return console.log(
+      `${of.name} has no -assumevaliddepth (contrib/lbrycrd), so it is not measured with assumed-valid scripts`,
+    );
+  const assumed = [`-assumevalid=${summary.tip}`, '-assumevaliddepth=0'];
+  const node = await serve(of, ['-reindex-chainstate', ...assumed]);
+  const seconds = await until(node, summary.blocks);
+  of.assumedSeconds = cpuOf(node.child.pid);
+  console.log(
+    `${of.name} with assumed-valid scripts, from its block files: ${(summary.blocks / seconds).toFixed(0)} blocks/s ` +
+      `${of.assumedSeconds.toFixed(2)} processor s ${node.peakMb().toFixed(0)} MB`,
+  );
+  await node.rpc('stop');
+  await node.ended;
+}
+
 /** Processor time of a start and a stop without any block to import, as each tenth but the last has one. */
 async function measureStart(of) {
   const before = childrenCpu();
@@ -343,7 +372,10 @@ function printRatios([mine, theirs]) {
     `lbcnode to lbrycrd: processor time ${ratio((of) => of.cpuSeconds)}, without the starts ` +
       `${ratio((of) => of.cpuSeconds - (parts - 1) * of.startSeconds)}, peak memory ${ratio((of) => of.peakMb)}, ` +
       `disk without logs ${ratio((of) => of.disk)}, start after a stop ${ratio((of) => of.afterStop)}, ` +
-      `after kill -9 ${ratio((of) => of.afterKill)}`,
+      `after kill -9 ${ratio((of) => of.afterKill)}` +
+      (theirs.assumedSeconds
+        ? `, processor time with assumed-valid scripts ${ratio((of) => of.assumedSeconds)}`
+        : ''),
   );
 }
 
@@ -359,6 +391,7 @@ for (let i = 0; i < parts; i++) {
 }
 for (const of of sides) {
   await restarts(of);
+  if (isAssuming) await connectAssumed(of);
   await measureStart(of);
   console.log(
     `${of.name} in all: ${of.cpuSeconds.toFixed(2)} processor s, of which a start takes ${of.startSeconds.toFixed(2)}, peak ${of.peakMb.toFixed(0)} MB, tip ${summary.tip}`,

@@ -8,13 +8,12 @@ import type { Bytes } from '../../util/bytes.js';
 import type { BlockIndex } from './blockIndex.js';
 import type { HeaderChain } from './headerChain.js';
 
-/** Minimum time in seconds that the work above a block must represent. Source: `ConnectBlock`. */
-const BURIED_SEC = 60n * 60n * 24n * 7n * 2n;
-
 export interface AssumedValidOptions {
   readonly minimumChainWork: bigint;
   /** Hash (wire order) of the block whose ancestors' scripts are assumed valid; null: all scripts are verified. */
   readonly assumeValid: Bytes | null;
+  /** Minimum time in seconds that the work above a block must represent. */
+  readonly assumeValidDepthSec: number;
   readonly targetSpacingSec: number;
 }
 
@@ -35,7 +34,7 @@ export class AssumedValid {
 
   /** Whether the scripts of a block may be skipped. Called for each block, so it does not iterate over headers. */
   holdsFor(id: number): boolean {
-    const { assumeValid, minimumChainWork, targetSpacingSec } = this.options;
+    const { assumeValid, minimumChainWork, assumeValidDepthSec, targetSpacingSec } = this.options;
     if (!assumeValid) return false;
     const { headers, bestHeader } = this.index;
     const assumed = headers.find(assumeValid);
@@ -49,6 +48,6 @@ export class AssumedValid {
       headers.bits(bestHeader),
       targetSpacingSec,
     );
-    return buriedSec > BURIED_SEC;
+    return buriedSec > BigInt(assumeValidDepthSec);
   }
 }

@@ -147,7 +147,7 @@ export function paramsFor(network: NetworkSection, args: OptionArgs, options: Op
     if (options.vbparams.length > 0) {
       throw new OptionError('Version bits parameters may only be overridden on regtest.', 'vbparams');
     }
-    for (const name of ['supportdelay', 'forkheight', 'claimexpiration'] as const) {
+    for (const name of ['supportdelay', 'forkheight', 'claimexpiration', 'assumevaliddepth'] as const) {
       if (args.isSet(name))
         throw new OptionError(
           `-${name} may only be given on regtest: ${network} follows the deployed network.`,
@@ -160,6 +160,7 @@ export function paramsFor(network: NetworkSection, args: OptionArgs, options: Op
     return regtestWith({
       forkHeights: options.forkheight,
       claimExpiration: options.claimexpiration,
+      assumeValidDepthSec: options.assumevaliddepth,
       vbParams: options.vbparams,
     });
   } catch (error) {

@@ -4,6 +4,7 @@
  * and of `chainparams` exists only in this node. The options of the peer network, relay, wallet and hub are in separate
  * files of this folder.
  */
+import { ASSUME_VALID_DEPTH_SEC } from '../../params/network.js';
 import { SEARCH_TIMEOUT_MS } from '../../search/searchBackend.js';
 import { LOG_CATEGORIES } from '../../util/logging.js';
 import {
@@ -148,6 +149,7 @@ const CHAIN_OPTIONS = [
   text('supportdelay=<rule>', undefined, 'Number of blocks until a support for a claim that does not control its name becomes active: "100", ' + 'or "proportional" to the time since the last takeover as on the main network (regtest only; stored ' + 'in the data folder; default: 100)', { choices: ['100', 'proportional'] }),
   list('forkheight=<name>@<height>', 'Activation height of a fork: extendedexpiration, normalization, takeoverworkaround@min-max, allclaims, segwit, bip34, bip65, bip66 (regtest only)', { format: 'override' }),
   text('claimexpiration=<original>,<extended>', undefined, 'Number of blocks after which claims expire, before and after the fork that extends the term (regtest only)', { format: 'override' }),
+  int('assumevaliddepth=<n>', ASSUME_VALID_DEPTH_SEC, 'Skip the scripts of the ancestors of -assumevalid if the work above them represents more than this many seconds (regtest only)', { ...COUNT, debugOnly: true }),
 ] as const;
 
 /* prettier-ignore */

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ActiveChain } from '../../../../src/chain/index/activeChain.js';
 import { AssumedValid } from '../../../../src/chain/index/assumedValid.js';
 import { HeaderChain } from '../../../../src/chain/index/headerChain.js';
+import { ASSUME_VALID_DEPTH_SEC } from '../../../../src/params/network.js';
 import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { TestHeaders } from '../headers.js';
 
@@ -18,8 +19,11 @@ function makeTree() {
   active.reset(main[0]!);
   const index = { headers: tree.table, active, bestHeader: main.at(-1)! };
   const assumeValid = Buffer.from(tree.table.hash(main[60]!));
-  const make = (options: { minimumChainWork?: bigint; assumeValid?: Buffer | null } = {}) => {
-    const all = { minimumChainWork: 0n, assumeValid, targetSpacingSec: SPACING_SEC, ...options };
+  const make = (
+    options: { minimumChainWork?: bigint; assumeValid?: Buffer | null; assumeValidDepthSec?: number } = {},
+  ) => {
+    const network = { assumeValidDepthSec: ASSUME_VALID_DEPTH_SEC, targetSpacingSec: SPACING_SEC };
+    const all = { minimumChainWork: 0n, assumeValid, ...network, ...options };
     return new AssumedValid(all, index, new HeaderChain(index));
   };
   return { tree, main, fork, index, make };
@@ -33,6 +37,19 @@ it('includes ancestors of the assumed valid block that are deep enough', () => {
   expect(assumed.holdsFor(main[50]!)).toBe(false);
   expect(assumed.holdsFor(main[61]!)).toBe(false);
   expect(assumed.holdsFor(fork[0]!)).toBe(false);
+});
+
+it('includes blocks that are as deep as the network demands', () => {
+  const { main, make } = makeTree();
+  const assumed = make({ assumeValidDepthSec: ASSUME_VALID_DEPTH_SEC + SPACING_SEC });
+  expect([46, 47, 48, 49].map((height) => assumed.holdsFor(main[height]!))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  const shallow = make({ assumeValidDepthSec: 0 });
+  expect([50, 60, 61].map((height) => shallow.holdsFor(main[height]!))).toEqual([true, true, false]);
 });
 
 it('includes nothing without such a block, without its header, or with too little work', () => {

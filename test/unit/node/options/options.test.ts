@@ -277,6 +277,10 @@ describe('refusals', () => {
       ['-claimexpiration=1,2'],
       '-claimexpiration may only be given on regtest: main follows the deployed network.',
     ],
+    [
+      ['-testnet', '-assumevaliddepth=1'],
+      '-assumevaliddepth may only be given on regtest: test follows the deployed network.',
+    ],
     [['-regtest', '-supportdelay=7'], 'Invalid value -supportdelay=7, it must be one of 100, proportional'],
     [['-claimproofwindow=-5'], 'Invalid value -claimproofwindow=-5, it must be a number of blocks, or all'],
     [['-blocksdir=/nonexistent/x'], 'Specified blocks directory "/nonexistent/x" does not exist.'],
@@ -372,7 +376,9 @@ describe('networks and folders', () => {
       '-forkheight=normalization@600',
       '-forkheight=segwit@800',
       '-claimexpiration=260,900',
+      '-assumevaliddepth=0',
     );
+    expect(params.assumeValidDepthSec).toBe(0);
     expect(params.claimForks.normalizationForkHeight).toBe(600);
     expect(params.segwitHeight).toBe(800);
     expect(params.claimForks.originalExpiration).toBe(260);
