@@ -21,12 +21,14 @@ const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 /**
- * Bytes of bytecode that a function runs before V8 optimizes it. While the node starts, imports included, this is some nine
- * times V8's default; afterwards it is the default. The compiler's threads compete with those that verify signatures: in a
- * short import they took a quarter of all processor time. Later, optimization is needed for fast calls: without it a call
- * takes three times as long.
+ * Bytes of bytecode that a function runs before V8 optimizes it. While the node starts, and during short imports, this is
+ * some nine times V8's default; afterwards it is the default. The compiler's threads compete with those that verify
+ * signatures: in a short import they took a quarter of all processor time. A long import and calls are faster with optimized
+ * code: without it a call takes three times as long. Measured: `docs/benchmarks.md`.
  */
 const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
+/** Milliseconds after which an import is long. Arbitrary. */
+const LONG_IMPORT_MS = 10_000;
 /** First Node.js version whose V8 counts this budget in another way. From this version on the setting is not changed. */
 const OTHER_COUNT_SINCE_NODE = 22;
 
@@ -262,4 +264,5 @@ async function main(): Promise<void> {
 // error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 optimizeAfter(OPTIMIZE_AFTER_BYTES.starting);
+setTimeout(() => optimizeAfter(OPTIMIZE_AFTER_BYTES.running), LONG_IMPORT_MS).unref();
 await main().catch((error: unknown) => fail(describeFailure(error, 'the data folder').text));
