@@ -146,6 +146,8 @@ leveldb::Status Database::open(const std::string& path, const DatabaseOptions& o
   settings.write_buffer_size = options.writeBufferBytes;
   settings.max_file_size = options.fileBytes;
   settings.max_open_files = options.openFiles;
+  // Most bytes of the rows are hashes and keys, which do not get smaller.
+  settings.compression = leveldb::kNoCompression;
   leveldb::DB* db = nullptr;
   const leveldb::Status status = leveldb::DB::Open(settings, path, &db);
   database->db_.reset(db);

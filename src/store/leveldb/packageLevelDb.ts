@@ -69,6 +69,7 @@ export class PackageLevelDb implements LevelDb {
       writeBufferSize: this.options.writeBufferBytes,
       maxFileSize: FILE_BYTES,
       maxOpenFiles: OPEN_FILES,
+      compression: false,
     });
     try {
       await db.open();
