@@ -164,8 +164,8 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
       await node.rpc('prioritisetransaction', [txid, 0, -100_000_000]);
     await mine(4);
     expect(await height()).toBe(claimed + 3);
-    await daemon.until('the dropped claim is gone', async () => (await resolve('film')).error !== undefined);
-    await finds({ channel_ids: [channelId] }, []);
+    await daemon.until('the dropped claim is unconfirmed', async () => (await resolve('film')).height === 0);
+    await finds({ channel_ids: [channelId] }, ['film']);
     for (const txid of await node.rpc<string[]>('getrawmempool'))
       await node.rpc('prioritisetransaction', [txid, 0, 100_000_000]);
     await mine();
