@@ -85,7 +85,20 @@ export function shownAnswer(answer: string | null): ShownAnswer {
     throw error;
   }
   if (!(parsed instanceof JsonObject)) return { text: '', isError: true };
-  const isError = !parsed.has('result');
-  const shown = isError ? parsed.get('error') : parsed.get('result');
-  return { text: shown === undefined ? '' : writePythonJson(shown, { indent: 2 }), isError };
+  const hasResult = parsed.has('result');
+  const shown = hasResult ? parsed.get('result') : parsed.get('error');
+  return {
+    text: shown === undefined ? '' : writePythonJson(shown, { indent: 2 }),
+    isError: !hasResult || isFailure(shown),
+  };
+}
+
+/**
+ * Whether a result only contains the reason of a failure (`get`, `peer_ping`). Results with URLs as members are not
+ * failures: their values are not texts.
+ */
+function isFailure(result: JsonValue | undefined): boolean {
+  return (
+    result instanceof JsonObject && result.entries.length === 1 && typeof result.get('error') === 'string'
+  );
 }

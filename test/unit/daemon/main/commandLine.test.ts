@@ -162,6 +162,9 @@ describe('an answer', () => {
     ['{"jsonrpc": "2.0", "result": null}', 'null', false],
     ['{"jsonrpc": "2.0", "result": "ok"}', '"ok"', false],
     ['{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
+    ['{"result": {"error": "stream not found"}}', '{\n  "error": "stream not found"\n}', true],
+    ['{"result": {"error": {"name": "foo"}}}', '{\n  "error": {\n    "name": "foo"\n  }\n}', false],
+    ['{"result": {"error": "x", "outpoint": "y"}}', '{\n  "error": "x",\n  "outpoint": "y"\n}', false],
     ['<html>', 'The daemon’s response is not JSON.', true],
     [null, "Could not connect to daemon. Are you sure it's running?", true],
   ])('%j is printed, and determines the exit code', (answer, text, isError) => {
