@@ -142,9 +142,28 @@ async function read(context: PageContext, name: string, isHex: boolean): Promise
   const claim = txhash === undefined ? null : { txid: txhash, n: nOut, lastTakeoverHeight };
   if (claim !== null && pairs.length > 0)
     return { header, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
-  const steps = nodes.length > 0 ? (await nodeSteps(claim, nodes)).steps : [];
-  return { header, claim, pairs: null, nodes, steps };
+  return { header, claim, pairs: null, nodes, steps: await stepsOfNodes(claim, nodes) };
 }
+
+/**
+ * Steps of a proof of the old form. Empty if the children of a node are out of order: lbrycrd, and the node like it, lists the
+ * siblings that follow the child on the path in the last node of a long edge. Source: `buildNodesProof` of claimtrie/proof.ts.
+ */
+async function stepsOfNodes(claim: Shown['claim'], nodes: readonly ProofNode[]): Promise<readonly string[]> {
+  try {
+    return nodes.length > 0 ? (await nodeSteps(claim, nodes)).steps : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Explanation for a proof of the old form whose steps do not lead to the root. */
+const Unordered = (): VNode => (
+  <Notice tone="warning">
+    The steps of this proof cannot be repeated. Proofs for blocks below the all-claims fork have the form of
+    lbrycrd, which lists the children of some nodes in the wrong place.
+  </Notice>
+);
 
 /** Shows what the proof proves, and whether the steps lead to the root in the header. */
 function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
@@ -159,6 +178,7 @@ function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
     return (
       <>
         {unheld}
+        {nodes.length > 0 && <Unordered />}
         {root === EMPTY_TRIE && (
           <Notice tone="good">The root in the header is that of a trie without names.</Notice>
         )}
