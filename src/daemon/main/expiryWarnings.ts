@@ -60,13 +60,19 @@ export function warnOfExpiry(
       );
       if (expiring.length > 0)
         log.warn(
-          `${expiring.length} claims of the wallet ${id} expire in at most ${soon - height} blocks, the first at height ` +
-            `${Math.min(...expiring.map((row) => expiresAt(params, row.height)))}. An update renews a claim: ${named(expiring)}`,
+          expiring.length === 1
+            ? `A claim of the wallet ${id} expires in at most ${soon - height} blocks, at height ${expiresAt(params, expiring[0]!.height)}. ` +
+                `An update renews a claim: ${named(expiring)}`
+            : `${expiring.length} claims of the wallet ${id} expire in at most ${soon - height} blocks, the first at height ` +
+                `${Math.min(...expiring.map((row) => expiresAt(params, row.height)))}. An update renews a claim: ${named(expiring)}`,
         );
       if (expired.length > 0)
         log.warn(
-          `${expired.length} claims of the wallet ${id} have expired and have no effect: ${named(expired)}. Their amounts can ` +
-            'be spent (txo_spend), and their names can be claimed again.',
+          expired.length === 1
+            ? `A claim of the wallet ${id} has expired and has no effect: ${named(expired)}. Its amount can be spent ` +
+                '(txo_spend), and its name can be claimed again.'
+            : `${expired.length} claims of the wallet ${id} have expired and have no effect: ${named(expired)}. Their amounts can ` +
+                'be spent (txo_spend), and their names can be claimed again.',
         );
     }
   };

@@ -46,20 +46,27 @@ describe('warnings of expiry', () => {
     expect(await at(soon - 1)).toEqual([]);
     const [first, ...more] = await at(soon);
     expect(first).toContain(
-      `expire in at most ${warnedBlocks(params, soon)} blocks, the first at height ${end}`,
+      `A claim of the wallet default_wallet expires in at most ${warnedBlocks(params, soon)} blocks, at height ${end}.`,
     );
     expect(first).toContain(`name0 (${'0'.repeat(40)})`);
     expect(more).toEqual([]);
     expect(await at(soon + 1)).toEqual([]);
     const [gone, ...others] = await at(end);
-    expect(gone).toContain('1 claims of the wallet default_wallet have expired');
+    expect(gone).toContain('A claim of the wallet default_wallet has expired and has no effect: name0');
+    expect(gone).toContain('Its amount can be spent');
     expect(others).toEqual([]);
     expect(await at(end + 1)).toEqual([]);
   });
 
   it('name ten claims and count the others', async () => {
     const { at } = watched(Array.from({ length: 25 }, () => 10));
-    const [line] = await at(expiresAt(params, 10));
+    const end = expiresAt(params, 10);
+    const [before] = await at(end - 1);
+    expect(before).toContain(
+      `25 claims of the wallet default_wallet expire in at most ${warnedBlocks(params, end - 1)} blocks, the first at height ${end}.`,
+    );
+    const [line] = await at(end);
+    expect(line).toContain('25 claims of the wallet default_wallet have expired');
     expect(line).toContain('and 15 more');
   });
 });
