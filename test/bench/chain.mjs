@@ -9,7 +9,7 @@
 // the chain is given as `-assumevalid`. A header of that block must be known before the blocks are connected, so an import from
 // a file cannot measure this.
 //
-//   npm run bench:chain -- <file> [--tenths 10] [--dbcache 450] `[--assumevalid]`
+//   npm run bench:chain -- <file> [--tenths 10] [--dbcache 450] [--assumevalid]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, createReadStream, createWriteStream, existsSync, mkdtempSync, openSync } from 'node:fs';
