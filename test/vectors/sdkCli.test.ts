@@ -45,7 +45,10 @@ async function run(argv: readonly string[]): Promise<{ exit: number; printed: st
   received = null;
   switch (command.kind) {
     case 'call': {
-      const shown = shownAnswer(await send(requestOf(command.method, command.params), ['127.0.0.1', port]));
+      const shown = shownAnswer(
+        await send(requestOf(command.method, command.params), ['127.0.0.1', port]),
+        command.method,
+      );
       const lines = [command.notice, shown.text === '' ? null : shown.text].filter((line) => line !== null);
       return { exit: shown.isError ? 1 : 0, printed: lines.map((line) => `${line}\n`).join(''), error: '' };
     }
@@ -102,12 +105,14 @@ checkSdkVectors('cli', {
               '127.0.0.1',
               1,
             ]),
+            'status',
           )
         : shownAnswer(
             await send({ method: 'GET', path: '/', contentType: 'application/json', body: '' }, [
               '127.0.0.1',
               port,
             ]),
+            'status',
           );
     return differs(shown === '' ? '' : `${shown}\n`, printed);
   },

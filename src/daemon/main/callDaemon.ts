@@ -74,8 +74,14 @@ export interface ShownAnswer {
   readonly isError: boolean;
 }
 
-/** Converts a response to the text for the console: the result or the error. */
-export function shownAnswer(answer: string | null): ShownAnswer {
+/**
+ * Methods that report a failure in their result. In results of other methods the member `error` may be data: the value of the
+ * preference `error`, or the claim of the URL `error`.
+ */
+const REPORTING_METHODS: ReadonlySet<string> = new Set(['get', 'peer_ping']);
+
+/** Converts the response of a method to the text for the console: the result or the error. */
+export function shownAnswer(answer: string | null, method: string): ShownAnswer {
   if (answer === null) return { text: UNREACHABLE, isError: true };
   let parsed: JsonValue;
   try {
@@ -89,14 +95,11 @@ export function shownAnswer(answer: string | null): ShownAnswer {
   const shown = hasResult ? parsed.get('result') : parsed.get('error');
   return {
     text: shown === undefined ? '' : writePythonJson(shown, { indent: 2 }),
-    isError: !hasResult || isFailure(shown),
+    isError: !hasResult || (REPORTING_METHODS.has(method) && isFailure(shown)),
   };
 }
 
-/**
- * Whether a result only contains the reason of a failure (`get`, `peer_ping`). Results with URLs as members are not
- * failures: their values are not texts.
- */
+/** Whether a result contains only the reason of a failure. */
 function isFailure(result: JsonValue | undefined): boolean {
   return (
     result instanceof JsonObject && result.entries.length === 1 && typeof result.get('error') === 'string'

@@ -67,7 +67,7 @@ async function runCall({ method, params: given }: CallCommand, place: HostPort):
         })
       : null;
   const answer = await (watched?.until(method, params, call) ?? call);
-  const shown = shownAnswer(answer);
+  const shown = shownAnswer(answer, method);
   if (shown.text !== '') print(shown.text);
   // The progress bar is shown only on a terminal. In a script, the command does not wait for the end of the download.
   if (watched !== null && method === 'get' && stdout.isTTY) await watched.afterGet(answer);

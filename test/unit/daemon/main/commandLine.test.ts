@@ -159,15 +159,17 @@ describe('a path', () => {
 
 describe('an answer', () => {
   it.each([
-    ['{"jsonrpc": "2.0", "result": null}', 'null', false],
-    ['{"jsonrpc": "2.0", "result": "ok"}', '"ok"', false],
-    ['{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
-    ['{"result": {"error": "stream not found"}}', '{\n  "error": "stream not found"\n}', true],
-    ['{"result": {"error": {"name": "foo"}}}', '{\n  "error": {\n    "name": "foo"\n  }\n}', false],
-    ['{"result": {"error": "x", "outpoint": "y"}}', '{\n  "error": "x",\n  "outpoint": "y"\n}', false],
-    ['<html>', 'The daemon’s response is not JSON.', true],
-    [null, "Could not connect to daemon. Are you sure it's running?", true],
-  ])('%j is printed, and determines the exit code', (answer, text, isError) => {
-    expect(shownAnswer(answer)).toEqual({ text, isError });
+    ['status', '{"jsonrpc": "2.0", "result": null}', 'null', false],
+    ['status', '{"jsonrpc": "2.0", "result": "ok"}', '"ok"', false],
+    ['status', '{"error": {"code": -32500}}', '{\n  "code": -32500\n}', true],
+    ['get', '{"result": {"error": "stream not found"}}', '{\n  "error": "stream not found"\n}', true],
+    ['peer_ping', '{"result": {"error": "timeout"}}', '{\n  "error": "timeout"\n}', true],
+    ['get', '{"result": {"error": "x", "outpoint": "y"}}', '{\n  "error": "x",\n  "outpoint": "y"\n}', false],
+    ['preference_get', '{"result": {"error": "sound"}}', '{\n  "error": "sound"\n}', false],
+    ['resolve', '{"result": {"error": {"name": "a"}}}', '{\n  "error": {\n    "name": "a"\n  }\n}', false],
+    ['status', '<html>', 'The daemon’s response is not JSON.', true],
+    ['status', null, "Could not connect to daemon. Are you sure it's running?", true],
+  ])('of %s: %j is printed, and determines the exit code', (method, answer, text, isError) => {
+    expect(shownAnswer(answer, method)).toEqual({ text, isError });
   });
 });
