@@ -11,6 +11,8 @@ import { TransactionCache, type ChainMark } from '../../lookup/transactionCache.
 
 /** Limit of the cached texts in characters. */
 const MOST_CHARS = 4 << 20;
+/** Number of characters that each page counts in addition to its texts, for the memory of its objects. */
+const PAGE_CHARS = 512;
 
 type States = readonly (OutputState | null)[];
 
@@ -63,9 +65,11 @@ export class TxInfoAnswer {
   /** The answer with a number of confirmations. */
   at(confirmations: number): RawJson {
     const { before, between, after } = this.frame;
-    const { pieces, text } = this.outputs;
+    const { outputs } = this;
+    const { pieces } = outputs;
     const start = `${before}${confirmations}${between}`;
-    return new RawJson(pieces === null ? `${start}${text}${after}` : [start, ...pieces, after]);
+    // The text of long outputs is not read, because that would decode their bytes.
+    return new RawJson(pieces === null ? `${start}${outputs.text}${after}` : [start, ...pieces, after]);
   }
 }
 
@@ -108,8 +112,9 @@ export class KeptOutputs {
     const page = { json: new RawJson(encodedJson(text)), ...facts };
     if (mark !== this.mark) return page.json;
     const entry = this.entries.get(txid) ?? { pages: new Map(), chars: 0 };
-    entry.chars += text.length - (entry.pages.get(name)?.chars ?? 0);
-    entry.pages.set(name, { page, answer: null, chars: text.length });
+    const chars = PAGE_CHARS + text.length;
+    entry.chars += chars - (entry.pages.get(name)?.chars ?? 0);
+    entry.pages.set(name, { page, answer: null, chars });
     this.entries.set(txid, entry, entry.chars, mark);
     return page.json;
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ChainEvents, type ConnectedBlock } from '../../../../src/chain/chainEvents.js';
 import { INPUT_STRIDE } from '../../../../src/primitives/blockLayout.js';
 import { KeptOutputs } from '../../../../src/rpc/methods/rawtransactions/keptOutputs.js';
@@ -75,8 +75,15 @@ describe('cached outputs of gettxinfo', () => {
 
   it('are limited in size', () => {
     const { kept, found } = keeping();
-    kept.keep(Buffer.alloc(32, 4), 'page', 'x'.repeat(4 << 20), PAGE, kept.mark);
+    kept.keep(Buffer.alloc(32, 4), 'page', 'x'.repeat((4 << 20) - 512), PAGE, kept.mark);
     expect(found()).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('are limited in number, however short they are', () => {
+    const { kept } = keeping();
+    for (let n = 0; n < (4 << 20) / 512; n++) kept.keep(ONE, `page ${n}`, '[]', PAGE, kept.mark);
+    expect(kept.find(TWO, 'page')).toBeNull();
+    expect(kept.find(ONE, 'page 0')).toBeNull();
   });
 });
 
@@ -110,6 +117,14 @@ describe('cached answers of gettxinfo', () => {
     const [before, shared, after] = kept.answerOf(ONE, 'page')!.answer.at(3).pieces!;
     expect([before, after]).toEqual(['{"a":3,"outputs":', ',"b":2}']);
     expect(shared).toBe(bytes);
+  });
+
+  it('do not decode long outputs', () => {
+    const { kept } = answered(`["${'x'.repeat(40_000)}"]`);
+    const { json } = kept.find(ONE, 'page')!;
+    const decoded = vi.spyOn(json, 'text', 'get');
+    kept.answerOf(ONE, 'page')!.answer.at(3);
+    expect(decoded).not.toHaveBeenCalled();
   });
 
   it('are removed with their outputs', () => {
