@@ -224,7 +224,7 @@ async function merged() {
   for (let before = ''; before !== store.tableStats(); await sleep(QUIET_MS)) before = store.tableStats();
 }
 
-/** Measures this trie, and in turns with it that of `other`, a process; null for no one. */
+/** Measures this trie and, in turns with it, that of the process `other`, if it is not null. */
 async function measure(other) {
   await merged();
   const [own, others] = [[], []];

@@ -1,4 +1,4 @@
-/** A data folder with many files, of which either daemon can take over a copy: each has a descriptor, one small blob and a claim. */
+/** A data folder with many files, each with a descriptor, one small blob and a claim. Either daemon can use a copy of it. */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,8 +57,8 @@ function smallStream(n) {
 }
 
 /**
- * Adds files to a folder whose database is there already, and a claim for each stream that has none. `sizeOf` gives the bytes of
- * the file of such a stream by its name.
+ * Adds files to a folder whose database is there already, and a claim for each stream that has none. `sizeOf` gives the bytes
+ * of the file of such a stream by its name.
  */
 export async function addFiles(folder, count, sizeOf) {
   const database = (await loadSqlite()).open(join(folder, 'lbrynet.sqlite'));

@@ -98,7 +98,7 @@ for (let n = 0; n < blocks; n++) {
     hotHeight = active.height + 1;
     await connect([hot]);
   } else {
-    // A support of which nothing stays: it is made and spent in one block.
+    // A support that leaves no rows: it is created and spent in one block.
     const made = transaction(
       [],
       [{ n: 0, kind: 'support', hasMetadata: false, name: HOT, claimId: hotId, amount: 5n }],

@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-// What indexes, search and hub add to connecting blocks on the main thread. Four nodes on regtest are handed the blocks of a
-// bootstrap file turn by turn: one plain, one with the indexes of transactions and addresses, one with that of claims too, and
-// one with -hub and as many sessions as told, each of which follows headers and addresses and searches again and again. Of
-// each the processor time of the main thread is printed (Linux: /proc), the time by the clock, and the ratios; of the hub
-// without what its answers to searches cost, which is measured between blocks, and with it. The four take turns in another
-// order each time. Single turns that the machine disturbed count little: beside the ratio of the sums there is the median of
-// batches.
+// Measures the cost of indexes, search and hub when blocks are connected, on the main thread. Four nodes on regtest receive the
+// blocks of a bootstrap file in turns: one plain, one with the indexes of transactions and addresses, one with the claim index
+// too, and one with -hub and a given number of sessions, which follow headers and addresses and search repeatedly. Prints for
+// each node the processor time of the main thread (Linux: /proc), the time by the clock, and the ratios; for the hub also the
+// processor time without its answers to searches, which are measured between blocks. The order of the four changes in each
+// turn. The median of batches is printed beside the ratio of the sums, because single turns may be disturbed by other programs.
 //
 //   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 0] [--every ms] [--supportdelay proportional]
 import { existsSync, readFileSync } from 'node:fs';

@@ -3,10 +3,12 @@
 // eight keep-alive connections for one thing after the other, singly and in batches. Where LBRYCRDD names a reference
 // binary it gets the same chain and is asked turn by turn. Prints requests a second, latencies and processor time.
 //
-//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
+//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout]
+// [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
 //   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--uncached] [--rows '/tx/:txid$'] ($: the end of the name)
-//   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
+//   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat
+// lbrycrd]
 //
 // With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
 // are (not with --uncached), then with -rpccache=0.
@@ -277,7 +279,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
 const medians = (results) =>
   Object.fromEntries(Object.keys(results[0]).map((key) => [key, median(results.map((one) => one[key]))]));
 
-/** Measures a row on all servers, turn by turn; the reference is asked `theirs` where it has no such method. */
+/** Measures a row on all servers, turn by turn. If the reference does not have the method, it receives `theirs` instead. */
 async function measureRow(servers, own, theirs = own) {
   const asked = servers.map((_, i) => (i === 0 ? own : theirs));
   for (const [i, server] of servers.entries())
@@ -328,12 +330,12 @@ function blockFiles() {
   return files.sort().map((name) => join(blocks, name));
 }
 
-/** Blocks after each of which a row is asked for once. */
+/** Number of blocks. After each of them, a row is requested once. */
 const FIRST_CALLS = 9;
 
 /**
- * Times of the first answer after a block: the least by the clock, which other work on the machine disturbs most, and the median
- * of processor time. `prepare` is called before each block is mined.
+ * Times of the first answer after a block: the least by the clock, which other work on the machine disturbs most, and the
+ * median of processor time. `prepare` is called before each block is mined.
  */
 async function firstCalls(title, rows, prepare) {
   console.log(`\n${title}: of ${FIRST_CALLS} the least time and the median of processor time`);

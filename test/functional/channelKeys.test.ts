@@ -37,7 +37,7 @@ interface Page {
   readonly claims: readonly Answer[];
 }
 
-/** So bad a priority that no block has room, in satoshis. */
+/** A fee delta in satoshis that is so low that no block includes the transaction. */
 const KEPT_OUT = -100_000_000;
 const TERM_BLOCKS = 60;
 const SCHEME = 'lbry://';

@@ -508,7 +508,7 @@ describe('the program', () => {
     expect(await spawnCli(['-stdin', 'echo'], 'one\ntwo\n')).toMatchObject({
       out: '[\n  "one",\n  "two"\n]\n',
     });
-    // An input that stays open keeps no one waiting for more than the line with the password.
+    // If the input remains open, the program only waits for the line with the password.
     const [user, password] = readFileSync(join(data, 'regtest', '.cookie'), 'utf8').split(':');
     const words = [`-rpcuser=${user}`, '-stdinrpcpass', 'echo', 'x'];
     expect(await spawnCli(words, `${password}\nmore`, false)).toEqual({

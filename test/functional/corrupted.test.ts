@@ -1,4 +1,4 @@
-/** A block that cannot be read any more is the failure of anyone who asks for it, not of the node. */
+/** A corrupt block causes errors of the requests that need it. The node continues. */
 import { openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,12 +1,12 @@
 /**
- * Two daemons on one node live through random payments, channels, streams, supports, tips, collections, purchases and abandons,
- * reorganisations, restarts and kills, of which most come in the middle of another deed. After each step the unspent outputs
- * that each lists, by kind and amount, and its balance are those that the node finds under the daemon's addresses; all
- * lists, subtotals and the history are those counted again from the node's transactions (`support/daemonRecount.ts`, in full
- * size in every tenth step and after what is violent); and nothing that was acknowledged is lost: no address, account,
- * preference, key of a channel, and no reservation, for nothing is spent twice. A tenth of it with the long tests, always
- * the same; 1,000 steps in full size (`npm run test:full`), others each time. LBCNODE_DAEMON_SEED repeats a run,
- * LBCNODE_DAEMON_STEPS makes it another length.
+ * Random operations of two daemons on one node: payments, channels, streams, supports, tips, collections, purchases, abandons,
+ * reorganisations, restarts and kills. Most kills happen during another operation. After each step, the unspent outputs that
+ * each daemon lists, by kind and amount, and its balance must equal those that the node has for the daemon's addresses. All
+ * lists, subtotals and the history must equal those computed from the node's transactions (`support/daemonRecount.ts`; in full
+ * size in every tenth step and after restarts, kills and reorganisations). No acknowledged address, account, preference or
+ * channel key may be lost, and no output may be spent twice. The long tests always run the same tenth of the steps. `npm run
+ * test:full` runs 1,000 steps, different ones each time. LBCNODE_DAEMON_SEED repeats a run, LBCNODE_DAEMON_STEPS sets the
+ * number of steps.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,7 +87,7 @@ class Owner {
     return this.daemon.call<Result>(method, params);
   }
 
-  /** One that no one paid to yet. */
+  /** An address that was not paid yet. */
   async address(): Promise<string> {
     const address = await this.call<string>('address_unused');
     this.shown.add(address);

@@ -14,7 +14,7 @@ import { SdkDaemon } from './support/sdkDaemon.js';
 const LBRYNET = process.env['LBRYNET'];
 if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
 
-/** Methods of which each parameter is tried: they change nothing, or show what they would. */
+/** Methods whose parameters are all tested. They change nothing, or only return a preview. */
 const TRIED = [
   ...['collection_list', 'collection_update', 'publish', 'purchase_list', 'resolve', 'stream_abandon'],
   ...['stream_create', 'stream_list', 'stream_repost', 'stream_update', 'support_abandon', 'support_list'],

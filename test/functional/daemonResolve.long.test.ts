@@ -147,7 +147,7 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
     ];
     for (const [n, support] of supports.entries()) await make(`support ${n}`, 'support_create', support);
     await make('bought', 'purchase_create', { claim_id: ids['cheap'], override_max_key_fee: true });
-    // A value that no one understands, and a name that normalization changes.
+    // A value that cannot be decoded, and a name that normalization changes.
     await node.rpc('claimname', ['Odd', 'ffff', 0.1]);
     await mine(3);
     await openOurs();

@@ -30,7 +30,7 @@ function answer(action: number, transactionId: number, ...words: readonly (numbe
   return Buffer.concat(parts);
 }
 const connected = (id: number): Buffer => answer(CONNECT, id, Buffer.alloc(8, 7));
-/** As many peers as are asked for, at ports of this machine where no one listens. */
+/** This number of peers, at ports of this machine on which no program listens. */
 function nowhere(count: number): Buffer {
   const bytes = Buffer.alloc(count * 6);
   for (let n = 0; n < count; n++) {

@@ -30,7 +30,7 @@ interface Made {
   readonly total_fee: string;
 }
 
-/** Who has a wallet: the daemon, or a part of it. */
+/** An owner of a wallet: the daemon, or a part of it. */
 type Owner = Pick<TestDaemon, 'call'>;
 
 type Page = { readonly items: readonly Output[]; readonly total_items: number };
@@ -81,7 +81,7 @@ function lockedTo(height: number, publicKey: Buffer): string {
   return `02${number.toString('hex')}b17576a914${hash160(publicKey).toString('hex')}88ac`;
 }
 
-/** A block with what waits, of which the wallets know. */
+/** Mines a block with the unconfirmed transactions, and waits until the wallets have it. */
 async function mine(...wallets: readonly Owner[]): Promise<void> {
   await node.rpc('generate', [1]);
   for (const wallet of wallets)

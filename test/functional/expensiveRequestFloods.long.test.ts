@@ -1,7 +1,8 @@
 /**
- * Twenty peers without brakes that ask for what costs much: large blocks, whole, filtered and in part, two thousand headers at a
- * time, a full mempool, and lists of what no one has. The node's other work continues meanwhile (`support/unbraked.ts`).
- * With LBCNODE_FULL=1 blocks and mempool are larger, and the peers are those of the operator too, who are never sent away.
+ * Twenty peers that send expensive requests as fast as they can: for large blocks (full, filtered and in part), for two
+ * thousand headers at a time, for a full mempool, and for long lists of unknown hashes. The node's other work continues
+ * meanwhile (`support/unbraked.ts`). With LBCNODE_FULL=1 blocks and mempool are larger, and whitelisted peers, which are never
+ * disconnected, are tested too.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from 'vitest';
@@ -40,7 +41,7 @@ const full = process.env['LBCNODE_FULL'] === '1';
 /** More than a message of headers holds, and 144 blocks near the tip: of less work is kept out. */
 const BLOCKS = 2200;
 const COIN_SAT = 100_000_000n;
-/** Transactions with many outputs in a large block, and of one output, each of which spends the one before. */
+/** Numbers of transactions: with many outputs in a large block, and with one output, each spending the previous one. */
 const FANS = full ? 10 : 3;
 const FAN_OUTPUTS = 2000;
 const CHAIN_LENGTH = full ? 12_000 : 9000;

@@ -36,7 +36,7 @@ interface Upcoming {
   next?: number;
 }
 
-/** Blocks of claim operations, of which the last cross no fork: names are raw up to 249. */
+/** Number of blocks with claim operations. They cross no fork: names are not normalized up to height 249. */
 const CLAIM_BLOCKS = 40;
 
 let node: RegtestNode;

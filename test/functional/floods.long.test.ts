@@ -59,14 +59,14 @@ const BLOCKS = 50;
 
 const items = (length: number, make: (i: number) => Item): Buffer =>
   inventory(Array.from({ length }, (_, i) => make(i)));
-/** As many items as there may be, of things that no one has. */
+/** The maximum number of items, all with unknown hashes. */
 function unknownItems(type: number): Buffer {
   const hashes = randomBytes(32 * 50_000);
   return items(50_000, (i) => ({ type, hash: hashes.subarray(32 * i, 32 * i + 32) }));
 }
 const times = (count: number, make: () => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, make));
-/** A transaction whose parent no one has, with about `size` bytes in its output. */
+/** A transaction with an unknown parent and about `size` bytes in its output. */
 const orphan = (size: number): Buffer =>
   frame('tx', transaction([{ txid: randomBytes(32) }], [{ valueSat: 1000n, script: Buffer.alloc(size, 1) }]));
 
@@ -282,7 +282,8 @@ describe.runIf(CAN_TELL).each([true, false])(
       expect(names).toEqual(expect.arrayContaining(Object.keys(MESSAGES)));
     });
 
-    // Who is no friend is disconnected for most of them and comes again: a tenth of them unless there is time.
+    // Peers that are not whitelisted are disconnected for most messages and reconnect, which takes long. Without LBCNODE_FULL,
+    // only a tenth of the messages is tested with them.
     const chosen = names.filter((_, n) => isWhitelisted || full || n % 10 === 0);
     it.each(chosen)('do not delay others with messages: %s', (name) =>
       peers.expectToStand(name, async () => {

@@ -237,7 +237,7 @@ describe('notifications', () => {
     expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: -1, fee: Number(FEE) }]);
     await node.rpc('generatetoaddress', [1, addressOf(9)]);
     expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: 107 }]);
-    // No one is notified of a tip that is not higher than the one before; of the next one everyone does.
+    // Clients are not notified of a tip that is not higher than the previous one. They are notified of the next one.
     const [higher] = await node.rpc<string[]>('generatetoaddress', [1, addressOf(9)]);
     await client.told(
       'blockchain.headers.subscribe',

@@ -104,14 +104,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A list that takes long to work out is not waited for by anyone who asks. */
+/** Polls, because an answer does not wait until a new list is computed. */
 const untilBlocked = (urls: readonly string[]): Promise<void> =>
   expect.poll(() => blockedOf(...URLS), { timeout: HANG_MS }).toEqual(urls);
 
 const URLS = ['one', 'two', 'alone', 'copy', '@makes', '@makes/one'];
 const LABELS = ['one', 'two', 'alone', 'copy', 'makes'];
 
-/** A search waits a little for its index to follow, and no longer. */
+/** Polls, because a search waits only a short time for its index to be at the tip. */
 const untilFound = (answer: object): Promise<void> =>
   expect.poll(() => found(...LABELS), { timeout: HANG_MS }).toMatchObject(answer);
 
@@ -141,7 +141,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   await untilFound(all);
   await node.rpc('reconsiderblock', [ban]);
   await checkBan();
-  // An update to what is not a repost ends it.
+  // An update to a claim that is not a repost ends the ban.
   await mine(update('ban', 1, { by: 'blocks' }));
   await untilBlocked([]);
   await untilFound(all);

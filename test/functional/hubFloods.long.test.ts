@@ -246,7 +246,7 @@ describe('lines', () => {
     console.log(
       `a round ${busyMs.toFixed(1)} ms, ${quietMs.toFixed(1)} ms before; ${Math.round(grown / MIB)} MiB more`,
     );
-    // No one is kept waiting: that would be seconds on any machine, however busy.
+    // The answers are not delayed. A delay would be seconds on any machine.
     expect(busyMs).toBeLessThan(2000 + 20 * quietMs);
     expect(grown).toBeLessThan(400 * MIB);
     for (const socket of many) socket.destroy();

@@ -16,7 +16,7 @@ import { ADDRESS, type RegtestNode } from './support/node.js';
 import { hashOf, shown } from './support/rawMessages.js';
 
 const TIP = 1110;
-/** Anyone who knows the script `2` can spend it; that is the wallet. */
+/** The redeem script `2`. The wallet can spend outputs that pay to its hash. */
 const KEY_SCRIPT = Buffer.of(0x52);
 const OWN: Destination = { type: 'scripthash', hash: hash160(KEY_SCRIPT) };
 const OWN_SCRIPT = scriptForDestination(OWN);

@@ -58,7 +58,7 @@ describe.skipIf(!hasSwift)('reflectors on Swift', { timeout: LIMIT_MS }, () => {
   let folders: string[];
   let first: TestDaemon;
   let second: TestDaemon | null = null;
-  /** Enough for all, until a test makes it smaller: what waits while the store is down must have room. */
+  /** Enough for all blobs until a test reduces it. Blobs that are not uploaded yet must fit while the store is down. */
   let cacheBytes = 10 * CACHE_BYTES;
 
   function start(folder: string): Promise<TestDaemon> {

@@ -52,7 +52,7 @@ describe('relay', () => {
     await untilSameTip([a, b]);
     const received = async (command: string): Promise<number> =>
       (await peersOf(b))[0]!.bytesrecv_per_msg[command] ?? 0;
-    /** Mines a block on `a` of transactions of which `b` knows some, and answers which messages brought it. */
+    /** Mines a block on `a` with transactions of which `b` has some. Returns the kinds of messages that transferred it. */
     const mine = async (
       shared: number[],
       hidden: number[],
@@ -63,7 +63,7 @@ describe('relay', () => {
       for (const height of hidden) await a.rpc('sendrawtransaction', [await spendCoinbase(a, height)]);
       await b.rpc('setnetworkactive', [true]);
       await connect(b, a);
-      // What was hidden is announced to no one who connects later.
+      // The hidden transactions are not announced to a peer that connects later.
       const before = [await received('cmpctblock'), await received('blocktxn'), await received('block')];
       await generate(a, 1);
       await untilSameTip([a, b]);

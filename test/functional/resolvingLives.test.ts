@@ -11,7 +11,7 @@ interface Answer {
   readonly [field: string]: unknown;
 }
 
-/** So bad a priority that no block has room, in satoshis. */
+/** A fee delta in satoshis that is so low that no block includes the transaction. */
 const KEPT_OUT = -100_000_000;
 
 let node: RegtestNode;
@@ -28,7 +28,7 @@ afterAll(() => node.stop());
 class LifeRun {
   private readonly actor: ClaimActor;
   private readonly serial: number;
-  /** Of the block of each row, the first of which is 1. */
+  /** Height of the block of each row. The first row is 1. */
   private readonly heights = [0];
 
   constructor(serial: number) {

@@ -181,7 +181,7 @@ describe('REST', () => {
       expect(await refusal('/rest/getutxos/checkmempool.json')).toEqual([400, 'Error: empty request\r\n']);
       expect(await refusal(`/rest/getutxos/${sent}-x.json`)).toEqual([400, 'Parse error\r\n']);
       expect(await refusal('/rest/getutxos.bin', Buffer.of(1, 1, 1))).toEqual([400, 'Parse error\r\n']);
-      // No password is asked for here, so no one may have much kept in memory.
+      // REST requires no password, so a request must not occupy much memory.
       expect(await refusal('/rest/getutxos.bin', Buffer.alloc(1 << 20, 1))).toEqual([
         413,
         'Request body is too large',

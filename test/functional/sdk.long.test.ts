@@ -27,7 +27,7 @@ const SOME = [
   'test_hub_discovery',
   'test_history_edge_cases',
 ];
-/** Of those that hold with lbcnet, each of which starts a node and a daemon again. */
+/** Some of the tests that pass with lbcnet. Not all, because each test starts a node and a daemon. */
 const SOME_OF_DAEMON = [
   'test_basic_claim_search',
   'test_txo_list_and_sum_filtering',

@@ -1,4 +1,7 @@
-/** What must not hurt search in a real node with a hub: searches that would run for minutes. Corruption is `searchCorruption.long.test.ts`. */
+/**
+ * What must not hurt search in a real node with a hub: searches that would run for minutes. Corruption is
+ * `searchCorruption.long.test.ts`.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HubClient, type HubAnswerError } from './support/hubClient.js';
 import { ADDRESS, HANG_MS } from './support/node.js';
@@ -15,7 +18,7 @@ describe('searches that would run for minutes', () => {
   it('end at the time limit, while others are answered', async () => {
     expect((await searched.found()).map(({ length }) => length)).toEqual([50, 22, 50, 1]);
     const [hostile, honest] = [await HubClient.open(searched.port), await HubClient.open(searched.port)];
-    // Fifty words for each, none of which is in the long texts, looked for one by one in each of these.
+    // Each of these terms matches up to fifty words that the long texts do not contain, so that each is searched in each text.
     const text = Array.from({ length: 256 }, (_, n) => `-${WORDS[n % WORDS.length]}~2`).join(' ');
     let open = 0;
     const refused = Array.from({ length: 8 }, (_, offset) => {

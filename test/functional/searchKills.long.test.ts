@@ -29,7 +29,7 @@ const WORDS = ['bitcoin', 'history', 'conspiracies', 'music', 'news'];
 class SpeakingStorm extends ClaimStorm {
   protected override value(): Buffer {
     const { random: pick } = this;
-    // Some that no one can read.
+    // Some values cannot be decoded.
     if (pick(10) === 0) return super.value();
     const word = (): string => WORDS[pick(WORDS.length)]!;
     const claim = create(ClaimSchema, {

@@ -1,6 +1,6 @@
 /**
- * A named pipe in place of a file: anyone who opens one waits for a writer, so a start that did would never end. What
- * the node can do without is quarantined; all else ends the start with one message that names the pipe.
+ * A named pipe in place of a file. Opening a pipe waits for a writer, so a start that opened it would never end. A pipe in
+ * place of a file that the node does not need is quarantined. Any other pipe ends the start with one message that names it.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What the program tells anyone who starts it, beside the log, and what its debug categories say of a start. */
+/** Messages of a start to the operator, beside the log, and the lines of the debug categories about a start. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Twenty peers without brakes that send transactions which cost much to look at: very many parts, parents that no one has,
- * signatures of which the last is wrong, none of which has a peer sent away. The node's other work continues meanwhile
- * (`support/unbraked.ts`). What is not a standard transaction is refused, as on the main network.
+ * Twenty peers that send expensive transactions as fast as they can: with very many parts, with unknown parents, with
+ * signatures of which only the last is invalid. No peer is disconnected for them. The node's other work continues meanwhile
+ * (`support/unbraked.ts`). Nonstandard transactions are refused, as on the main network.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

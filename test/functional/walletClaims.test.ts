@@ -138,7 +138,7 @@ describe('claims of a wallet', () => {
     expect((await listed())[2]).toMatchObject({ 'is in support map': true });
     expect((await listed())[2]).not.toHaveProperty('value');
     expect(await listed(false)).toHaveLength(2);
-    // A tip belongs to who owns the claim, anyone who pays it.
+    // A tip belongs to the owner of the claim, whichever wallet pays it.
     await demo('sendtoaddress', [await call('wallet/other', 'getnewaddress'), 3]);
     await mine();
     await call('wallet/other', 'supportclaim', [NAME, claimId, 0.3, '', true]);

@@ -1,6 +1,6 @@
 /**
- * A wallet whose disk is full, while it lives: one message says what to do, nothing that was acknowledged is lost, nothing that
- * was refused is there in part, and it continues once there is room. The chain lies on another disk.
+ * A wallet whose disk becomes full while the node is running: one message says what to do, no acknowledged change is lost, no
+ * refused change is partly stored, and the wallet works again when there is free space. The chain is on another disk.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -123,7 +123,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
       fill(freePages);
       await endsAt('sendtoaddress', ADDRESS, 1.5, 'a long note '.repeat(4000));
       await start();
-      // What is missing is room, at the start too, unless nothing is to be written.
+      // The start fails for lack of space too, unless it writes nothing.
       if (!node.isRunning) expectNoRoom(/wallets\/.*no space is left on its disk \(ENOSPC\)/);
       else await node.stop();
       free();
@@ -151,7 +151,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     await start();
     for (const name of names.slice(0, 100))
       expect(await done('getaddressinfo', keyOf(name).legacy)).toMatchObject({ ismine: true });
-    // What was on disk before there was no room is there already.
+    // Keys that were stored before the disk was full are already in the wallet.
     const again = await done<{ success: boolean; error?: { message: string } }[]>('importmulti', requests, {
       rescan: false,
     });

@@ -1,8 +1,9 @@
 /**
- * The refusals of all wallet methods beside lbrycrd (`LBRYCRDD`): each is called with some hundred lists of arguments that are
- * wrong somewhere, of a wallet that can pay, one that is locked, one without private keys, one that no one has, and where
- * several could be meant. Code and message are the same, except for what `walletErrorDifferences.ts` says is otherwise and
- * why. With LBCNODE_RECORD what lbrycrd said goes to `walletErrors.json`, by which `walletErrors.test.ts` holds without it.
+ * Compares the errors of all wallet methods with those of lbrycrd (`LBRYCRDD`). Each method is called with some hundred invalid
+ * lists of arguments, on a wallet that can pay, a locked one, one without private keys, a missing one, and without a wallet
+ * name while several wallets are loaded. Code and message must be equal, except for the reasons in `walletErrorDifferences.ts`.
+ * With LBCNODE_RECORD the errors of lbrycrd are written to `walletErrors.json`, which `walletErrors.test.ts` uses without
+ * lbrycrd.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -260,7 +260,7 @@ describe('wallets of a node', () => {
       expect(answer, inUse).toEqual({ code: -4, message: 'Error: Wallet backup failed!' });
     }
     expect(statSync(own).ino).toBe(ino);
-    // Nor over a wallet that has something which this one has not, anyone who has it open.
+    // A backup does not replace a wallet with other contents either, whether or not the wallet is open.
     const elsewhere = join(folder, 'elsewhere', 'wallet.db');
     const kept = readFileSync(elsewhere);
     expect(await to('second', 'backupwallet', [elsewhere])).toEqual({

@@ -241,7 +241,7 @@ const STEPS_OF: Record<string, (owner: Owner) => Promise<void>> = {
     await connect();
     await agree();
   },
-  /** A transaction that no one is notified of is abandoned, or sent after all at the next start. */
+  /** A transaction that was not broadcast is abandoned, or broadcast at the next start. */
   async keepBack(owner) {
     const { side } = owner;
     await restart(side, true, ['-walletbroadcast=0']);

@@ -1,6 +1,6 @@
 /**
- * What a wallet answers while blocks are exchanged for others: calls of wallets wait until tip and mempool belong together, so
- * that no one sees transactions between the block that is gone and the mempool to which they return.
+ * Answers of a wallet during a reorganisation: wallet calls wait until tip and mempool match, so that no answer lacks
+ * transactions that are neither in the disconnected block nor back in the mempool yet.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';

@@ -156,7 +156,7 @@ describe('spending', () => {
     expect(await rpc<Output[]>('listlockunspent')).toHaveLength(1);
     expect(await rpc('lockunspent', true)).toBe(true);
     expect(await rpc('listlockunspent')).toEqual([]);
-    // Anyone who names it spends it, and then there is nothing to lock any more.
+    // A transaction that names a locked output as its input can spend it. The output is then no longer in the list.
     await rpc('lockunspent', false, [output]);
     const back = { [await rpc<string>('getnewaddress')]: (first!.amount - 0.001).toFixed(8) };
     const spending = await rpc<string>('createrawtransaction', [output], back);

@@ -40,7 +40,7 @@ export function acceptedRows(): AcceptedRow[] {
   return rows;
 }
 
-/** Counts what one test file accepts. */
+/** Counts the accepted differences of one test file. */
 export class AcceptedDifferences {
   private readonly test: string;
   private readonly counts = new Map<string, number>();

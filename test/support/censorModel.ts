@@ -17,7 +17,7 @@ export class ModelCensor {
     this.documents = documents;
   }
 
-  /** The list that censors a document. The list of blocked channels takes precedence over the list of filtered channels. */
+  /** The list and the channel that censor a document. Blocked channels take precedence over filtered channels. */
   of(document: ModelDocument): Censored | null {
     let known = this.known.get(document);
     if (known === undefined) this.known.set(document, (known = this.find(document)));
@@ -41,7 +41,7 @@ export class ModelCensor {
     return null;
   }
 
-  /** Whether a live claim that the channel signed reposts the target, and that is a channel where one is meant. */
+  /** Whether a live claim that the channel signed reposts the target. With `asChannel` the target must be a channel. */
   private reposts(channel: string, target: string, asChannel: boolean): boolean {
     const name = this.documents.find(({ claimId }) => claimId === target)?.normalizedName ?? '';
     if (asChannel && !name.startsWith('@')) return false;
@@ -67,7 +67,7 @@ export class ModelCensor {
   }
 }
 
-/** Up to three channels for each list. Most of them have reposts, and some ids are not those of channels. */
+/** Up to three ids for each list. Most are those of channels that signed a repost, some are those of any claim. */
 export function randomLists(random: Random, documents: readonly ModelDocument[]): CensorLists {
   const reposters = documents.flatMap((d) =>
     d.repostedId !== null && d.isSignatureValid && d.channelId !== null ? [d.channelId] : [],
@@ -80,7 +80,7 @@ export function randomLists(random: Random, documents: readonly ModelDocument[])
   return { blocking: list(), filtering: list() };
 }
 
-/** The search among those alone that are censored in a random way. */
+/** The search with a further random constraint: on the kind of list that censors a document. */
 export function censorTypes(
   random: Random,
   { constraints, tests, text }: ModelSearch,

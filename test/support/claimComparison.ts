@@ -39,12 +39,12 @@ class Comparison {
   readonly digests: string[] = [];
   readonly proofs = new Map<number, string>();
   disconnected = 0;
-  /** Stores that read a row which had not been prefetched. */
+  /** Number of stores that read at least one row which had not been prefetched. */
   late = 0;
   private readonly chance: (count: number) => number;
   private readonly fetchedPercent: number;
   idleNames = 0;
-  /** Items of names with many, and how often they were brought up to date. */
+  /** Cached items of names that have many. `renewed` counts how often cached items were updated. */
   private readonly items = new Map<string, DescribedItems>();
   renewed = 0;
 
@@ -72,7 +72,7 @@ class Comparison {
     return hash.digest('hex');
   }
 
-  /** Clears all caches, so that only rows remain. */
+  /** Opens a new store on the same rows, so that no cached state remains. */
   private restart(): ClaimStore {
     const { rules, proofWindow } = this;
     const onLateRead = (): void => {
@@ -82,7 +82,7 @@ class Comparison {
     return (this.store = new ClaimStore({ rules, proofWindow, onLateRead, fetches }));
   }
 
-  /** Every name that has a row but no claims is recognised as such when the rows are read again. */
+  /** Checks that a new `IdleNames` has every name with a row and without claims. Returns the number of these names. */
   private async checkIdleNames(): Promise<number> {
     const idle = new IdleNames();
     await idle.load(this.rows);

@@ -110,7 +110,7 @@ export class ClaimIndexLife {
   private readonly describe: ((kind: NonNullable<Meaning>) => Description) | null;
   private serial = 1;
 
-  /** `describe` returns further content for claims. Without it they have a kind only. */
+  /** `describe` returns further content for claims. Without it, claims have only a kind. */
   constructor(seed: number, describe: ((kind: NonNullable<Meaning>) => Description) | null = null) {
     this.describe = describe;
     this.random = randomOf(seed);
@@ -124,7 +124,10 @@ export class ClaimIndexLife {
     return NAMES[this.random(NAMES.length)]!;
   }
 
-  /** Makes at least one and at most `most` transactions for the block at `height`. `funds` is a coin that anyone can spend. */
+  /**
+   * Makes a transaction that splits `funds`, and from 1 to `most` transactions that spend its outputs, for the block at
+   * `height`. `funds` is a coin that anyone can spend.
+   */
   block(height: number, funds: LifeCoin, most: number): Transaction[] {
     this.keepAt(height);
     const made: Transaction[] = [];
@@ -142,12 +145,12 @@ export class ClaimIndexLife {
     return made;
   }
 
-  /** The block at this height has no claims. */
+  /** Saves the unspent outputs before the block at this height. To be called for a block for which `block` is not called. */
   keepAt(height: number): void {
     this.past.set(height, this.coins.slice());
   }
 
-  /** The block at this height was disconnected. */
+  /** Restores the unspent outputs before the block at this height, which was disconnected. */
   disconnect(height: number): void {
     this.coins = this.past.get(height)!;
     this.past.delete(height);

@@ -44,7 +44,7 @@ export async function indexRows({ opened: { store } }: TestChain): Promise<strin
   const rows: string[] = [];
   const prefix = PREFIX.claimIndex;
   for await (const [key, value] of store.range({ gte: prefix, lt: prefixEnd(prefix) }))
-    // The fields that record how far the past was indexed are not compared.
+    // The row that records how far the past was indexed is not compared.
     if (key !== PAST_KEY) rows.push(`${toHex(Buffer.from(key, 'latin1'))} ${toHex(value)}`);
   return rows;
 }
@@ -166,7 +166,7 @@ export class ClaimIndexRun {
     expect(this.other.opened.chain.height).toBe(this.height);
   }
 
-  /** Changes of effective amounts of claims in the latest block. */
+  /** Compares the changes of effective amounts of claims in the latest block. */
   async checkTrending(): Promise<void> {
     const found = await this.chain.services.claimIndex!.trending(this.height);
     const told = found.map(({ claimId, formerSat, latterSat }) => [toHex(claimId), [formerSat, latterSat]]);
@@ -243,7 +243,7 @@ export class ClaimIndexRun {
     }
   }
 
-  /** Supports of channels for each of these claims. */
+  /** Compares the supports of channels for each of these claims. */
   private async checkSums(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       for (const withContent of [false, true]) {

@@ -15,7 +15,7 @@ export interface ModelItem {
   claimId: string;
   amount: bigint;
   height: number;
-  /** Sorted by due height, then by valid height. */
+  /** While it is pending, the height at which it becomes active; then the height at which it became active. */
   validAt: number;
   active: boolean;
 }
@@ -157,7 +157,7 @@ class Step {
     for (const tx of block.transactions) this.transaction(tx);
     if (height === rules.normalizationForkHeight) this.refile();
     const fork = rules.extendedExpirationForkHeight;
-    // A claim whose original term ended before the fork does not expire after it.
+    // An output whose original term ended before the fork while it was pending does not expire after the fork.
     const expires = (item: ModelItem): boolean =>
       height < fork
         ? item.height + rules.originalExpiration === height

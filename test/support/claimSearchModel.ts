@@ -113,7 +113,7 @@ export function randomMetadata(
 /** Key of a claim's metadata in a `Map` and in the model. */
 export const keyOf = (id: Uint8Array): string => Buffer.from(id).toString('hex');
 
-/** Random claims of every kind: some share a name, some are reposts, all are in a hundred blocks. */
+/** Random claims of every kind, ten created in each block. Some share a name, some are reposts, some were updated later. */
 export function randomClaims(random: Random, count: number): ModelClaim[] {
   const claims: ModelClaim[] = [];
   const channels: Buffer[] = [];

@@ -37,7 +37,7 @@ const NO_LISTS = { blocking: [], filtering: [] };
 /** Fields of a record that are bytes, which the naive model of the claim index has as hex. */
 const BYTES = ['claimId', 'name', 'normalizedName', 'txid', 'channelId', 'repostedId'];
 const SEARCH_MS = 60_000;
-/** One in this number of searches is repeated with lists of channels. */
+/** For this number of searches, one further search uses lists of channels. */
 const CENSORED_SHARE = 3;
 
 /** Random content for a claim of a kind. */
@@ -135,7 +135,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
   async search(count: number): Promise<void> {
     const { random, found } = this;
     const documents = this.documents();
-    // Searches have values of some documents.
+    // Random searches take values from documents.
     if (documents.length === 0) return;
     this.reader ??= await this.followed.index.openReader(NO_LISTS);
     for (let i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     found.documents = Math.max(found.documents, documents.length);
   }
 
-  /** Runs this number of random searches for claims that list channels. */
+  /** Runs this number of random searches whose answers are censored by lists of channels. */
   private async searchCensored(documents: readonly ModelDocument[], count: number): Promise<void> {
     const { censorRandom: random, found } = this;
     if (this.censoring === null || random.chance(0.2)) {

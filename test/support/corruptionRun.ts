@@ -56,7 +56,7 @@ export interface CorruptionReport {
   flippedTables: number;
   /** Bytes that were played, saved or served and differ from the stream. */
   wrongBytes: number;
-  /** Corruptions that a single fetch of the corrupt blob repaired. */
+  /** Corruptions that were repaired by one fetch of the corrupt blob and no other; of the descriptor, without a fetch. */
   healed: number;
   /** Descriptions of other outcomes. */
   readonly faults: string[];
@@ -208,7 +208,7 @@ export class CorruptionRun {
     if (this.random() < 0.25) return this.kill();
     const hashes = [...this.network.keys()];
     const victim = hashes[this.below(hashes.length)]!;
-    // Before the corruption the blob may be verified, its table flipped, and the daemon restarted.
+    // Before the corruption the blob may be verified, a bit of a stored table flipped, and the daemon restarted.
     if (this.random() < 0.5) await this.folder.store.read(victim);
     if (this.random() < 0.3) await this.flipTable();
     if (this.random() < 0.3) await this.restart();
@@ -220,7 +220,7 @@ export class CorruptionRun {
     await this.expectHealed(victim);
   }
 
-  /** Flips a bit in the stored table of a blob's chunks. The next run reads that table. */
+  /** Flips a bit in the stored table of a random blob's chunks, which may be the next blob to be corrupted. */
   private async flipTable(): Promise<void> {
     const { database } = this.folder;
     const hashes = [...this.network.keys()];
@@ -249,7 +249,8 @@ export class CorruptionRun {
     // The corruption may keep the modification time.
     if (this.random() < 0.5) utimesSync(path, atime, mtime);
     if (this.random() < 0.5) return;
-    // A corruption by the disk does not change the recorded stamp of the file.
+    // Records the new stamp of the file, so that the stamp does not reveal the corruption. A corruption by the disk does not
+    // change the stamp either.
     const { database } = this.folder;
     const check = await database.blobCheck(hash);
     const stamp = stampText(statSync(path, { bigint: true }));
@@ -262,7 +263,7 @@ export class CorruptionRun {
     if (wrong > 0) this.report.faults.push(`${wrong} wrong bytes were ${how}`);
   }
 
-  /** Plays, saves or serves the stream, in random order. */
+  /** Plays and saves the stream and serves the blob. Which of the three is first is random. */
   private async use(victim: string): Promise<void> {
     const ways = [() => this.serve(victim), () => this.play(), () => this.save()];
     const first = this.below(ways.length);
@@ -302,7 +303,7 @@ export class CorruptionRun {
     )();
   }
 
-  /** The same, but the caller ends the transfer. */
+  /** Sends the request at once. The returned function receives and checks the answer. */
   private servedDuring(hash: string): () => Promise<void> {
     const begun = this.begin(hash);
     return async () => (await begun)();

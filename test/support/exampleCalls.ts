@@ -105,7 +105,7 @@ const lbrycrd = (method: string, ...params: unknown[]): ExampleCase => ({
 });
 const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({ method, params, profiles: ['lbcd'] });
 
-/** Makes the chain and records the calls that work on it, in their order. */
+/** Makes the chain. Returns the calls that work on it, in the order in which they must be made. */
 export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
   const scene = new Scene(node);
   const publicKey = Buffer.from(KEY.publicKey).toString('hex');
@@ -318,7 +318,7 @@ class Scene {
     await this.node.rpc('generatetoaddress', [count, ADDRESS]);
   }
 
-  /** A signed transaction with these outputs, followed by the change output. */
+  /** Makes a signed transaction with these outputs, followed by the change output. */
   async make(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
     const coin = given ?? (await this.coinbase());
     const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
@@ -327,14 +327,14 @@ class Scene {
     return signTransaction({ network: NETWORK, hex, spent: [coin], privateKeys: [WIF] }).hex;
   }
 
-  /** The same transaction, after it was sent to the node. */
+  /** Makes the same transaction and sends it to the node. */
   async spend(outputs: readonly OutputDraft[], given?: Coin): Promise<string> {
     const hex = await this.make(outputs, given);
     await this.node.rpc('sendrawtransaction', [hex]);
     return hex;
   }
 
-  /** The first output of a transaction that `make` made with one output. */
+  /** The first output of a transaction that pays 0.5 LBC to `ADDRESS` with this output. */
   change(hex: string): Coin {
     return {
       txid: transactionId(hex),

@@ -29,7 +29,7 @@ export interface WalletExamples {
   readonly last: readonly ExampleCase[];
 }
 
-/** Gives the node's wallet coins and claims, and records the wallet calls in their order. */
+/** Gives the node's wallet coins and claims. Returns the wallet calls, in the order in which they must be made. */
 export async function makeWalletExamples(
   node: Caller,
   payer: Payer,

@@ -16,7 +16,7 @@ export const PROOF_WINDOW = 100;
 export class TwoLives {
   readonly rules: ClaimRules;
   readonly life: ClaimLife;
-  /** Absent if only the store is tested, because the model takes most of the time. */
+  /** Null if only the store is tested, because the model takes most of the time. */
   readonly model: ClaimModel | null;
   readonly rows = new MemoryRows();
   readonly store: ClaimStore;

@@ -121,7 +121,10 @@ export class FakeChain {
 }
 
 type Params = readonly never[];
-/** Returns an answer in place of the hub. Undefined: the hub answers. `SILENCE`: no answer. An error: an error answer. */
+/**
+ * Returns an answer in place of the hub's. Undefined: the hub answers. `SILENCE`: there is no answer. A `RawAnswer`: its bytes
+ * are sent. A thrown error becomes an error answer.
+ */
 export type Answerer = (method: string, params: readonly unknown[]) => unknown;
 
 export const SILENCE = Symbol('silence');

@@ -170,7 +170,7 @@ export class PartHost {
     }
   }
 
-  /** Members of `getpeerinfo`. */
+  /** The members that the handlers add to an entry of `getpeerinfo`. */
   describe(peer: Peer): object {
     return Object.assign({}, ...this.parts.map((part) => part.describe?.(peer) ?? {})) as object;
   }

@@ -21,7 +21,7 @@ import type { TestChain } from './testChain.js';
 const prefixes = addressPrefixesOf(regtestParams);
 /** Only ends a test that hangs. */
 export const LONG_MS = 120_000;
-/** Number of ends after which a thread is not started again. */
+/** Pauses in milliseconds before the restarts of a search thread. After the last one it is not restarted again. */
 export const PAUSES_MS = [1, 2, 3];
 
 const mirroredChain = ({ opened }: TestChain): MirroredChain => followedChain(opened.reader);
@@ -36,7 +36,7 @@ export class RemoteSearch {
   onValues: () => Promise<void> = async () => {};
 
   private gate: Promise<void> = Promise.resolve();
-  /** Threads in the order of their starts (the writer, then a reader when one is needed), and the messages to each. */
+  /** Threads in the order of their starts: the writer, a reader when one is needed, and the replacements of either. */
   readonly threads: readonly Worker[];
   private readonly forget: () => void;
 

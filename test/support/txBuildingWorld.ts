@@ -338,7 +338,7 @@ function checkSignature(tx: Transaction, n: number, scriptSig: Bytes, script: By
 export class WorldAccount implements AccountPort {
   readonly account: Account;
   readonly channelKeys: ChannelKeys;
-  /** The change of all transactions is paid to this key hash, the first one of the account. */
+  /** All change is paid to this key hash: the first of the change chain, or the only one of a single-address account. */
   readonly change: Buffer;
   private readonly world: WorldLedger;
   private readonly keys = new Map<string, readonly [KeyChain, number]>();

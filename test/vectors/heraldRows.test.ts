@@ -29,7 +29,7 @@ const of = (kind: string): HeraldRow[] => rows.filter((row) => row.kind === kind
 const latin1 = (bytes: Buffer): string => bytes.toString('latin1');
 const wireOrder = (printed: Buffer): Buffer => Buffer.from(printed).reverse();
 
-/** A claim of which the beginning of its id is known, and its first output. */
+/** A claim of which the first digits of its id and its first output are known. */
 interface Known {
   readonly group: string;
   readonly root: string;
@@ -61,7 +61,7 @@ function knownClaims(file: string): Known[] {
   return [...claims.values()];
 }
 
-/** An id of which only the beginning is known, in printed order; the rest distinguishes claims. */
+/** An id with the known first digits, in printed order. The other digits are arbitrary and distinguish claims. */
 const idOf = ({ digits, rootTx }: Known): Buffer =>
   Buffer.from((digits + rootTx.toString(16).padStart(40 - digits.length, '0')).slice(0, 40), 'hex');
 

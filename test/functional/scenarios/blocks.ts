@@ -104,14 +104,14 @@ export function blockScenarios(stage: () => Stage): void {
       const [peer, other] = [await stage().greet(), await stage().greet()];
       other.send('sendheaders');
       const best = await tip();
-      // So that the peer knows the parents of the blocks.
+      // Shows the node that this peer knows the tip. The node then announces the next blocks to it by headers.
       other.send('getheaders', locator([best.hash]));
       await other.settled();
       const row = mineRow(best, 300);
       peer.sendBytes(Buffer.concat(row.map(({ raw }) => frame('block', raw))));
       await peer.handled();
       expect(await heightOf()).toBe(best.height + row.length);
-      // And each was announced by itself.
+      // Each block was announced in a message of its own.
       const told = await other.settled();
       expect(told.filter(({ command }) => command === 'inv')).toEqual([]);
       const announced = payloadsOf(told, 'headers').map((payload) =>

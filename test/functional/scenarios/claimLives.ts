@@ -1,12 +1,15 @@
 /**
- * What the reference's own tests of resolving hold a hub to, told as lives of claims: who controls a name when, what waits,
- * and what URLs and searches find. Source: lbryio/hub tests/test_resolve_command.py, and lbry-sdk's tests of takeovers.
+ * Sequences of claim operations ("lives") with the results that the reference's tests of resolving expect: the claim that
+ * controls a name, pending claims, and the results of URLs and searches. Source: lbryio/hub tests/test_resolve_command.py, and
+ * lbry-sdk's tests of takeovers.
  *
- * Blocks are counted from a life's beginning. Lives of takeovers run side by side on one chain, each with a name of its own;
- * a delay is one block for 32 blocks since the last takeover, so that a claim made in block 322 waits for ten.
+ * Blocks are counted from the start of a life. The lives of takeovers run at the same time on one chain, each with a name of
+ * its own. A delay is one block for every 32 blocks since the last takeover: a claim of block 322 is delayed by ten blocks.
  */
 
-/** What one transaction does, or what is expected after its block. Claims go by labels; bids are in units of 10,000 satoshis. */
+/**
+ * The operation of a transaction, or an expectation after a block. Claims have labels. Bids are in units of 10,000 satoshis.
+ */
 export type Step =
   | {
       readonly do: 'claim';
@@ -15,7 +18,7 @@ export type Step =
       readonly name?: string;
       /** The label of the signing channel. */
       readonly by?: string;
-      /** The label of the key: that of a channel, or the one that signs; without it the key is called as the channel. */
+      /** Label of the key: of a channel, its own key; of other claims, the signing key. Default: the label of the channel. */
       readonly key?: string;
       /** Whether it is a channel. */
       readonly isChannel?: boolean;
@@ -33,7 +36,7 @@ export type Step =
       readonly bid: number;
       readonly by?: string;
       readonly key?: string;
-      /** It is a channel from now on, or is none; without it what it was. */
+      /** Whether it is a channel from now on; default: unchanged. */
       readonly isChannel?: boolean;
     }
   | { readonly do: 'support'; readonly as: string; readonly of: string; readonly bid: number }
@@ -78,7 +81,7 @@ const LATE_RIVAL: Life = [
   [322, claim('new', 20), wins('old', 1), waits('new', 332)],
 ];
 
-/** Two later claims with lower bids; the second of them is raised above the first claim in block 334. */
+/** A claim and two later ones with lower bids. The last one is raised above the first in block 334. */
 const RAISED: Life = [
   [1, claim('old', 20), wins('old', 1)],
   [322, claim('second', 10)],
@@ -89,7 +92,7 @@ const RAISED: Life = [
   [334, update('third', 21), wins('old', 1), active('second', 332), waits('third', 344)],
 ];
 
-/** A claim of 98 blocks' age is outbid twice: the rivals are due in blocks 101 and 102. */
+/** A claim of block 1, and one of block 98 with a higher bid that becomes active in block 101. */
 const RIVALS: Life = [
   [1, claim('old', 10), wins('old', 1)],
   [98, claim('second', 20), wins('old', 1), waits('second', 101)],
@@ -291,7 +294,7 @@ export const TAKEOVERS: readonly TakeoverLife[] = [
   },
 ];
 
-/** Claims that expire, before and after the fork that lets them live longer; the name of one of them passes on. */
+/** The terms of claims in blocks, before and after the fork in block `forkBlock`. */
 export const EXPIRATION = { original: 50, extended: 60, forkBlock: 80 } as const;
 
 export const EXPIRING: readonly TakeoverLife[] = [

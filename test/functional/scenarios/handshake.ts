@@ -122,7 +122,7 @@ export function handshakeScenarios(stage: () => Stage): void {
       expect(mirror.inbox).toEqual([]);
       outgoing.close();
       listener.close();
-      // The number of a closed connection has no effect.
+      // The nonce of a closed connection has no effect.
       await until('its end', async () => (await stage().rpc<unknown[]>('getpeerinfo')).length === 0);
       await stage().greet({ nonce });
     });

@@ -178,7 +178,8 @@ export function headerScenarios(stage: () => Stage): void {
     });
 
     it('in a circle cost their sender a message each', async () => {
-      // Of a peer without blocks none is awaited: on regtest one may take no longer than a second.
+      // The node requests no blocks from a peer without NODE_NETWORK. On regtest it would disconnect a peer whose block takes
+      // longer than a second.
       const peer = await stage().greet({ services: 0n });
       const row = mineHeaders(await placeAt(stage(), 0), 2000);
       for (let round = 0; round < 5; round++) {

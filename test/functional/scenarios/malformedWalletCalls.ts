@@ -336,7 +336,7 @@ function deepCalls({
   return calls.map(([method, ...params]) => ({ method, params }));
 }
 
-/** Left out: methods that a test cannot undo, such as encryption or writing files, and methods with random answers. */
+/** Whether a call is tested. Left out: effects that a test cannot undo (encryption, files), and random answers. */
 function isFit({ method, params }: WalletCall): boolean {
   const [first, second] = params;
   // It is random which output is change, and whether it is spent.

@@ -1,7 +1,8 @@
 /**
- * What URLs and searches find in the lives of claims that the reference's tests of resolving tell. Each life runs by itself,
- * a block for each row. In names `~` stands for the life's number, in URLs and constraints `{A}` for the id of what is called
- * A and `{A:2}` for its first two digits. Source: lbryio/hub tests/test_resolve_command.py.
+ * Results of URLs and searches in the sequences of claim operations ("lives") of the reference's tests of resolving. Each life
+ * runs on its own, with one block for each row. In names, `~` stands for the number of the life. In URLs and constraints, `{A}`
+ * stands for the id of the claim with label A, and `{A:2}` for its first two digits. Source: lbryio/hub
+ * tests/test_resolve_command.py.
  */
 import { abandon, claim, support, update, type Step } from './claimLives.js';
 

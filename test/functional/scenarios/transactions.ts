@@ -31,7 +31,7 @@ import {
   type Stage,
 } from '../support/stage.js';
 
-/** Of a transaction that was never requested. */
+/** The hash of a transaction that was never requested. */
 const unknownHash = (): Buffer => randomBytes(32);
 
 export function transactionScenarios(stage: () => Stage): void {

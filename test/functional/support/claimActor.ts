@@ -31,7 +31,7 @@ import { Writer } from '../../../src/util/writer.js';
 import type { Step } from '../scenarios/claimLives.js';
 import { ADDRESS, type RegtestNode } from './node.js';
 
-/** A script hash output that anyone can spend: the hash of the script `1`. */
+/** The redeem script `1`. Anyone can spend an output that pays to its hash. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));

@@ -1,6 +1,6 @@
 /**
- * Reserves the coins of an account one by one, adds new ones, and prints what it has done, for a test that kills it. Usage:
- * node coinReserver.mjs <database> <seed transactions as JSON>
+ * Reserves the coins of an account one by one, adds new ones, and prints each step, for a test that kills it. Usage:
+ *   node coinReserver.mjs <database> <seed transactions as JSON>
  */
 import { openStore } from '../../../dist/daemon/ledger/store/openStore.js';
 

@@ -153,7 +153,7 @@ export class TestDaemon {
     return response.text();
   }
 
-  /** Stops it by its own method and resolves to its exit code. Removes the folder if it is a temporary one. */
+  /** Stops it with SIGTERM and resolves to its exit code. Removes the folder if it is a temporary one. */
   async stop(): Promise<number | null> {
     this.child.kill('SIGTERM');
     const code = await this.exited;

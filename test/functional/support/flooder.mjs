@@ -4,7 +4,7 @@
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Commands of the first messages of the node: version and verack. */
+/** The command of the node's version message, as in its header. */
 const VERSION = Buffer.from('version\0');
 
 const lines = createInterface({ input: process.stdin });

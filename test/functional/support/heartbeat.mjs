@@ -1,8 +1,7 @@
 /**
- * Loaded into a node by `--import`: notes whenever the event loop was held for long, one line a time in the file that
- * HEARTBEAT_FILE names: milliseconds by the clock, and those in which the loop's thread really ran. In the file that
- * ANSWERS_FILE names it notes each HTTP request in the same way, from its beginning to the end of its answer.
- * On a busy machine the second number is the one that says something about the node.
+ * Preloaded by a node (`--import`). Writes a line to the file HEARTBEAT_FILE each time the event loop was blocked for long: the
+ * milliseconds by the clock, and those in which the thread of the loop ran. Writes the same line to the file ANSWERS_FILE for
+ * each HTTP request, from its start to the end of its answer. On a busy machine only the second number depends on the node.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { openSync, readSync, writeSync } from 'node:fs';

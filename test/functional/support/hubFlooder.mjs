@@ -1,7 +1,7 @@
-// A program of its own: clients of a hub that send the same bytes for ever, as fast as the socket takes them. Told by one
-// line of JSON on its input: {port, connections, bytesHex, reads}; of those that do not read nothing is taken from the
-// socket. Says `ready` once all have connected, and then every 200 ms how many bytes were taken from the sockets so far
-// and how many connections were closed by the hub. Who is disconnected does not come again. Ends with its input.
+// A program with clients of a hub that send the same bytes repeatedly, as fast as the socket accepts them. Its input is one
+// line of JSON: {port, connections, bytesHex, reads}. Without `reads` the clients do not read from their sockets. Prints
+// `ready` when all have connected, and then every 200 ms the number of bytes that were read so far and the number of closed
+// connections. A disconnected client does not reconnect. Ends when its input ends.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 

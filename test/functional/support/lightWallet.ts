@@ -28,7 +28,7 @@ const CHECKPOINT_INTERVAL = 1000;
 const INVERSE_FALSE_RATE = 784_931n;
 const REMAINDER_BITS = 19n;
 
-/** An output that pays to a script of the wallet, or that a transaction of the chain spent. */
+/** A transaction of the chain that pays to scripts of the wallet or spends its outputs. */
 export interface Found {
   readonly height: number;
   readonly txid: string;

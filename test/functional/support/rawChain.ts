@@ -48,7 +48,7 @@ export function workHash(header: Buffer): Buffer {
   return sha256d(Buffer.concat([ripemd160(wide.subarray(0, 32)), ripemd160(wide.subarray(32))]));
 }
 
-/** Increments the nonce until the header meets the easiest target, or misses it. */
+/** Increments the nonce until the hash is certainly below the target of regtest or, with `noWork`, certainly above it. */
 function mine(header: Buffer, noWork: boolean): Buffer {
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, HEADER_SIZE - 4);
@@ -121,7 +121,7 @@ export const txid = (tx: Buffer): Buffer => sha256d(tx);
 
 let unique = 0;
 
-/** A height in its shortest form. The highest bit is the sign (BIP34, tested from 1,000 on). */
+/** A height in its shortest form, in which the highest bit is the sign (BIP34, enforced on regtest from height 1,000 on). */
 function heightPush(height: number): Buffer {
   const size = height < 0x80 ? 1 : height < 0x8000 ? 2 : 3;
   return Buffer.concat([Buffer.of(size), u32(height).subarray(0, size)]);

@@ -128,7 +128,7 @@ export class RawPeer {
     await this.until(() => this.isClosed || this.socket.writableLength === 0, 'the node to read', Infinity);
   }
 
-  /** Waits for the next received or sent bytes, or for the end of the connection. */
+  /** Waits until `holds` returns true. It is called again after bytes were received or sent, and at the end. */
   private async until(holds: () => boolean, what: string, patienceMs = HANG_MS): Promise<void> {
     const end = Date.now() + patienceMs;
     while (!holds()) {
@@ -151,7 +151,7 @@ export class RawPeer {
     return this.inbox.map(({ command }) => command).join(' ') || 'nothing';
   }
 
-  /** The next message that satisfies the condition. Earlier messages of other kinds remain stored. */
+  /** Resolves to the payload of the next message with the command. Earlier messages with other commands remain stored. */
   async next(command: string): Promise<Buffer> {
     return (await this.nextOf((message) => message.command === command, command)).payload;
   }

@@ -68,7 +68,7 @@ interface Page {
 
 export class SearchedNode {
   private readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-searchfaults-'));
-  /** That of the index. */
+  /** The file of the search index. */
   readonly file = join(this.folder, 'regtest', 'claimsearch.sqlite');
   node!: RegtestNode;
   port = 0;

@@ -18,7 +18,7 @@ export interface SocksServer {
   close(): void;
 }
 
-/** Reads this number of bytes from a socket. */
+/** Reads bytes from a socket: at each step as many as `next` is called with. */
 async function* bytesOf(socket: Socket): AsyncGenerator<Buffer, void, number> {
   let wanted = yield Buffer.alloc(0);
   for (;;) {

@@ -113,7 +113,7 @@ export class Stage {
     return hashOf(await coinbaseAt(this, ++this.spent));
   }
 
-  /** A transaction that the mempool accepts, with a fee of about 1,000 satoshis. */
+  /** A transaction that the mempool accepts; by default with one output and a fee of 1,000 satoshis. */
   async payment(outputs: readonly Output[] = [{ valueSat: COIN_SAT - 1000n }]): Promise<Buffer> {
     return transaction([{ txid: await this.coin() }], outputs);
   }

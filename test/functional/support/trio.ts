@@ -292,7 +292,7 @@ export class Trio {
       staked: true,
     });
     await owner.make('support_abandon', { txid: items[0]!.txid, nout: items[0]!.nout });
-    // A tip that came is taken as a coin.
+    // Spends a received tip, so that its amount becomes a plain coin.
     if (name !== 'bea') {
       const tips = { type: 'support', claim_id: ids['shared'], is_not_my_input: true };
       const [made] = await owner.call<readonly { txid: string }[]>('txo_spend', tips);

@@ -1,6 +1,6 @@
 /**
- * A link to a reflector that is cut at places that a test selects. It reads the protocol on the way, and counts how often each blob begins
- * and passes as a whole.
+ * A link to a reflector that is cut at places that a test selects. It reads the protocol on the way, and counts how often each
+ * blob begins and passes as a whole.
  */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -134,7 +134,7 @@ export class UploadProxy {
     return typeof next === 'number' ? next : null;
   }
 
-  /** Cuts the link, all connections of it, if the next cut is here. Forwarded bytes arrive; answers are lost. */
+  /** Closes all connections of the link if the next cut is `here`. Forwarded bytes arrive; answers are lost. */
   cutsAt(here: Cut): boolean {
     if (this.cuts[0] !== here) return false;
     this.cuts.shift();

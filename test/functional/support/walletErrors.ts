@@ -21,7 +21,7 @@ export const WALLET_ERROR_ARGS: readonly string[] = [
 ];
 export const WALLET_METHODS: readonly string[] = Object.keys(RIGHT_CALLS);
 
-/** State of the called wallet: the path of the calls, and the steps that lead to this state. */
+/** States of the called wallet, with the path of the calls. `enterState` brings a node to a state. */
 export const WALLET_STATES = {
   open: '/wallet/',
   keyless: '/wallet/keyless',

@@ -1,4 +1,4 @@
-/** lbrycrd with wallets on a folder of the test, in any state. Regtest, loopback interface. */
+/** Starts lbrycrd with wallets on a given folder, on regtest and the loopback interface. */
 import { freePort } from './node.js';
 import { runReference, type RunningReference } from './reference.js';
 

@@ -1,6 +1,7 @@
 /**
  * Changes a wallet repeatedly until it is killed: preferences, accounts, encryption, accounts of another wallet. Prints a line
- * after each change. node walletWriter.mjs <folder>
+ * after each change. Usage:
+ *   node walletWriter.mjs <folder>
  */
 import { systemClock, systemRandom } from '../../../dist/daemon/base/clock.js';
 import { ledgerParams } from '../../../dist/daemon/base/ledgerParams.js';

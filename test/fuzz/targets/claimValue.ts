@@ -115,7 +115,7 @@ function make(random: Random): Buffer {
   return random.chance(2) ? value : mutateBytes(random, value, maker(random));
 }
 
-/** Whether there is no unknown field, so that the library's own reader cannot differ. */
+/** Whether the message has only known fields, so that the result of the library's own parser cannot differ. */
 function hasOnlyKnown(message: object): boolean {
   return Object.entries(message).every(([name, part]) => {
     if (name === '$unknown') return false;

@@ -1,6 +1,6 @@
 /**
- * The address index against a naive walk over the blocks: random payments between ordinary and claim scripts, and
- * reorganisations, of which nothing may be left.
+ * Compares the address index with a naive walk over the blocks: random payments between ordinary and claim scripts, and
+ * reorganisations, which must leave no rows of disconnected blocks.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scriptKeyOf } from '../../../src/index/addressScripts.js';

@@ -7,7 +7,7 @@ import type { MempoolOptions } from '../../../src/mempool/mempoolOptions.js';
 import type { PoolWorld } from './support.js';
 import { Traffic } from './traffic.js';
 
-/** Little room of every kind. */
+/** Small limits of every kind. */
 export const CROWDED: Partial<MempoolOptions> = {
   maxUsageBytes: 15_000,
   expirySec: 3600,

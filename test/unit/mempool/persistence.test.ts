@@ -56,7 +56,7 @@ describe('the mempool on disk', () => {
       ids.push(await world.mustAccept(spendCoins([await world.coinbase(height)], 1000n)));
     }
     await world.mempool.save();
-    // Behind the fee deltas of others, of which there are none.
+    // The ids come after the fee deltas of transactions outside the mempool. There are no such deltas here.
     const plain = verified(readFileSync(dump())).subarray(0, -1);
     for (const id of ids) world.mempool.keepAnnouncing(id);
     world.mempool.keepAnnouncing(Buffer.alloc(32, 8));

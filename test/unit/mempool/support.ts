@@ -142,7 +142,7 @@ export interface SpendOptions {
   /** Number of outputs of equal value. */
   outputs?: number;
   script?: Bytes;
-  /** Bytes of a further output that no one can spend. */
+  /** Size in bytes of a further, unspendable output. */
   padding?: number;
 }
 

@@ -45,7 +45,7 @@ describe('the facts of a claim', () => {
       } else expect([facts.channelId, facts.signature]).toEqual([null, null]);
       if (kind === 'repost' && value?.claim_id !== undefined && facts.repostedId)
         expect(hashToHex(facts.repostedId)).toBe(value?.claim_id);
-      // A key in DER holds the whole point, of which a compressed one has the first coordinate.
+      // A key in DER contains both coordinates of the point. A compressed key contains only the first one.
       if (expected === 'channel' && value?.public_key !== undefined)
         expect(toHex(facts.publicKey!)).toContain(value.public_key.slice(2));
     }

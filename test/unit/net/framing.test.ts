@@ -181,7 +181,7 @@ describe('FrameReader', () => {
         readers.push(reader);
       }
     });
-    // One block of memory for each small chunk, and no more, although the message announced 4 GB.
+    // Each reader allocates one block for small chunks and no more, although the messages announce 4 GB in total.
     expect(use.keptBytes).toBeLessThan(32 << 20);
     expect(readers.every((reader) => reader.bufferedBytes === 24 + 10)).toBe(true);
   });

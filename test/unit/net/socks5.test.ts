@@ -242,7 +242,7 @@ describe('connecting through a proxy', () => {
       await peer.read(3);
       peer.write([5, 0].slice(0, upTo));
       if (upTo > 0) await readRequest(peer);
-      // Who has asked waits already.
+      // The dialer is already waiting for the answer.
       vi.advanceTimersByTime(400);
       await peer.closed();
     });

@@ -28,7 +28,9 @@ const OTHER: Readonly<Record<string, string>> = {
   walletrejectlongchains: '1',
   zapwallettxes: '2',
 };
-/** Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`. */
+/**
+ * Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`.
+ */
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
   walletnotify: { file: 'src/node/services/services.ts', test: 'walletMigrate.long.test.ts' },
@@ -38,7 +40,7 @@ const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   walletrpcnotls: { file: 'src/node/services/rpcServers.ts', test: 'tls.test.ts' },
   walletrpcport: { file: 'src/node/services/rpcServers.ts', test: 'lbcwallet.test.ts' },
 };
-/** Options that mean nothing here; anyone who gives one is told. */
+/** Options without effect. The node warns of them. */
 const NOTHING = ['dblogsize', 'flushwallet', 'privdb'];
 const ROWS = [...WALLET_OPTIONS, ...WALLET_DEBUG_OPTIONS].map(({ name }) => name as string);
 

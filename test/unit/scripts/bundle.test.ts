@@ -1,4 +1,4 @@
-/** The parts of which `npm run bundle` makes an archive. */
+/** The parts from which `npm run bundle` makes an archive. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';

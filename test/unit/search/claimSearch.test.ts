@@ -7,7 +7,7 @@ import type { SearchBackend } from '../../../src/search/searchBackend.js';
 import type { SearchQuery } from '../../../src/search/query/searchQuery.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 
-/** A search over claims that a test names by a byte each, of which it may make others at any time. */
+/** A search over claims, each identified by one byte. A test can change the list at any time. */
 function searchOver(claims: number[]) {
   const queries: SearchQuery[] = [];
   const hexOf = (byte: number) => byte.toString(16).padStart(2, '0').repeat(20);

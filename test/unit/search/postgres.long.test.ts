@@ -64,7 +64,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     expect(error).toMatchObject({ name: 'EnvironmentError' });
     return (error as Error).message;
   };
-  /** Ends the connection of anyone who writes. */
+  /** Ends the connections of the writer. */
   const breakWriter = () =>
     admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lbcnode writer ${target.schema}' AND pid <> pg_backend_pid()`,

@@ -59,7 +59,7 @@ describe('above the maximum number of connections', () => {
     expect(await known.call('echo')).toBe(200);
     const silent = await connect(port);
     const refused = await connect(port);
-    // Used later than the silent one, and no one knows it either.
+    // This connection is not authenticated either, but it was used later than the silent one.
     expect(await refused.call('echo', '')).toBe(401);
     const fourth = await connect(port);
     await silent.closed;

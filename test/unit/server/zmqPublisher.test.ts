@@ -48,7 +48,7 @@ async function subscribe(publisher: ZmqPublisher, name: string): Promise<Subscri
   closers.push(() => socket.close());
   socket.connect(address(name));
   socket.subscribe();
-  // No one tells a publisher's caller of subscriptions: what it sends before them is lost.
+  // The caller of a publisher is not notified of subscriptions. Messages that it sends before a subscription are lost.
   await drain(publisher, socket);
   return socket;
 }
@@ -206,7 +206,7 @@ describe('the publisher', () => {
     // Of 200 MB no more waits than the mark and what the two ends of the connection hold.
     expect((await heldBytes()) - before).toBeLessThan((sent * size) / 4);
     const { got: sequences, next } = await drain(publisher, socket);
-    // What no one has acknowledged of the marks before counts towards the mark too.
+    // Earlier marks that were not acknowledged count towards the high water mark too.
     expect(sequences.length).toBeGreaterThanOrEqual(5);
     expect(sequences.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((n) => sequences[0]! + n));
     expect(sequences.length).toBeLessThan(sent / 2);

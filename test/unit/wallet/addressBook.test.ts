@@ -18,7 +18,7 @@ describe('the book of addresses', () => {
     book.delete(new WalletBatch(), 'a1');
     book.delete(new WalletBatch(), 'a900');
     enter(book, 1001, 1010);
-    // Who asks gets all, and leaves nothing to read.
+    // A lookup reads all entries at once, and none remains for the slices.
     expect(book.at('to a1010')?.label).toBe('l');
     expect(book.destinations().size).toBe(1008);
     enter(book, 1011, 1200);

@@ -57,7 +57,10 @@ class Failure extends Error {
 }
 
 const TRACE = /^\s+at |node:internal|\b(?:Assertion|Type|Range|Syntax|Reference)Error\b|HARNESS|\[object/m;
-/** The advice of a log that cannot be opened the reference's words are told, which its own tests hold to the letter. */
+/**
+ * Words of advice. If the log cannot be opened, the message has the text of the reference without advice, because the tests of
+ * the reference compare it exactly.
+ */
 const ADVICE =
   /Could not open debug log file|-reindex(?:-chainstate)?\b|\b(?:remove|delete|move|bring|restore|make room|free|permission|start again)\b/i;
 

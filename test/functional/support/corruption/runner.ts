@@ -125,7 +125,7 @@ export class CorruptedNode {
     return this.errors;
   }
 
-  /** Lines of the log on standard error. */
+  /** The output on standard output. */
   get stdout(): string {
     return this.output;
   }

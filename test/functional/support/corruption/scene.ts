@@ -37,7 +37,7 @@ export interface Scene {
   readonly claimIds: readonly string[];
   /** Every block that was mined, in hex, in the order of arrival. */
   readonly arrivals: readonly string[];
-  /** Blocks after the tip, each with its hash. */
+  /** Blocks after the tip, in hex. */
   readonly next: readonly string[];
   /** Blocks at valid heights after the tip whose transactions spend outputs that are already spent. */
   readonly doubleSpends: readonly string[];
@@ -238,7 +238,7 @@ export async function buildScene(): Promise<Scene> {
   };
 }
 
-/** The first output that a transaction of the last block with spends spends. */
+/** The output that the second transaction of a block spends first, in the last block that has a second transaction. */
 async function lastSpent({ rpc }: Rpc, hashes: readonly string[]): Promise<{ txid: Buffer; index: number }> {
   for (const hash of [...hashes].reverse()) {
     const { tx } = await rpc<{ tx: { vin: { txid?: string; vout?: number }[] }[] }>('getblock', [hash, 2]);

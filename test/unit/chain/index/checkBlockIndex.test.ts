@@ -13,10 +13,10 @@ let index: BlockIndex;
 /** On the active chain of five blocks. */
 let third: number;
 let tip: number;
-/** Of a branch that was taken back. */
+/** Blocks of a branch that was disconnected. */
 let failed: number;
 let failedChild: number;
-/** Of a branch of three blocks of which the first two are known by their headers only. */
+/** Blocks of a branch of three. Of the first two, only the headers are known. */
 let headerOnly: number;
 let unlinked: number;
 

@@ -5,7 +5,7 @@ import { regtestParams } from '../../../../src/params/regtest.js';
 import { NO_HEADER, STATUS } from '../../../../src/store/files/headerTable.js';
 import { TestHeaders } from '../headers.js';
 
-/** An index whose blocks all have their data, and of which none is connected. */
+/** An index with blocks that all have their data. None of them is connected. */
 function makeIndex() {
   const tree = new TestHeaders();
   const options = { params: regtestParams, checkpoints: false, adjustedTimeSec: () => 2_000_000_000 };

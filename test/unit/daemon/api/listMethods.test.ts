@@ -1,4 +1,6 @@
-/** Lists over the ledger's database with a small life in it: claims, tips given and received, an update, an abandon, a purchase. */
+/**
+ * Lists over the ledger's database with a small life in it: claims, tips given and received, an update, an abandon, a purchase.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,7 +153,7 @@ beforeAll(async () => {
   };
 });
 
-/** An output of no one's. */
+/** An output that belongs to no wallet. */
 const row = (label: string) => ({
   txid: Buffer.alloc(32, 3),
   nout: 0,

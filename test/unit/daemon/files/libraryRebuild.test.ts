@@ -179,7 +179,8 @@ describe('a lost library', () => {
       expect(missing).toContain(`no claim was found for the streams ${unknown.sdHash}`);
       expect(missing).toContain(`the descriptors ${blobHashOf(fake)} could not be read`);
       expect(missing).toContain('2 blobs belong to no stream');
-      // Anyone who cleans by the default limits deletes nothing of it but what is known to be of others.
+      // Cleaning with the default limits deletes nothing. A lower limit could delete only the two blobs that are known to be of
+      // other publishers.
       const { database, store } = folder;
       const log = { info: () => undefined, warn: () => undefined };
       await new DiskSpace({ database, store, log, limits: () => ({ contentMib: 0, networkMib: 0 }) }).clean();

@@ -3,7 +3,7 @@ import type { LedgerHeaders } from '../../../../src/daemon/ledger/headers/ledger
 import type { HubSession } from '../../../../src/daemon/ledger/hub/hubSession.js';
 import { fetchChecked } from '../../../../src/daemon/ledger/sync/checkedTransactions.js';
 
-/** More than a block has room for. */
+/** More bytes than the maximum size of a block. */
 const TOO_LARGE = 8_000_001;
 
 it('a transaction larger than a block is not parsed', async () => {

@@ -1,4 +1,4 @@
-/** Histories of which a hub's status says that they are as they stand: no one asks for those. */
+/** Histories that are not requested, because the status from the hub matches the stored history. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -151,7 +151,7 @@ class Model {
     this.store.saveTransactions([{ ...tx, height, position: height > 0 ? 1 : -1, isVerified: height > 0 }]);
   }
 
-  /** As a hub reports them: blocks by height, and what waits behind. */
+  /** Saves a history as a hub reports it: blocks by height, then the unconfirmed transactions. */
   tell(n: number): void {
     const rank = (tx: MadeTransaction): number => this.heights.get(toHex(tx.txid))! || Infinity;
     this.histories[n]!.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
@@ -160,7 +160,7 @@ class Model {
   }
 
   readonly steps: (() => void)[] = [
-    // Waits, and is told.
+    // An unconfirmed transaction of both histories, which the hub reports.
     () => {
       const tx = this.newTransaction();
       this.place(tx, 0);
@@ -168,14 +168,14 @@ class Model {
       this.tell(0);
       this.tell(1);
     },
-    // Our own.
+    // A transaction that the wallet broadcast.
     () => {
       const tx = this.newTransaction();
       this.heights.set(toHex(tx.txid), 0);
       this.store.saveBroadcast({ ...tx, height: 0, position: -1, isVerified: false });
       for (const history of this.histories) history.push(tx);
     },
-    // A block, of which one history tells first.
+    // A block whose transactions appear in one history first.
     () => {
       this.height++;
       const waiting = this.histories[0]!.filter(({ txid }) => this.heights.get(toHex(txid)) === 0);
@@ -185,7 +185,7 @@ class Model {
       this.check();
       this.tell(1 - first);
     },
-    // One is gone from the mempool.
+    // A transaction is removed from the mempool.
     () => {
       const gone = this.histories[0]!.findIndex(({ txid }) => this.heights.get(toHex(txid)) === 0);
       if (gone < 0) return;
@@ -194,7 +194,7 @@ class Model {
       this.tell(0);
       this.tell(1);
     },
-    // Blocks yield.
+    // Blocks are disconnected.
     () => {
       this.height = Math.max(1, this.height - this.random(2));
       for (const [id, height] of this.heights) if (height > this.height) this.heights.set(id, 0);

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const hub of hubs.splice(0)) await hub.stop();
 });
 
-/** Two hubs of a chain, of which the one that is asked first lies. */
+/** Starts two hubs of a chain. The one that receives the first request lies. */
 async function twoHubs(
   chain: FakeChain,
   lie: Buffer,

@@ -80,7 +80,7 @@ describe('sending', () => {
     await expect(send(LBC, [second.address(0)], { fundingAccountIds: ['who'] })).rejects.toThrow(
       "Couldn't find account: who.",
     );
-    // As a script leaves it where a variable is empty: nothing is paid to anyone who is the default.
+    // An empty id, as from a script with an empty variable, does not select the default account.
     await expect(send(LBC, [second.address(0)], { changeAccountId: '' })).rejects.toThrow(
       "Couldn't find account: .",
     );

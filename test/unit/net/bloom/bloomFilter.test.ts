@@ -47,7 +47,7 @@ const outPoint = (txid: string, index: number): Buffer => formatOutPoint({ hash:
 const filterOf = (flags: number = BLOOM_UPDATE.all, tweak = 0): BloomFilter =>
   BloomFilter.create({ elements: 10, falsePositiveRate: 0.000001, tweak, flags });
 
-/** Bitcoin's bytes with room for the claim root in the header. */
+/** A block of Bitcoin with a claim root of zeros inserted in its header. */
 const withClaimRoot = (bytes: Buffer): Buffer =>
   Buffer.concat([bytes.subarray(0, 68), Buffer.alloc(32), bytes.subarray(68)]);
 const block = (name: 'block1Tx' | 'block4Txs' | 'block7Txs'): LoadedBlock =>

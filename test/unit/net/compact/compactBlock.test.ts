@@ -166,7 +166,8 @@ describe('assembling a block', () => {
 
   it('requests a transaction with two candidates', () => {
     const partial = begin(buildCompactBlock(block, 1n, true));
-    // No one finds two ids with one short id here, so the second is found by a wtxid that changes after it was looked up.
+    // Two ids with the same short id cannot be found in a test. So both candidates have the same wtxid, and that of the first
+    // one is changed while the second one is added.
     const first = candidate(2);
     const counterpart: Candidate = { wtxid: Buffer.from(first.wtxid), bytes: Buffer.alloc(10) };
     partial.fill([first, candidate(2)]);

@@ -1,4 +1,4 @@
-/** A manager of peers that no one is behind, and what another node would send it. */
+/** A peer manager without real peers, and messages that another node would send to it. */
 import { formatFrame } from '../../../../src/net/framing.js';
 import { formatPayload } from '../../../../src/net/messages/codec.js';
 import { versionCodec, type VersionMessage } from '../../../../src/net/messages/version.js';

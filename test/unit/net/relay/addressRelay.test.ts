@@ -63,7 +63,7 @@ describe('addresses', () => {
   const tell = (peer: FakePeer, addresses: AddressEntry[]): Promise<void> =>
     host.deliver(peer, 'addr', { addresses });
 
-  /** What the peer was told since the last call, printed. */
+  /** The addresses that were sent to the peer since the last call, in printed form. */
   function told(peer: FakePeer): string[] {
     host.tick(clock.ms, peer);
     return peer
@@ -71,7 +71,7 @@ describe('addresses', () => {
       .flatMap(({ addresses }) => addresses.map(({ address }) => formatNetAddress(address)));
   }
 
-  /** Lets the node announce a peer's own address, and advances the time until everything is due. */
+  /** Takes the node's own address, which each peer gets first, and advances the time until everything is due. */
   function settle(...peers: FakePeer[]): void {
     for (const peer of peers) told(peer);
     clock.advance(600);

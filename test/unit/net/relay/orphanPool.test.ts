@@ -106,7 +106,7 @@ describe('orphans', () => {
     clock.advance(60);
     pool.add(second);
     clock.advance(19 * 60 + 1);
-    // The first is over; no one has looked yet.
+    // The first one has expired. It is removed by the check that the next `add` runs.
     pool.add(orphan(numberedTx(3)));
     expect([pool.has(first.key), pool.has(second.key)]).toEqual([false, true]);
     clock.advance(60);

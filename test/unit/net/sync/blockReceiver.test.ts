@@ -83,7 +83,7 @@ describe('received blocks', () => {
     await world.settle();
     expect(peer.rejects).toEqual([invalidReject('bad-cb-amount', hash)]);
     expect(peer.goneReason).toBe('misbehaving: bad-cb-amount');
-    // Who brought it second brought nothing new.
+    // The second peer sent a block that was already received.
     expect([other.punishments, other.rejects]).toEqual([[], []]);
     // Known as invalid now: no code, no cost.
     await world.handle(other, 'block', { raw });

@@ -90,7 +90,7 @@ describe('a branch with too little work', () => {
       counts.push(count());
     }
     expect(counts).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1 + 8000 - 6144, 8501]);
-    // The first pass, of which the table says nothing, is reported as progress.
+    // The first pass does not change the table. It is reported as progress.
     expect(heights).toEqual([2000, 4000, 6000, 8000, null]);
     expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: 8500 });
     expect(presyncing(peer)).toBe(false);

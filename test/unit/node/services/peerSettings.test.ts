@@ -139,7 +139,7 @@ describe('the options of connections', () => {
     expect(warnings.length).toBe(3);
     await settings(['-connect=nosuch', '-dns=0']);
     expect(warnings).toEqual(['-connect=nosuch is a host name, but name lookups are disabled by -dns=0.']);
-    // A proxy looks names up by itself; no one does that of an onion service.
+    // A proxy looks up names by itself, and names of onion services are not looked up.
     await settings(['-connect=nosuch', '-proxy=127.0.0.1:1']);
     await settings(['-connect=expyuzz4wqqyqhjn.onion']);
     expect(warnings).toEqual([]);

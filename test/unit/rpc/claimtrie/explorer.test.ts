@@ -21,7 +21,7 @@ interface NamesAnswer {
   next?: string;
 }
 
-/** Four names after block 1, of which one is not UTF-8. */
+/** Four names after block 1. One of them is not UTF-8. */
 async function fourNames() {
   const world = new World();
   await world.mine();

@@ -66,7 +66,7 @@ describe('getclaimsforname', () => {
       });
       expect(await world.call('lbrycrd', 'getvalueforname', name)).toEqual({});
     }
-    // A proof that it has no claim is that of any name of which the trie has as little.
+    // The proof that the name has no claim is the same for all names that leave the trie at the same node.
     expect(await world.call('lbrycrd', 'getnameproof', long)).toEqual(
       await world.call('lbrycrd', 'getnameproof', 'K'.repeat(201)),
     );

@@ -120,7 +120,7 @@ export class World {
   }
 
   private transaction(inputs: readonly OutPoint[], outputs: TxOutput[]): Transaction {
-    // An input no one made keeps transactions apart.
+    // An input without a previous output makes the ids of transactions different.
     const dummy = { hash: Buffer.alloc(32, 0xdd), index: this.nonce++ };
     return { version: 1, inputs: [...inputs, dummy].map(emptyInput), outputs, lockTime: 0 };
   }

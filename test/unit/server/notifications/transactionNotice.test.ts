@@ -115,7 +115,7 @@ describe('the message about a transaction', () => {
       height: 1,
       index: 0,
     });
-    // No one is paid by what a coinbase says.
+    // A coinbase spends no script. The scripts are those of its outputs.
     expect([...told.scripts]).toContain(toLatin1(SCRIPT));
     expect(JSON.parse(notice.json)).toEqual({
       event: 'disconnected',

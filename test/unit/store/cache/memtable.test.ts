@@ -117,7 +117,7 @@ describe('packed values', () => {
       let place = growing.add(Buffer.alloc(size));
       for (let i = 1; i <= 200; i++)
         place = growing.replace(place, Buffer.alloc(size + Math.floor((i * size) / 200)));
-      // Twice as long at the end; an eighth of room at each step leaves at most nine places behind.
+      // The value is twice as long at the end. With an eighth of spare space at each move it leaves at most nine old places.
       expect(growing.usedBytes).toBeLessThan(16 * size + 200);
       expect(growing.view(place).length).toBe(2 * size);
     }

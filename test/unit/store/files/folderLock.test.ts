@@ -41,7 +41,7 @@ describe('the lock of a folder', () => {
     damage(folder);
     const unlock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
-    // Anyone who comes now must not break the lock by mending it.
+    // Another attempt must not remove the lock by repairing the damaged file.
     damage(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
     await unlock();

@@ -13,7 +13,7 @@ function rowsOf(...keys: string[]): MemoryRows {
   return rows;
 }
 
-/** Rows of which those that `isSlow` names must be waited for; tells which were. */
+/** Rows whose reads are asynchronous if `isSlow` selects them. Records the reads that were awaited. */
 function partlySlow(rows: RowReader, isSlow: (what: string) => boolean): RowReader & { waits: string[] } {
   const waits: string[] = [];
   return {

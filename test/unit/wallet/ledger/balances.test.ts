@@ -138,7 +138,7 @@ describe('balances', () => {
       ],
     );
     const entry = add(sent);
-    // Its input is the wallet's, anyone who sent that.
+    // The input of `sent` belongs to the wallet, although another wallet sent the spent transaction.
     expect(balance(ledger, OPTIONS)).toEqual({ trusted: 6n, pending: 0n, immature: 0n });
     const careful = { ...OPTIONS, spendsUnconfirmedChange: false };
     expect(balance(ledger, careful)).toEqual({ trusted: 0n, pending: 6n, immature: 0n });

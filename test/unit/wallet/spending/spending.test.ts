@@ -469,7 +469,7 @@ describe('replacing', () => {
     expect(sumOf(tx.outputs)).toBe(5n * COIN - bumped.feeSat);
     await expect(bump(old)).rejects.toThrow(/already bumped by transaction/);
     await expect(bump(bumped.txid)).rejects.toThrow('Transaction is not BIP 125 replaceable');
-    // Neither may be built upon while no one knows which it will be.
+    // The outputs of both transactions cannot be spent, because either may be confirmed.
     expect(await refused([pay(COIN)])).toBe('Insufficient funds');
   });
 

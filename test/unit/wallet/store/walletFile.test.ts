@@ -123,7 +123,7 @@ describe('WalletFile', () => {
         const again = await WalletFile.open(flipped);
         expect(all(again)).toEqual(whole);
         await again.close();
-        // Marks stand twice, and there is room behind them.
+        // Only a bit in the header can be ignored: it has two copies of the marks, and unused bytes after them.
         expect(at).toBeLessThan(HEAD_BYTES);
       } catch (error) {
         expect(error).toBeInstanceOf(WalletFileError);

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const refusal = (): Promise<string | null> => refusalToReplace(path, own.keyring);
 
-/** Watches the script of a key that no one has. */
+/** Watches the script of a key hash without a known key. */
 async function watch(wallet: Wallet, byte: number): Promise<void> {
   const script = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, byte) });
   await wallet.change((batch) => wallet.keyring.watch(batch, script, plainMetadata(1)));

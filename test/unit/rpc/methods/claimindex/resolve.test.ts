@@ -23,7 +23,7 @@ const value = encodeClaim({
   claim: create(ClaimSchema, { title: 'a title', type: { case: 'stream', value: {} } }),
 });
 
-/** An index in which all URLs lead to one claim, and of which values it was asked. */
+/** An index in which all URLs resolve to one claim. It records the requested values. */
 function indexOfOne() {
   const asked: string[] = [];
   const found: ResolvedUrl = { claim, channel, reposted: null, repostedChannel: null, failure: null };

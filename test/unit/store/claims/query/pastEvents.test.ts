@@ -110,7 +110,7 @@ describe('readPastEvents', () => {
       ],
     });
     const made = told.events.find(({ type }) => type === 'claim')!;
-    // Owned for 96 blocks, of which a delay has a 32nd.
+    // The name was owned for 96 blocks, and the delay is 96 / 32 blocks.
     expect(made['validAtHeight']).toBe(100);
     const old = new RowEncoder();
     old
