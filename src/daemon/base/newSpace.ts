@@ -1,7 +1,7 @@
 /**
- * Keeps V8's new space small while the process has little to do. V8 doubles the new space (up to 32 MiB a thread) whenever
- * enough objects survive, also during the start and under a light load, and keeps it for as long as the load lasts. A larger
- * new space saves processor time only under a heavy load. Source: V8 src/heap/new-spaces.cc `SemiSpaceNewSpace::Grow`.
+ * Keeps V8's new space small while the process has little to do. V8 doubles the new space (up to 32 MiB a thread in Node 20 and
+ * 22, more in Node 24) whenever enough objects survive, also during the start and under a light load, and keeps it for as
+ * long as the load lasts. A larger new space saves processor time only under a heavy load. Source: V8 src/heap/new-spaces.cc `SemiSpaceNewSpace::Grow`.
  */
 import { setFlagsFromString } from 'node:v8';
 
@@ -37,8 +37,8 @@ function processPort(): GrowthPort {
 }
 
 /**
- * Lets the new space of all threads grow only while the process is busy. V8 restores its default when a new thread gets its
- * heap, so each check sets the flag. The checks do not keep the process alive.
+ * Lets the new space of all threads grow only while the process is busy. In Node 20 and 22, V8 restores its default when a new
+ * thread gets its heap, so each check sets the flag. The checks do not keep the process alive.
  */
 export function growWhileBusy({ busyShare, setGrowthFactor }: GrowthPort = processPort()): NodeJS.Timeout {
   let busyChecks = 0;
