@@ -90,6 +90,8 @@ for (const line of readFileSync(outcomes, 'utf8').trim().split('\n')) {
   outcomeOfFile.set(outcome.file, outcome);
 }
 const ran = [...outcomeOfFile.values()].filter(({ notRun }) => notRun !== true);
+/** Outcomes of files. Errors of the run that belong to no file have the name ''. */
+const ranFiles = ran.filter(({ file }) => file !== '');
 const failures = ran.flatMap(({ problems, tests }) => [
   ...problems,
   ...tests.filter(({ state }) => state === 'failed'),
@@ -124,11 +126,11 @@ for (const [path, counts] of Object.entries(ofFiles)) {
 const percent = ({ covered, total: all }) =>
   (all === 0 ? '-' : ((100 * covered) / all).toFixed(1)).padStart(7);
 const row = (name, counts) => `${name.padEnd(22)}${KINDS.map((kind) => percent(counts[kind])).join('   ')}`;
-console.log(`\n${ran.length} test files, ${passed} tests passed, ${failures.length} failures`);
+console.log(`\n${ranFiles.length} test files, ${passed} tests passed, ${failures.length} failures`);
 console.log(`\n${''.padEnd(22)}${KINDS.map((kind) => kind.padStart(7)).join('  ')}`);
 for (const name of [...modules.keys()].sort()) console.log(row(name, modules.get(name)));
 console.log(row('COVERAGE, percent', total));
 console.log(
-  `COVERAGE: ${ran.length} of ${chosen.length} unit test files ran, without code in other processes and threads`,
+  `COVERAGE: ${ranFiles.length} of ${chosen.length} unit test files ran, without code in other processes and threads`,
 );
 process.exit(failures.length > 0 || status !== 0 ? 1 : 0);
