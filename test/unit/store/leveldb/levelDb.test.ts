@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadNative } from '../../../../src/native/binding.js';
 import { noteDurable } from '../../../../src/store/leveldb/databaseCheck.js';
@@ -148,6 +149,53 @@ describe.each(makers)('LevelDB (%s)', (_name, make) => {
       if (++count === 500) break;
     }
     await db.close();
+  });
+});
+
+describe.each(makers)('a database with compressed tables (%s)', (_name, make) => {
+  /** Size of all tables in bytes. */
+  const tableBytes = (path: string): number =>
+    readdirSync(path)
+      .filter((name) => name.endsWith('.ldb'))
+      .reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
+
+  it('is read and verified, and its tables are written without compression', async () => {
+    const path = join(folder, 'db');
+    const packed = new ClassicLevel<string, string>(path, { compression: true });
+    const rows: string[] = [];
+    // Tables of equal size, because their keys are read to find swapped tables.
+    for (let table = 0; table < 4; table++) {
+      const changes = Array.from({ length: 200 }, (_, i) => ({
+        type: 'put' as const,
+        key: `t${table}row${100 + i}`,
+        value: `${'value '.repeat(40)}${i}`,
+      }));
+      await packed.batch(changes);
+      await packed.compactRange(`t${table}`, `t${table}z`);
+      rows.push(...changes.map(({ key, value }) => `${key}=${value}`));
+    }
+    await packed.close();
+    const plainBytes = rows.join('').length;
+    expect(tableBytes(path)).toBeLessThan(plainBytes / 2);
+
+    const db = make(path);
+    await db.open();
+    expect(await contentOf(db)).toEqual(rows);
+    // One row a table, so that the compaction writes all tables again.
+    const added = Array.from({ length: 4 }, (_, table): RowChange => [
+      `t${table}row150~`,
+      Buffer.from('new'),
+    ]);
+    await db.write([recordsOf(added)], { sync: true });
+    await db.compact('\0', '\xff');
+    await db.close();
+    expect(tableBytes(path)).toBeGreaterThan(plainBytes * 0.9);
+
+    const again = make(path);
+    await again.open();
+    const all = [...rows, ...added.map(([key]) => `${key}=new`)];
+    expect(await contentOf(again)).toEqual(all.toSorted());
+    await again.close();
   });
 });
 
