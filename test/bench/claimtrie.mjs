@@ -47,7 +47,7 @@ const QUIET_MS = 2000;
 const GROWN_BY_MEASURING = 500_000;
 /** Committed rows are brought to disk when they are this many bytes. */
 const DIRTY_BYTES = 64 << 20;
-/** As a node has them by default. */
+/** Default sizes of a node. */
 const DATABASE_CACHE_BYTES = 32 << 20;
 const CLAIM_CACHE_BYTES = 224 << 20;
 

@@ -31,7 +31,7 @@ const SLOW_PEERS = 4;
 const SLOW_BYTES_PER_SECOND = 2 * MIB;
 const SLOW_MIB = Math.min(64, FILE_MIB);
 const MANY_PEERS = 100;
-/** What a peer of `MANY_PEERS` reads at a time, and its pause after it. */
+/** Pause of a peer of `MANY_PEERS` after each read, in milliseconds. */
 const PAUSE_MS = 200;
 const SEEKS = 30;
 /** Number of files whose first byte is requested after the first file of the run, and their size. */
@@ -396,7 +396,7 @@ async function askingWhileBusy(base, node, hubPort) {
 const shown = (value) =>
   value === undefined ? '-' : value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
 
-/** What is wanted of a row, and whether it misses that. */
+/** The limit of a row as text, and whether the row exceeds it. */
 function judged({ ours: mine, theirs, goal, least, most }) {
   if (least !== undefined) return [`at least ${least}`, mine < least];
   if (most !== undefined) return [`at most ${most}`, mine > most];

@@ -23,7 +23,7 @@ import { FileManager } from '../../dist/daemon/files/fileManager.js';
 
 export const BLOB_BYTES = 2_097_152;
 export const MIB = 1024 * 1024;
-/** Of the system's clock, in which /proc counts processor time. */
+/** Ticks a second of the system's clock, in which /proc counts processor time. */
 const TICKS_A_SECOND = 100;
 
 const log = { info: () => undefined, warn: console.error };

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a bench of the wallet or of files does not need. */
+/** Components that a bench of the wallet or of files does not need. */
 export const SKIPPED = [
   'wallet_server_payments',
   'background_downloader',

@@ -45,7 +45,7 @@ const SIZES = {
 const TICK_MS = 10;
 const TURN_MS = 600;
 const KEY = sha256(Buffer.from('the key of the channels'));
-/** As answers print ids. */
+/** The printed form of an id. */
 const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
 
 const hubPort = await freePort();

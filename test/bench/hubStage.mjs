@@ -135,7 +135,7 @@ async function makeChain() {
     await node.rpc('generatetoaddress', [1, elsewhere]);
     console.error(`${COUNT}: ${made.length} claims on the chain`);
   }
-  // What is behind would be measured with what is asked for.
+  // Waits for the index, because its work would be measured with the requests.
   for (;;) {
     const { synced, claims, search } = await node.rpc('getclaimindexinfo');
     if (synced && claims.total !== COUNT) throw new Error(`${claims.total} of ${COUNT} claims live`);

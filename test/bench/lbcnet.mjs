@@ -29,7 +29,7 @@ const COUNTS = option('counts', '10000,100000').split(',').map(Number);
 const SECONDS = option('seconds', '2');
 const CONNECTIONS = '8';
 const RUNS = 30;
-/** What each must keep: at least so many a second, or at most so many milliseconds, seconds or MB. */
+/** The limit of each row: a minimum number a second, or a maximum of milliseconds, seconds or MB. */
 const LIMITS = {
   'version, a second': 8000,
   'settings_get, a second': 5000,

@@ -212,7 +212,7 @@ async function measure(server, bodies, forSeconds = seconds) {
   return { rate: answers / took, p50, p99, cpuUs: ((cpuSeconds(server.child.pid) - before) / answers) * 1e6 };
 }
 
-/** What the chain has to be asked for. */
+/** Finds the arguments of the requests in the chain. */
 async function findSamples(server) {
   const height = await call(server, 'getblockcount');
   const hashes = [];
@@ -352,7 +352,7 @@ async function firstCalls(title, rows, prepare) {
       const [hash] = await call(ours, 'generatetoaddress', [1, 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8']);
       const block = await call(ours, 'getblock', [hash, 0]);
       for (const server of servers.slice(1)) await call(server, 'submitblock', [block]);
-      // What a block brings about in the background is over then.
+      // Waits for the work that a block starts in the background.
       await sleep(200);
       const order = [...servers.entries()];
       // The first of two answers finds this process less ready than the second does.

@@ -16,7 +16,7 @@ export const TAGS = 20_000;
 export const SEED_TIME = 1_500_000_000;
 
 let state = 1;
-/** What comes of random numbers from here on is the same in every run. */
+/** Resets the generator, so that later random numbers are the same in every run. */
 export const reseed = (seed) => {
   state = seed;
 };
@@ -43,7 +43,7 @@ const MEDIA = [
   'application/pdf',
 ];
 
-/** How many of so many claims are channels. */
+/** Number of channels among `count` claims. */
 export const channelsOf = (count) => Math.max(50, Math.floor(count / 30));
 
 /** The n-th of `count` claims: its record, its value, and where it stands. */

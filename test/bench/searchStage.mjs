@@ -12,7 +12,7 @@ const { regtestParams } = await dist('params/regtest.js');
 const [countText, path] = process.argv.slice(2);
 const COUNT = Number(countText);
 const CHANNELS = channelsOf(COUNT);
-/** As many claims as the follower hands over at once. */
+/** Number of claims that the follower passes at once. */
 const BATCH = 500;
 /** Claims that are made while the clock stands. */
 const AHEAD = 20_000;
@@ -162,7 +162,7 @@ async function measure(name, make, times) {
   return took;
 }
 
-/** As the follower hands claims to the writer. */
+/** A claim in the form in which the follower passes it to the writer. */
 function packed({ record, places, value, repostedValue }) {
   return { claimId: hex(record.claimId), claim: record, places, value, repostedValue };
 }
@@ -182,7 +182,7 @@ async function follow() {
     }));
     for (const source of sources) {
       source.record.height = height;
-      // Of every other claim the text is another.
+      // Changes the text of every other claim.
       if (source.record.position % 2 === 0)
         source.value = claim((changed[0] + block) % COUNT, COUNT).source.value;
     }

@@ -51,7 +51,7 @@ const openAddress = encodeDestination(OPEN, prefixes);
 const openScript = scriptForDestination(OPEN);
 const printed = (id) => Buffer.from(id).reverse().toString('hex');
 
-// As on the main network: regtest holds the mempool against itself after each block.
+// As on the main network. On regtest the node checks the mempool after each block by default.
 const COMMON = ['-listen=1', '-checkmempool=0'];
 const ports = [await freePort(), await freePort()];
 const hubs = await Promise.all(

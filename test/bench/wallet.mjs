@@ -20,7 +20,7 @@ const stage = join(dirname(fileURLToPath(import.meta.url)), 'walletStage.mjs');
 const work = mkdtempSync(join(tmpdir(), 'bench-wallet-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 
-/** What each must stay below, at 100,000 transactions. */
+/** The limit of each row at 100,000 transactions. */
 const LIMITS = {
   opening: 2000,
   getbalance: 20,

@@ -179,7 +179,7 @@ async function measureTimes(nodes) {
   for (const node of nodes) await node.start();
   const opening = await turnByTurn(nodes, async (node) => {
     if ((await node.call('listwallets')).includes(WALLET)) await node.call('unloadwallet', WALLET);
-    // What closing leaves to do is done by then.
+    // Waits until the work after closing is done.
     await sleep(200);
     return node.timed('loadwallet', WALLET);
   });
@@ -204,7 +204,7 @@ async function measureFirstCalls(nodes) {
     for (let run = 0; run < STARTS; run++) {
       for (const [i, node] of nodes.entries()) {
         await node.start(extra);
-        // What the start leaves to do is done by then.
+        // Waits until the work after the start is done.
         await sleep(500);
         seen[i].push(await node.timed(...call));
         await node.stop();

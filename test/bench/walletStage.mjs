@@ -221,7 +221,7 @@ async function openIt() {
     return wallet;
   };
   const out = {};
-  // Of a wallet that was not closed, as after a kill; closing leaves its image.
+  // Opens a wallet that was not closed, as after a kill. Closing writes its image.
   await closed(await opened(out, 'opening without image'), out);
   const before = memoryMb();
   const wallet = await opened(out, 'opening');
@@ -280,7 +280,7 @@ async function openIt() {
   console.log(JSON.stringify(out));
 }
 
-/** What a block costs a wallet that follows the chain, until it is in memory and handed to the system. */
+/** Measures a block in a wallet that follows the chain, until it is in memory and passed to the system. */
 async function connecting(wallet) {
   const [[own]] = [...wallet.book.destinations()];
   const script = pays(Buffer.from(own, 'latin1').subarray(1));

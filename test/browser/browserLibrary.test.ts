@@ -15,7 +15,7 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const hasChromium = existsSync(CHROMIUM);
 if (!hasChromium) console.log(`skipped in part: there is no Chromium at ${CHROMIUM}`);
 
-/** What the wallet found out, and what the node told it. */
+/** Results of the wallet, and notifications from the node. */
 interface Session {
   readonly height: number;
   readonly tip: string;

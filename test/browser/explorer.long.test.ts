@@ -35,7 +35,7 @@ const start: ExplorerStart = {
 };
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
 
-/** How a visitor looks at pages. */
+/** The settings of a browser. */
 interface Look {
   readonly colorScheme: 'light' | 'dark';
   readonly width: number;
@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       expect([path, text]).toEqual([path, expect.stringContaining(option)]);
       expect(text).toContain(rest);
     }
-    // What needs no index is there.
+    // The parts that need no index are present.
     await page.goto(`${base}/name/mindblown`);
     expect(await page.locator('main').innerText()).toContain('To take the name over');
   });

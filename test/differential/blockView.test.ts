@@ -15,7 +15,7 @@ import {
   recordedBlocks,
 } from './support.js';
 
-/** What a parser makes of the bytes: its table, or the text of its refusal. */
+/** The result of a parser: its table, or the text of its error. */
 function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBlock | string {
   try {
     return parse(bytes);

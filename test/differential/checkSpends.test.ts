@@ -54,7 +54,7 @@ interface Coin extends SpentCoin {
 
 interface Case {
   readonly transactions: Transaction[];
-  /** What each input of each transaction but the coinbase spends. */
+  /** The spent coin of each input, for each transaction except the coinbase. */
   readonly coins: (Coin | null)[][];
 }
 

@@ -19,10 +19,10 @@ import { PREFIX } from '../../src/store/rows/keys.js';
 import { changesOf } from '../../src/store/rows/rowRecords.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
 
-/** What the database would hold: latin1 key to row. */
+/** Content of the database: row by latin1 key. */
 type Database = Map<string, Buffer>;
 
-/** What the addon answers, without the memory that its tables lie in: the fallback has none. */
+/** An answer of the addon without the memory that holds its tables. The fallback has no such memory. */
 function withoutMemory(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('packed' in answer)) return answer;
   const { packed, ...tables } = answer;

@@ -11,7 +11,7 @@ export interface Spend {
   /** The script of the spent output. */
   spent: Buffer;
   amount: bigint;
-  /** Of a form that the addon decides, with shortest pushes, and nothing was spoiled afterwards. */
+  /** Whether the script has a form that the addon decides, with the shortest pushes, and was not corrupted afterwards. */
   isPlain: boolean;
 }
 

@@ -9,7 +9,7 @@ import { verifyScript } from '../../src/script/interpreter.js';
 import { makeSpend, type Spend } from './spends.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomOutPoint, randomTx } from './support.js';
 
-/** What a block is checked with from the segwit height on. */
+/** Flags with which a block is checked from the segwit height on. */
 const BLOCK_FLAGS =
   SCRIPT_VERIFY.P2SH |
   SCRIPT_VERIFY.DERSIG |

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a bench prints, and how it ends; its references are left out. */
+/** Runs a bench without its references. Resolves to its output and exit code. */
 async function runToEnd(
   name: string,
   ...args: string[]
@@ -59,7 +59,7 @@ async function runToEnd(
   return { stdout, stderr, code };
 }
 
-/** What a bench prints that ends well. */
+/** The output of a bench that must succeed. */
 async function run(name: string, ...args: string[]): Promise<string> {
   const { stdout, stderr, code } = await runToEnd(name, ...args);
   expect(code, stdout + stderr).toBe(0);

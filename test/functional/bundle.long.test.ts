@@ -69,7 +69,7 @@ function copyProject(): string {
   return copy;
 }
 
-/** What a desktop without Node gives a program. */
+/** The environment of a program on a desktop without Node. */
 function emptyEnvironment(home: string): NodeJS.ProcessEnv {
   mkdirSync(home, { recursive: true });
   return { HOME: home, PATH: '' };

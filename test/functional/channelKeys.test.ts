@@ -262,7 +262,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     await mine(
       ...['a1', 'a2', 'a3', 'a4'].map((name, n) => claim(name, 20 - n, { name, by: '@a' })),
       ...['b1', 'b2'].map((name, n) => claim(name, 10 - n, { name, by: '@b' })),
-      // Neither of these belongs to the channel, and so neither counts.
+      // Neither of these has a valid signature of the channel, so neither counts.
       ...['f1', 'f2'].map((name, n) => claim(name, 5 - n, { name, by: '@a', key: 'of another' })),
     );
     const asked = {

@@ -19,7 +19,7 @@ interface Claim {
   error?: { name: string; text: string };
 }
 
-/** How lbrycrd shows a claim, from the claim trie alone. */
+/** A claim in the answers of lbrycrd, which come from the claim trie. */
 interface TrieClaim {
   claimId: string;
   txId: string;
@@ -72,7 +72,7 @@ class Lives {
     await work().catch((error: unknown) => this.failures.set(title, error));
   }
 
-  /** What the search finds once it is at the tip; it is built first behind the node's start. */
+  /** Results of a search when its index is at the tip. The index is first built after the start of the node. */
   private async search(constraints: object, height: number): Promise<Claim[]> {
     for (;;) {
       const page = await this.node

@@ -22,7 +22,7 @@ function value(title: string, tags: string[]): string {
   return encodeClaim({ channelId: null, signature: null, claim }).toString('hex');
 }
 
-/** How the node is notified of its index, and what takes the index away. */
+/** Arguments for the index, and a function that deletes the index. */
 interface Kept {
   readonly args: readonly string[];
   lose(folder: string): Promise<void> | void;

@@ -29,7 +29,7 @@ async function damage(hash: string, part: 'magic' | 'header'): Promise<void> {
 
 describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
   it('methods that read the block answer like the reference, and the node continues', async () => {
-    // What was answered before may be answered again: here everything is to be read.
+    // Without the cache of answers, because each answer must be read from disk.
     node = await startRegtest({ args: ['-txindex', '-rpccache=0'] });
     const { rpc } = node;
     const hashes = await rpc<string[]>('generatetoaddress', [10, ADDRESS]);

@@ -13,7 +13,7 @@ import { buildScene, type Scene } from './support/corruption/scene.js';
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const CASES = full ? 500 : 50;
-/** What all cases may take; a bound for what hangs, and not what they take: some three seconds each on an idle machine. */
+/** Time limit of all cases, only to end a run that hangs. A case takes some three seconds on an idle machine. */
 const MOST_MS = full ? 10_800_000 : 3_600_000;
 /** Nodes that run at once. */
 const LANES = 2;
@@ -65,7 +65,7 @@ describe('a damaged folder', () => {
   );
 });
 
-/** What two fallbacks say differently of the chain, cut short. */
+/** Differences between the answers about the chain of two intact copies, shortened. */
 function differences(one: Twin, other: Twin): string[] {
   const about = ({ asked, acted }: Twin): Answer[] =>
     [...asked, ...acted].filter(({ kind }) => kind === 'chain');
@@ -88,7 +88,7 @@ function described({ number, damage, detail }: CaseResult): string {
   return `seed ${seed} case ${number}: ${damage.state}, ${damage.path} ${damage.what}\n  ${detail}`;
 }
 
-/** How many cases of each kind of file ended how. */
+/** Number of cases by kind of file and outcome. */
 function summary(results: readonly CaseResult[]): string {
   const lines = new Map<string, Map<string, number>>();
   for (const { damage, outcome } of results) {

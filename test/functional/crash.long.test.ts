@@ -98,7 +98,7 @@ describe.runIf(source)('crashes during an import', () => {
     let random = 12345;
     while (kills < 50) {
       random = (random * 1103515245 + 12345) & 0x7fffffff;
-      // From before the database is open to well into the import.
+      // At times from before the database is open to well into the import.
       if (!(await runAndKill(dataDir, 150 + (random % 900), {}))) break;
       kills++;
     }

@@ -33,7 +33,7 @@ afterAll(async () => {
   await node?.stop();
 }, HANG_MS);
 
-/** What the program prints, and its exit code. */
+/** The output of the program, and its exit code. */
 function run(args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [program('lbcnet'), ...args], (error, out, err) =>
@@ -217,7 +217,7 @@ describe('the first session with a hub', { timeout: HANG_MS }, () => {
     for (const { line, body } of examplesOf(reference, 'lbcnet')) {
       const { method, params } = JSON.parse(body) as ExampleCall;
       if (method === 'stop') continue;
-      // No peer has the blob: the example waits for it in vain.
+      // No peer has the blob, so the example ends at its time limit.
       const given = 'timeout' in params ? { ...params, timeout: 1 } : params;
       const { error } = (await daemon.ask({ method, params: given })) as ExampleAnswer;
       // A placeholder may be refused for its value, such as the id of a claim that does not exist.

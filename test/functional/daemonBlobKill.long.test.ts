@@ -27,7 +27,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** What was acknowledged until the kill. */
+/** The blobs that were acknowledged before the kill. */
 async function writeUntilKilled(lines: number, ...mode: string[]): Promise<Done[]> {
   const child = spawn(process.execPath, [WRITER, folder.path, ...mode], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -16,7 +16,7 @@ interface Status {
 
 const statusOf = (daemon: TestDaemon) => daemon.call<Status>('status');
 
-/** What the command line prints, and its exit code. */
+/** The output of the command line, and its exit code. */
 function commandLine(daemon: TestDaemon, ...args: string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [program('lbcnet'), `--api=127.0.0.1:${daemon.port}`, ...args]);
   let said = '';

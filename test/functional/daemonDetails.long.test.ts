@@ -222,7 +222,7 @@ async function ask(port: number, method: string, params: Json): Promise<Verdict>
   return response.ok ? (JSON.parse(text) as Verdict) : { error: { code: response.status, message: text } };
 }
 
-/** What is compared: the class of an error; of a list the ids and the page; else the answer itself. */
+/** The compared part of an answer: the class of an error; the ids and the page of a list; otherwise the answer itself. */
 function essence({ result, error }: Verdict): unknown {
   if (error) return `${error.code} ${error.data?.name}`;
   const page = result as { items?: Json[] } & Json;

@@ -102,7 +102,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
           writeSync(fd, piece);
         }
       } catch {
-        // No further piece of this size fits.
+        // There is no space for another chunk of this size.
       }
     }
     fsyncSync(fd);

@@ -28,7 +28,7 @@ const SEED = 'carbon smart garage balance margin twelve chest sword toast envelo
 const FILE_BYTES = 6_000_000;
 /** Upload rate of the publisher while a download is to be cut off: at it a file takes 40 s. */
 const SLOW_BYTES_PER_SECOND = 150_000;
-/** What each daemon finds in the folder. */
+/** The files that each daemon finds in the folder. */
 const TITLES = ['finished', 'stopped', 'running', 'partial', 'headless'] as const;
 
 interface File {

@@ -53,7 +53,7 @@ interface Utxo {
 
 /** First byte of a script with a claim, an update, a support. */
 const KINDS: Readonly<Record<string, string>> = { b5: 'claim', b7: 'claim', b6: 'support' };
-/** What coins that two transactions spend lead to. */
+/** Errors that follow if two transactions spend the same coin. */
 const CONFLICTS = /conflict|missing inputs|missingorspent/i;
 /** Steps in which all lists are counted again, beside those after which they are anyhow. */
 const RECOUNT_EVERY = STEPS > 100 ? 10 : 1;
@@ -61,16 +61,16 @@ const VIOLENT = ['reorganised', 'killed', 'restarted'];
 /** A deed is killed within so many milliseconds: by then most are done. Arbitrary. */
 const LONGEST_LIFE_MS = 150;
 const MOST_ACCOUNTS = 3;
-/** Of 1 LBC for each, lest the first steps have nothing to pay with. */
+/** Number of first coins of 1 LBC each, so that the first steps can pay. */
 const FIRST_COINS = 4;
 
 class Owner {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnet-life-'));
-  /** What was acknowledged. */
+  /** Acknowledged addresses, accounts and channel keys. */
   readonly shown = new Set<string>();
   readonly accounts = new Set<string>();
   readonly channelKeys = new Set<string>();
-  /** By key the values that it may have: more than one where it is not known whether the last one was taken. */
+  /** The possible values by key: several if it is unknown whether the last one was stored. */
   readonly preferences = new Map<string, unknown[]>();
   readonly hubPort: number;
   daemon!: TestDaemon;
@@ -115,7 +115,7 @@ class Owner {
     this.channelKeys.add(pem!);
   }
 
-  /** What is lost of that which was acknowledged, or of the keys to the channels that it made. */
+  /** Describes an acknowledged item, or the key of an own channel, that is lost; empty if there is none. */
   async lost(): Promise<string> {
     const exported = JSON.parse(await this.call<string>('wallet_export')) as {
       accounts: { certificates: Record<string, string> }[];

@@ -86,7 +86,7 @@ interface Case {
 
 const isNumber = (value: string): boolean => /^-?\d/.test(value);
 
-/** Where verdicts differ for a reason. */
+/** Calls whose results differ for a reason. */
 const REASONED: readonly { readonly why: string; readonly applies: (one: Case) => boolean }[] = [
   {
     why: 'A number is taken by its text, since the command line sends digits so; there it is refused, or no text is found.',

@@ -55,7 +55,7 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
     });
     return (ids[label] = outputs[0]!.claim_id);
   }
-  /** What both answer, as it is and with what differs for a reason taken out. */
+  /** Calls both daemons and compares the answers without the parts that differ for a reason. */
   async function both(method: string, params: object, alike: (answer: Json) => Json = (answer) => answer) {
     const [wanted, answer] = [await theirs.call<Json>(method, params), await our.call<Json>(method, params)];
     expect(alike(answer), JSON.stringify(params)).toEqual(alike(wanted));

@@ -106,7 +106,7 @@ afterAll(async () => {
 describe('two wallets', () => {
   let ours: TestDaemon;
   let theirs: TestDaemon;
-  /** What both together have. */
+  /** The sum of both balances. */
   let sum = 0n;
 
   /** Makes something, after which both together have less by its fee, and the node has all that they have. */
@@ -304,7 +304,7 @@ describe('a process that is killed', () => {
     expect(new Set(items.map(({ value }) => value.public_key)).size).toBe(2);
     for (const { name } of items)
       await wallet.call('channel_sign', { channel_name: name, hexdata: '00', salt: '1' });
-    // Nothing stayed reserved: all that is not a channel can be sent.
+    // No coin remains reserved: everything except the channel can be sent.
     const all = await wallet.call<Made>('account_fund', { everything: true });
     expect(parseLbc(all.outputs[0]!.amount) + parseLbc(all.total_fee)).toBe(total - COIN / 5n);
   });

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What was done until the kill. */
+/** The changes that were acknowledged before the kill. */
 async function writeUntilKilled(lines: number): Promise<Done[]> {
   const child = spawn(process.execPath, [WRITER, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   writers.push(child.pid!);
@@ -78,7 +78,7 @@ it('loses no acknowledged change', async () => {
         key,
       ).toEqual([true, true]);
     expect(wallet.account().account.channelKeys.size).toBeGreaterThanOrEqual(channelKeys);
-    // What was whole and had not taken the file's place when the kill came stays.
+    // Complete files that had not replaced the wallet file at the kill remain.
     for (const name of readdirSync(folder).filter((one) => one !== 'w')) {
       expect(name).toMatch(/^w\.tmp\.[0-9]+$/);
       expect(parseWalletText(readFileSync(join(folder, name), 'utf8')).has('accounts')).toBe(true);
@@ -88,7 +88,7 @@ it('loses no acknowledged change', async () => {
   expect(accounts.size).toBeGreaterThan(5);
 });
 
-/** What was being set when the kill came may be in the file or not. */
+/** The value that was being set at the kill may be in the file or not. */
 function isThatOrLater(found: string, done: string): boolean {
   const rankOf = (value: string): number[] => {
     const [writer, n] = value.split(' ').map(Number);

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, freePort, program } from './support/node.js';
 
 const LIMIT = 400;
-/** What is left of it beside files, peers and -addnode. */
+/** Number of descriptors that remain beside files, peers and -addnode. */
 const HTTP_CONNECTIONS = LIMIT - 150 - 125 - 8;
 
 let child: ChildProcess | null = null;

@@ -138,7 +138,7 @@ describe('an explorer of names', () => {
         ...{ height, claims, owner, lastTakeoverHeight, events },
       });
       expect(backwards.map(facts)).toEqual(life.toReversed().map(facts));
-      // Of the tip it is kept, until a block changes the name.
+      // The answer about the tip is cached until a block changes the name.
       const latest: HistoryPage = await node.rpc('getnamehistory', [name, 0, tip, 5, false, 'newest']);
       expect(await node.rpc('getnamehistory', [name, 0, tip, 5, false, 'newest'])).toEqual(latest);
       for (const { height, blockhash, owner, lastTakeoverHeight, claims } of life) {

@@ -67,7 +67,7 @@ interface EventsPage {
 
 let node: RegtestNode;
 let source: ClaimSource;
-/** What a subscriber was notified of claims while the chain grew, by block. */
+/** Claim notifications of a subscriber while the chain grew, by block. */
 const told = new Map<string, Record<string, unknown>[]>();
 let socket: WebSocket;
 
@@ -130,7 +130,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Where each transaction is and who spends each output, from all blocks. */
+/** The position of each transaction and the spender of each output, from all blocks. */
 function indexed(blocks: readonly Block[]) {
   const places = new Map<string, { block: Block; position: number; tx: Tx }>();
   const spenders = new Map<string, { txid: string; n: number; height: number; blockhash: string }>();

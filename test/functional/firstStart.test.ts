@@ -1,4 +1,4 @@
-/** What a first start says, line by line, where no terminal is. */
+/** The lines that a first start prints without a terminal. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

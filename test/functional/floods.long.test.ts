@@ -74,7 +74,7 @@ describe('floods', () => {
   let node: RegtestNode;
   let honest: RegtestNode;
   let atFirst: number;
-  /** Of the first blocks. */
+  /** Hashes of the first blocks. */
   const hashes: Buffer[] = [];
   const heightOf = (): Promise<number> => node.rpc<number>('getblockcount');
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe('floods', () => {
     /** It sends no more than that. */
     once?: boolean;
   }
-  /** What each of the peers sends again and again. */
+  /** The bytes that each peer sends repeatedly. */
   const floods: [string, (peer: number) => Buffer | Promise<Buffer>, Ways?][] = [
     ['ids of transactions', () => frame('inv', unknownItems(INV_TX))],
     [
@@ -188,7 +188,7 @@ describe('floods', () => {
       `${what}: ${grown} MiB more than at first; ${Math.round(sent / MIB)} MiB sent in ${seconds} s`,
     );
     expect(peak - atFirst).toBeLessThan(BOUND);
-    // What they sent last is still worked on.
+    // Waits until the last messages of the peers were processed.
     await until('quiet', async () => (await node.rpc<number>('getconnectioncount')) <= 1, 300_000);
   });
 

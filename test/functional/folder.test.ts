@@ -267,7 +267,7 @@ describe('a data folder', () => {
     await node!.rpc('generatetoaddress', [2, ADDRESS]);
     await stop();
     const inFolder = (name: string): string => join(dataDir, 'regtest', name);
-    // What the node can do without is quarantined.
+    // Files that the node does not need are quarantined.
     for (const name of ['mempool.dat', 'peers.dat', 'banlist.dat', 'fee_estimates.dat']) {
       rmSync(inFolder(name), { recursive: true, force: true });
       mkdirSync(join(inFolder(name), 'inside'), { recursive: true });
@@ -280,7 +280,7 @@ describe('a data folder', () => {
     expect(await node!.exited).toBe(0);
     node = null;
     expect(existsSync(join(inFolder('mempool.dat.damaged'), 'inside'))).toBe(true);
-    // What it cannot do without stops it.
+    // Any other file stops the start.
     for (const name of ['reindexing', 'debug.log']) {
       rmSync(inFolder(name), { recursive: true, force: true });
       mkdirSync(inFolder(name));

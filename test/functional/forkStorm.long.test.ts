@@ -183,7 +183,7 @@ describe.runIf(binary)('chains mined by lbrycrd across the forks', () => {
   let [compared, skipped] = [0, 0];
   afterAll(() => console.log(`${compared} chains compared, ${skipped} skipped because lbrycrd ended`));
 
-  /** Lets lbrycrd mine a whole chain, and compares all of it. */
+  /** Mines a whole chain with lbrycrd and compares all answers. */
   async function compare(seed: number, us: RegtestNode): Promise<void> {
     const chain = new ForkChain(seed, us, await startThem(), startThem);
     await chain.mine(PREMINED);

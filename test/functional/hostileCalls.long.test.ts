@@ -26,14 +26,14 @@ const full = process.env['LBCNODE_FULL'] === '1';
 const MIB = 1 << 20;
 /** For a request that only some methods understand: all that it may be, or a tenth. */
 const SPECIAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 31_000_000 : 3_000_000));
-/** Of each of the thousands that all parameters of all methods get. */
+/** Size of each of the thousands of values for all parameters of all methods. */
 const GENERAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 3_000_000 : 400_000));
-/** By the time in which the loop's thread ran, whatever else the machine does. */
+/** Time limit in which the loop's thread may run without a break, independent of other programs. */
 const MOST_HELD_MS = 100;
 /** Garbage included, which the collector leaves as long as there is memory. */
 const MOST_BYTES = 1500 * MIB;
 
-/** Of the port that answers as lbcwallet does. */
+/** The port that answers as lbcwallet does. */
 let walletPort = 0;
 
 interface Hostile {
@@ -139,7 +139,7 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
     const began = performance.now();
     const { status, text: answer } = await send(node);
     const tookMs = performance.now() - began;
-    // What the loop was held is noted in its next turn.
+    // The time for which the loop was blocked is written in its next turn.
     await node.rpc('uptime');
     const held = readFileSync(notes, 'utf8').trim().split('\n');
     const cost: Cost = {
@@ -163,7 +163,7 @@ describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
       if (HOSTILE_ONLY !== undefined && !new RegExp(HOSTILE_ONLY).test(call.name)) continue;
       sent++;
       let { heldMs, peakBytes: peak } = await costOf(call);
-      // What was the collector's, or the machine's, is not met each time.
+      // Pauses of the collector or of the machine do not occur each time.
       for (let again = 0; again < 2 && (heldMs > MOST_HELD_MS || peak > MOST_BYTES); again++) {
         const cost = await costOf(call);
         heldMs = Math.min(heldMs, cost.heldMs);

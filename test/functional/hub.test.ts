@@ -32,7 +32,7 @@ const HEADER_BYTES = 112;
 type HistoryEntry = { tx_hash: string; height: number; fee?: number };
 type Info = { block_height: number; merkle?: string[]; pos?: number };
 
-/** As lbry-sdk computes it from a history. */
+/** The status that lbry-sdk computes from a history. */
 function statusOf(history: readonly HistoryEntry[]): string | null {
   if (history.length === 0) return null;
   const text = history.map(({ tx_hash, height }) => `${tx_hash}:${height}:`).join('');

@@ -71,7 +71,7 @@ async function blockedOf(...urls: string[]): Promise<string[]> {
   });
 }
 
-/** What a search for these claims finds, and how much it says that it leaves out. */
+/** The results of a search for these claims, and the numbers that it leaves out. */
 async function found(...labels: string[]): Promise<{ rows: string[]; total: number; blocked: number }> {
   const ids = labels.map((label) => actor.idOf(label));
   const { txos, total, blocked, blockedTotal } = await outputs('search', { claim_ids: ids });
@@ -85,7 +85,7 @@ async function found(...labels: string[]): Promise<{ rows: string[]; total: numb
 
 beforeAll(async () => {
   await start();
-  // Of whatever node runs.
+  // Uses whichever node is running.
   const purse = new ClaimPurse({ rpc: (method, params) => node.rpc(method, params) } as RegtestNode);
   await purse.fill();
   actor = new ClaimActor(purse, 'unnamed');
@@ -153,7 +153,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   expect(await client.call('blockchain.claimtrie.search', { channel: '@makes' })).toBe('');
   expect((await outputs('getclaimbyid', [actor.idOf('one')])).txos[0]!.meta.case).toBe('claim');
 
-  // What is filtered resolves.
+  // A filtered claim still resolves.
   await mine(abandon('channel ban'), claim('filter', 1, { name: 'filter', reposts: 'alone', by: 'filters' }));
   await untilBlocked([]);
   const withoutAlone = { rows: ['one', 'two', 'copy', 'makes'], total: 5, blocked: 1 };

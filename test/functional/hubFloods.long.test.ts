@@ -46,7 +46,7 @@ function openSocket(): Promise<Socket> {
   });
 }
 
-/** What a round of what a wallet asks takes as a rule: the middle of some rounds. */
+/** Median time of a round of wallet requests, in milliseconds. */
 async function roundMs(rounds: number): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < rounds; n++) {
@@ -88,7 +88,7 @@ interface HubInfo {
 
 type Request = readonly [method: string, params: readonly unknown[]];
 
-/** What makes an answer larger by far than its request. */
+/** Requests whose answers are much larger than the requests. */
 const HEADERS: readonly Request[] = Array.from({ length: 50 }, () => [
   'blockchain.block.headers',
   [0, BLOCKS],
@@ -257,7 +257,7 @@ describe('subscriptions', () => {
   it('of 1,000 addresses are answered at once', async () => {
     const addresses = Array.from({ length: 1000 }, (_, n) => addressOf(n));
     await honest.call('blockchain.address.subscribe', addresses);
-    // By turns with as many calls about one, so that the machine is as busy with either.
+    // In turns with the same number of single calls, so that the load of the machine is the same for both.
     let [togetherMs, singlyMs] = [0, 0];
     for (let turn = 0; turn < 5; turn++) {
       const beganMs = performance.now();

@@ -122,7 +122,7 @@ describe('headers', () => {
     const { branch, root, ...headers } = answer;
     expect(headers).toEqual({ hex: await rawHeaders(30, 8), count: 8, max: 40_960 });
     expect(root).toBe(hashToHex(level[0]!));
-    // Of the last header that is sent.
+    // The proof is that of the last header.
     const proven = branch.map(hashFromHex).reduce((hash, sibling, n) => {
       const isRight = (37 >> n) & 1;
       return sha256d(Buffer.concat(isRight ? [sibling, hash] : [hash, sibling]));

@@ -12,7 +12,10 @@ const ANSWERS_EARLY = 'Importing blocks; RPC calls are answered meanwhile';
 const BLOCKS = 10;
 /** The same blocks so often are read and passed over, as a rule long enough to ask something meanwhile. */
 const TIMES = 6000;
-/** Of attempts with four times as many each, where a machine is faster than that or held the test up. */
+/**
+ * Number of attempts, each with four times as many copies of the blocks, in case the machine is fast or the test was
+ * interrupted.
+ */
 const ATTEMPTS = 4;
 
 interface ChainInfo {

@@ -16,7 +16,9 @@ const bench = shared('bench/bench-40x1000.dat.gz');
 const ELSEWHERE = 'n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi';
 const RULES = '-supportdelay=proportional';
 
-/** Where the two part with claims in the pool: around the all-claims fork, both expirations and the fork between them. */
+/**
+ * Heights at which the two nodes are separated with claims in the mempool: at the all-claims fork, and around both expirations.
+ */
 const PARTINGS = [346, 498, 598, 797, Infinity];
 const LAST_HEIGHT = 860;
 const EMPTY_TRIE = '1'.padStart(64, '0');

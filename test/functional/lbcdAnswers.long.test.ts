@@ -20,21 +20,21 @@ const lbcd = referenceBinary('LBCD');
 
 const KEPT = buildClaimPrefix(Buffer.from('kept'), Buffer.from('value'));
 
-/** Where the two part with what they say of a chain: before and past the forks, and around expirations. */
+/** Heights at which all names are compared: before and after the forks, and around expirations. */
 const HEIGHTS = [131, 200, 247, 248, 249, 250, 251, 300, 347, 348, 349, 350, 500, 640, 799, 800, 801, 930];
 const LAST_HEIGHT = 1000;
 const PREMINED = 130;
-/** What is made here expires in the block that extends terms in lbcd, and lives on in lbrycrd and here. */
+/** A claim of this block expires in lbcd in the block that extends terms. In lbrycrd and here it does not expire. */
 const EXTENSION_DUE = 300;
 /** lbcd refuses the block of the hash fork while no claim is active: one is made before it. */
 const HASH_FORK = 349;
-/** What is made in this block under a name that is not normalized waits for other claims there than in lbrycrd and here. */
+/** A claim of this block with a name that is not normalized has another delay in lbcd than in lbrycrd and here. */
 const FORK = 250;
 const isNormalized = (name: Buffer): boolean => Buffer.compare(normalizeName(name), name) === 0;
 /** Seeds from 101 on abandon more, so that names lose their claims and have supports still. */
 const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,6,106').split(',').map(Number);
 const MUCH_ABANDONED = { claims: 3, supports: 3, updates: 1 };
-/** From 201 on much is spent in the block that makes it, and from 301 on both. */
+/** From 201 on many outputs are spent in the block that creates them; from 301 on seeds do both. */
 const SHORT_LIVED = { claims: 4, supports: 3, updates: 2, followed: 6 };
 
 function sharesOf(seed: number): Shares | undefined {
@@ -127,7 +127,7 @@ function within(us: unknown, them: unknown): unknown {
   return Object.fromEntries(shown);
 }
 
-/** What says something of the node and not of the chain. */
+/** Members that depend on the node and not on the chain. */
 const OWN_MATTERS: Readonly<Record<string, readonly string[]>> = {
   getmininginfo: ['errors', 'genproclimit', 'networkhashps', 'pooledtx'],
   getblocktemplate: ['curtime', 'maxtime', 'longpollid', 'version'],

@@ -1,4 +1,4 @@
-/** What the log says when a block is refused for claims that lbcd may keep in another way. */
+/** Log messages when a block is refused for claims that lbcd may decide differently. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

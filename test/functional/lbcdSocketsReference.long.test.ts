@@ -61,7 +61,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     return one;
   }
 
-  /** What both were told since the last time, which must be the same. */
+  /** Notifications of both since the last call, which must be equal. */
   async function told(what: string): Promise<string[]> {
     await ours.result('getblockcount');
     await theirs.untilTrue(() => theirs.notes.length >= ours.notes.length, `as many notifications: ${what}`);

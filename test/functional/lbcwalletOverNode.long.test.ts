@@ -207,7 +207,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     const txid = await wallet.rpc<string>('sendrawtransaction', signed.hex);
     await mine();
     await followed();
-    // What lbcwallet does not know it passes on to the node.
+    // lbcwallet forwards unknown methods to the node.
     const { claims } = await wallet.rpc<{ claims: { txid: string }[] }>('getclaimsforname', 'by-lbcwallet');
     expect(claims).toMatchObject([{ txid }]);
     await until(

@@ -54,7 +54,7 @@ const OTHERWISE: Readonly<Record<string, RegExp>> = {
 interface Side {
   readonly call: Call;
   readonly mine: (blocks: number, address?: string) => Promise<unknown>;
-  /** What the side's own names stand for. */
+  /** The names that stand for values of each side. */
   readonly names: Map<string, string>;
 }
 

@@ -39,7 +39,7 @@ afterAll(async () => {
   await node?.stop();
 });
 
-/** What is compared of a notification. */
+/** The compared part of a notification. */
 const shown = ({ method, params }: LbcdMessage): unknown => [method, params];
 
 it('answers the calls of lbcwallet, and notifies it', async () => {
@@ -65,7 +65,7 @@ it('answers the calls of lbcwallet, and notifies it', async () => {
   expect((await socket.take(told.length)).map(shown)).toEqual(told.map(shown));
 });
 
-/** As lbcwallet restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
+/** The calls of lbcwallet when it restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
 it('a restored wallet finds the payments of the session by filters', async () => {
   const prefixes = addressPrefixesOf(regtestParams);
   const addresses = new Set(

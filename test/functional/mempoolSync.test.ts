@@ -150,7 +150,7 @@ describe('the mempools of two nodes', () => {
     await b.rpc('generatetoaddress', [2, OPEN_ADDRESS]);
     await meet();
     await untilSameTip([a, b]);
-    // What only the losing branch held is back on that side, without what now conflicts.
+    // Transactions that only the losing branch had return to the mempool of that side, except those that conflict now.
     await until('the reorganisation', async () => (await ids(a)).join() === freed.id);
     expect(await ids(b)).toEqual([]);
     // Sent again by its owner, it gets over.

@@ -75,7 +75,7 @@ function install(name: string, args: string): void {
   chmodSync(path, 0o755);
 }
 
-/** What one of lbcnet's methods answers, by the command line. */
+/** The answer of a method of lbcnet, by the command line. */
 async function ask<Answer>(command: string): Promise<Answer> {
   const program = new Started(`lbcnet ${command}`, env);
   expect(await program.exited, program.output).toBe(0);

@@ -133,7 +133,7 @@ describe('chainquery', () => {
       ],
     });
     expect(await get('getrawmempool', true)).toEqual({});
-    // As lbrycrd without its -deprecatedrpc.
+    // The same as lbrycrd without -deprecatedrpc.
     expect((await call('getclaimsintrie', [])).error).toMatchObject({ code: -32 });
     expect(await get('getbalance')).toBeGreaterThan(0);
   });
@@ -161,7 +161,7 @@ describe('a pool of yiimp', () => {
         longpollid: TEXT,
       });
     }
-    // As lbrycrd, where blocks hold witnesses.
+    // The same as lbrycrd when segwit is active.
     expect((await call('getblocktemplate', [{}])).error).toMatchObject({ code: -8 });
     expect((await call('submitblock', [])).error).toMatchObject({ code: -1 });
     expect(await get('submitblock', await get('getblock', claimBlock, 0))).toBe('duplicate');
@@ -441,7 +441,7 @@ describe('the wallet of dcrdex', () => {
       value: NUMBER,
       scriptPubKey: { hex: HEX },
     });
-    // As in lbcd, an output is there until a block spends it.
+    // As in lbcd, an output is unspent until a block spends it.
     expect(await get('gettxout', coin.txid, coin.vout, true)).toMatchObject({ value: coin.amount });
     const before = await get<string>('getbestblockhash');
     await node.rpc('generatetoaddress', [1, address]);

@@ -1,4 +1,4 @@
-/** What others are notified of the node: a ZeroMQ subscriber in a process of its own, and a WebSocket client. */
+/** Notifications of the node: to a ZeroMQ subscriber in a process of its own, and to a WebSocket client. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -77,7 +77,7 @@ beforeAll(async () => {
     args: [
       ...['hashblock', 'hashtx', 'rawblock', 'rawtx', 'claim'].map((topic) => `-zmqpub${topic}=${all}`),
       `-zmqpubhashblock=${second}`,
-      // What a burst of blocks brings must not be dropped here.
+      // Messages of a burst of blocks must not be dropped here.
       '-zmqpubrawtxhwm=0',
       '-zmqpubhashblockhwm=0',
       '-ws',
@@ -138,7 +138,7 @@ const ofTxs = (txs: readonly { txid: string; hex: string }[]): string[] =>
   txs.flatMap(({ txid: id, hex }) => [`hashtx ${id}`, `rawtx ${hex}`]);
 const ofTip = ({ hash, raw }: Block): string[] => [`hashblock ${hash}`, `rawblock ${raw}`];
 
-/** As `expected` has it: claim messages by what happened to which name. */
+/** A message in the form of `expected`: claim messages by event and name. */
 function shown({ topic, body }: Heard): string {
   if (topic !== 'claim') return `${topic} ${body}`;
   const message = JSON.parse(Buffer.from(body, 'hex').toString()) as ClaimMessage;

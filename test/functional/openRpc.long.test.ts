@@ -1,2 +1,2 @@
-/** What `rpc.discover` says: the tests of `openRpc.test.ts` for all profiles. */
+/** Tests of `rpc.discover`: those of `openRpc.test.ts` for all profiles. */
 import './openRpc.test.js';

@@ -57,7 +57,7 @@ const table = new MethodTable(METHODS);
 let node: RegtestNode;
 let peer: RegtestNode;
 const documents = {} as Record<Profile, Document>;
-/** What was answered to each call, by profile. */
+/** The answers to all calls, by profile. */
 const answered: { readonly call: RecordedCall; readonly text: string }[] = [];
 
 async function ask(
@@ -114,7 +114,7 @@ describe.each(IS_LONG ? PROFILES : PROFILES.slice(0, 1))('the document of the %s
     ajv.addFormat('regex', (text: string) => new RegExp(text, 'u') instanceof RegExp);
     ajv.addFormat('uri', (text: string) => URL.canParse(text));
     ajv.addFormat('uri-reference', true);
-    // What OpenRPC's schema refers to: JSON Schema draft 7, and a definition that it has elsewhere.
+    // Schemas to which OpenRPC's schema refers: JSON Schema draft 7, and a definition that is stored elsewhere.
     const jsonSchemaId = 'https://meta.json-schema.tools';
     ajv.addMetaSchema({ ...jsonSchemaDraft7, $id: jsonSchemaId });
     const reference = { properties: { $ref: { type: 'string' } } };
@@ -132,7 +132,7 @@ describe.each(IS_LONG ? PROFILES : PROFILES.slice(0, 1))('the document of the %s
     for (const { call, text } of answered.filter((one) => one.call.profile === profile)) {
       const { result } = document.methods.find(({ name }) => name === call.method)!;
       const validate = compile(result.schema);
-      // As a stock client reads it: numbers as doubles.
+      // Parses the answer as a usual client does: numbers are doubles.
       if (!validate(JSON.parse(text).result)) {
         problems.push(`${callKey(call)}: ${JSON.stringify(validate.errors?.slice(0, 3))}`);
       }

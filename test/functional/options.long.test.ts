@@ -198,7 +198,7 @@ describe('a user without a home folder', () => {
       'Error: The home folder is unknown: HOME is not set, and the user has no entry in the password file. Specify the data folder with -datadir=<dir>.\n';
     const quiet = ['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0'];
     const bare = asNobody('lbcnode', quiet);
-    // Where the programs lie the user may have no right to read.
+    // The user may have no permission to read the folder of the programs.
     if (/EACCES|permission denied/i.test(bare.stderr)) skip('that user may not read the programs');
     expect(bare).toMatchObject({ status: 1, stderr: homeless });
     expect(asNobody('lbcnode-cli', ['getblockcount'])).toMatchObject({ status: 1, stderr: homeless });

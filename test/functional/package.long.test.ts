@@ -22,7 +22,7 @@ import { freePort } from './support/node.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
-/** Of all files, with the native parts for one kind of machine: half of what it was before needless files were left out. */
+/** Maximum size of all files with the native parts for one platform. */
 const MAX_UNPACKED_BYTES = 20.5e6;
 /** These are not copied to the folder that is packed: they are linked there or not needed. */
 const NOT_COPIED = ['.git', 'build', 'node_modules', 'prebuilds', 'test', 'vendor'];

@@ -1,4 +1,4 @@
-/** What the operator bounds of a mempool, in a real process: its size, the age of what waits, and fees that are learned. */
+/** Limits of the mempool in a real process: its size, the age of unconfirmed transactions, and fee estimation. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ describe('the limits of the mempool', () => {
   function spending(txid: string, valueSat: bigint, count: number, feeSat: bigint): string {
     const each = (valueSat - feeSat) / BigInt(count);
     const outputs: TxOutput[] = Array.from({ length: count }, () => ({ value: each, script: OPEN_SCRIPT }));
-    // What the division leaves over would be fee.
+    // Adds the remainder of the division, which would otherwise be a fee.
     outputs[0]!.value += valueSat - feeSat - each * BigInt(count);
     const input = {
       prevout: { hash: hashFromHex(txid), index: 0 },

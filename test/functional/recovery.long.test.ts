@@ -53,7 +53,7 @@ describe('recovery', () => {
   it('continues with the block files where an interrupted start left off', async () => {
     await start();
     const tip = (await generate(120)).at(-1);
-    // Nothing was flushed so far, so that the next start has all blocks to read.
+    // No data was flushed so far, so the next start must read all blocks.
     await node.kill();
     for (const height of [50, 90]) {
       const { status, stdout } = runToEnd(dataDir, ['-printtoconsole', `-stopatheight=${height}`]);
@@ -180,7 +180,7 @@ describe('recovery', () => {
     const submit = (): Promise<unknown> => node.rpc('submitblock', [block.raw.toString('hex')]);
     expect(await submit()).toBe('bad-txns-inputs-missingorspent');
     await node.stop();
-    // As long as the row is wrong the verdict is the same.
+    // The verdict is the same as long as the row is wrong.
     await start();
     expect(await node.rpc('getblockcount')).toBe(102);
     expect(await node.rpc('getchaintips')).toMatchObject([

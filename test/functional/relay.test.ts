@@ -1,4 +1,4 @@
-/** What nodes tell one another: blocks, compact blocks, transactions; and whom they refuse. */
+/** Relay between nodes: blocks, compact blocks and transactions, and peers that they refuse. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import {

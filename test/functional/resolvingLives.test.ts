@@ -1,4 +1,4 @@
-/** What URLs and searches find through the lives of `scenarios/resolvingLives.ts`, on a node with claim index and search. */
+/** Results of URLs and searches in `scenarios/resolvingLives.ts`, on a node with claim index and search. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Step } from './scenarios/claimLives.js';
 import { RESOLVING, type Look, type ResolvingLife } from './scenarios/resolvingLives.js';
@@ -119,7 +119,7 @@ async function resolve(url: string): Promise<Answer> {
   return answer[url]!;
 }
 
-/** What the search finds once its index is built and at the tip. */
+/** Results of a search when its index is built and at the tip. */
 async function search(constraints: object, height: number): Promise<Answer[]> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** What docs/scaling.md says: two nodes behind a proxy, and two hubs over one PostgreSQL database. */
+/** Tests of docs/scaling.md: two nodes behind a proxy, and two hubs with one PostgreSQL database. */
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,7 +111,7 @@ describe('two nodes behind a proxy', () => {
       ['getaddressbalance', ADDRESS],
     ] as const) {
       const answers = [await proxy.call(method, params), await proxy.call(method, params)].map((answer) => {
-        // Of the disk of each node.
+        // The size on the disk of each node is not compared.
         delete (answer as { disk_size?: number }).disk_size;
         return answer;
       });

@@ -179,7 +179,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
 
   it('verifies claims of a channel with a new key, and of a claim that is signed again', async () => {
     const belonging = { channel_ids: [channelId], has_channel_signature: true };
-    /** What the daemon verifies by itself, and what the hub says. */
+    /** The daemon's own verification and the answer of the hub are equal. */
     const agrees = async (isValid: boolean): Promise<void> => {
       const claim = await resolve('film');
       expect(claim.is_channel_signature_valid).toBe(isValid);

@@ -38,7 +38,7 @@ type Line =
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 /** The file bytes of the recorded file; what it holds is not recorded. */
 const FILE_BYTES = 5200;
-/** What the recorded daemon was started without, beside what lbcnet does not have. */
+/** Components that the recorded daemon did not start, beside those that lbcnet does not have. */
 const SKIPPED = [
   'background_downloader',
   'dht',
@@ -140,7 +140,7 @@ const MAKING = /_(?:create|update|send|fund|spend|abandon|repost)$|^publish$/;
 const OF_FILE = /\.(?:key|stream_hash)$/;
 /** The of account of the account that `wallet_create` made without showing it. */
 const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
-/** What the recording hides, except for the folder. */
+/** Masks of the recording, except the one of the folder. */
 const MASK = /<(?!DIR>)[A-Z_]+>/;
 const quote = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /** Whether ours is the recorded text with anything in place of its masks. */
@@ -383,7 +383,7 @@ interface Rule {
   readonly covers: (call: Call, difference: Difference) => boolean;
 }
 
-/** What is accepted of single values. */
+/** Accepted differences of single values. */
 const RULES: readonly Rule[] = [
   {
     row: 'text of a wrong amount',

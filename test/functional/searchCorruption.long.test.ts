@@ -51,7 +51,7 @@ describe('the file of the index', () => {
   it('with a flipped bit is rebuilt, also after a kill', async () => {
     const before = await searched.found();
     for (let n = 0; n < 3; n++) {
-      // What the log holds is in the file before it is damaged, or a page may be flipped that the log has too.
+      // A restart moves the content of the log to the file. Otherwise the log could contain the page that is corrupted.
       await searched.node.stop();
       await searched.start();
       expect(await searched.found()).toEqual(before);

@@ -41,7 +41,7 @@ class SpeakingStorm extends ClaimStorm {
   }
 }
 
-/** What is done to a node: a block, or the end of one. Doing it twice is doing it once. */
+/** An operation on a node: it submits or invalidates a block. Repeating it changes nothing. */
 type Step = readonly ['submitblock' | 'invalidateblock', string];
 
 const folder = mkdtempSync(join(tmpdir(), 'lbcnode-kills-'));
@@ -163,7 +163,7 @@ async function answers({ rpc }: RegtestNode) {
   return { tip, counts, documents, found, claims, urls: await rpc('resolve', [URLS, true]) };
 }
 
-/** What a node says that gets the active chain of another alone. */
+/** Answers of a node that only received the active chain of another node. */
 async function undisturbed(other: RegtestNode): Promise<unknown> {
   const fresh = await startRegtest({ args: ARGS });
   try {

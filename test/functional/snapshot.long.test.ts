@@ -61,7 +61,7 @@ describe('a node started from a snapshot', () => {
   const health = async (node: RegtestNode): Promise<Record<string, unknown>> =>
     (await (await fetch(`http://127.0.0.1:${node.rpcPort}/health`)).json()) as Record<string, unknown>;
 
-  /** What a start says that is refused. */
+  /** The message of a start that is refused. */
   function refused(dataDir: string, ...args: string[]): string {
     const { status, stderr } = runToEnd(dataDir, args);
     expect(status, stderr).toBe(1);
@@ -113,7 +113,7 @@ describe('a node started from a snapshot', () => {
       txindex: { synced: false },
     });
 
-    // What it mines continues from the snapshot, and is taken back down to it.
+    // Blocks can be mined on the snapshot and disconnected down to it.
     await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
     await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);
     await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('cannot be disconnected');

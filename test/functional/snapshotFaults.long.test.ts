@@ -44,7 +44,7 @@ const loadArgs = (): string[] => [
   `-snapshothash=${dump.hash}`,
   '-claimindex',
 ];
-/** What lies beside the database of a folder. */
+/** Files and folders beside the database of a folder. */
 const leftovers = (folder: string): string[] =>
   readdirSync(join(folder, 'regtest')).filter((name) => name.startsWith('chainstate.'));
 

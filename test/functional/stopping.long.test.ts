@@ -1,4 +1,4 @@
-/** How the program ends: interrupted imports, failing flushes, failing starts, a second node on the same folder. */
+/** The end of the program: interrupted imports, failing flushes, failing starts, a second node on the same folder. */
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

@@ -22,10 +22,10 @@ const BLOCKS = 100;
 const READ = BLOCKS + 1;
 /** The same blocks so often: long enough to be looked at. */
 const TIMES = 1000;
-/** Of attempts with four times as many each, where a machine is faster than that. */
+/** Number of further attempts, each with four times as many copies of the blocks, for fast machines. */
 const ATTEMPTS = 2;
 const CTRL_C = '\x03';
-/** What a row may be that is wider than the terminal: one word, or a command in one piece. */
+/** A row that may be wider than the terminal: one word, or a command that is not split. */
 const IN_ONE_PIECE = /^ *(\S+|(node|lbcnode|lbcnode-cli) .*)$/;
 /** Behind the time at the beginning. */
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /;

@@ -20,7 +20,10 @@ const FAN_OUTPUTS = 2000;
 const INPUTS = 700;
 /** More transactions than may wait for their parents (-maxorphantx). */
 const ORPHANS = 150;
-/** Of the dearest kind, in one transaction: as few as are looked at by the event loop where they are cheap. */
+/**
+ * Number of the most expensive inputs in one transaction. Cheap inputs of this number are checked on the thread of the event
+ * loop.
+ */
 const DEAR_INPUTS = 4;
 const DEAR_SAT = 10_000_000n;
 

@@ -12,7 +12,7 @@ const table = new MethodTable(METHODS);
 const NAME = 'mindblown';
 const NO_NAME =
   'The name is empty, and no lbry:// URL can refer to such a claim. To claim it anyway, pass true as the fourth argument (force)';
-/** What a byte of a new name costs, in thousandths. */
+/** The fee for a byte of a new name, in thousandths of an LBC. */
 const NAME_BYTE_FEE = 2;
 
 interface NameClaim {
@@ -179,7 +179,7 @@ describe('claims of a wallet', () => {
       amount: 0.7,
       claimtype: 'CLAIM',
     });
-    // By default the spent ones are listed, by the specification; the reference leaves them out.
+    // By default spent claims are listed, as in the specification. The reference leaves them out.
     expect(await listed()).toHaveLength(all.length);
     expect(await listed(true, true)).toHaveLength(all.length - 1);
     const own = await demo('getnewaddress');
@@ -229,7 +229,7 @@ describe('claims of a wallet', () => {
     expect(left.balance).toBeCloseTo(left.staked_claim_balance + left.staked_support_balance, 8);
     expect(left.available_balance).toBe(0);
     expect((await error('claimname', 'x', '00', 0.1)).message).toBe('Insufficient funds');
-    // What it holds pays for its own end.
+    // The amount of the support pays the fee of its own abandonment.
     await demo('abandonsupport', [(await listed(true, true)).at(-1)!.txid, ADDRESS]);
     await mine();
     expect(await stakes()).toHaveLength(before.length - 1);

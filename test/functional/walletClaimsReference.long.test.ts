@@ -28,7 +28,7 @@ function normalized(value: unknown, known: Map<string, string>): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => normalized(item, known));
   if (typeof value !== 'object' || value === null) return value;
-  // Where change comes to lie among the outputs is left to chance.
+  // The position of the change output is random.
   const members = Object.entries(value).filter(([name]) => name !== 'vout');
   return Object.fromEntries(members.map(([name, item]) => [name, normalized(item, known)]));
 }
@@ -60,7 +60,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     if (mine.error === null || theirs.error === null || mine.error.code !== -1) {
       expect(mine.error, where).toEqual(theirs.error);
     } else {
-      // Of a wrong number of arguments the reference tells its whole help.
+      // The reference returns its whole help for a wrong number of arguments.
       expect(theirs.error.code, where).toBe(-1);
       if (!theirs.error.message.includes('\n')) expect(mine.error.message, where).toBe(theirs.error.message);
     }

@@ -29,7 +29,7 @@ import {
 } from './support/walletErrors.js';
 
 const binary = referenceBinary();
-/** What is deprecated, and what takes accounts where they are on. */
+/** Deprecated methods, and methods that accept accounts if these are enabled. */
 const DEPRECATED = WALLET_METHODS.filter((method) =>
   /account|^(?:move|sendfrom|sendmany|getbalance|addwitnessaddress|listtransactions|setlabel|getnewaddress)$/u.test(
     method,
@@ -45,7 +45,7 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
   let reference: ReferenceNode;
   let sides: [WalletSide, WalletSide];
   let places: CallPlaces[];
-  /** By state: the first call with each refusal, as method, number of the call, and what was said. */
+  /** By state: the first call with each error, as method, number of the call, and error. */
   const record: RefusalRecord = {};
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
     if (process.env['LBCNODE_RECORD'] === '1') writeFileSync(RECORD_FILE, formatRecord(record));
   });
 
-  /** What a method answers to all of its calls, on both sides. */
+  /** Compares the answers of both sides to all calls of a method. */
   async function compare(
     state: WalletState,
     method: string,

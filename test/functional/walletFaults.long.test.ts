@@ -33,7 +33,7 @@ async function start(args: readonly string[]): Promise<Call> {
   return (method, ...params) => started.rpc(method, params);
 }
 
-/** What a wallet reports itself. */
+/** The state of a wallet in its own answers. */
 async function standOf(rpc: Call): Promise<unknown> {
   return {
     balances: [await rpc('getbalance'), await rpc('getunconfirmedbalance')],

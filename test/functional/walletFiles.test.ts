@@ -323,7 +323,7 @@ describe('wallets of a node', () => {
         rmSync(join(walletDir(), 'leaving'), { recursive: true });
       }
       expect(ended, method).toEqual({ code: -1, message: 'The wallet was unloaded during the call.' });
-      // What it was to do was not done, not even by half.
+      // The call has not changed anything, not even partly.
       expect(await rpc('loadwallet', ['leaving'])).toMatchObject({ name: 'leaving' });
       const info = await to<Info & { unlocked_until?: number }>('leaving', 'getwalletinfo');
       expect(info.unlocked_until).toBe(method === 'encryptwallet' ? undefined : 0);

@@ -81,7 +81,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     return hashes;
   }
 
-  /** What a wallet has come to must be the same. */
+  /** Compares the states of the two wallets. */
   async function bothStand(after: unknown = null): Promise<void> {
     const stand = async (call: Call): Promise<unknown> => {
       const { scanning: _, ...info } = (await call('getwalletinfo', [])).result as Record<string, unknown>;
@@ -104,7 +104,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     for (const type of ['legacy', 'p2sh-segwit', 'bech32', undefined])
       addresses.push(await both('getnewaddress', `label ${type}`, ...(type === undefined ? [] : [type])));
     addresses.push(await both('getrawchangeaddress'), await both('getrawchangeaddress', 'legacy'));
-    // Of others: a P2SH, a P2WSH, one of a later version, and what is none.
+    // Foreign addresses: P2SH, P2WPKH, P2WSH, one of a later witness version, and invalid ones.
     addresses.push(
       encodeDestination({ type: 'scripthash', hash: Buffer.alloc(20, 1) }, PREFIXES),
       encodeDestination({ type: 'witness_v0_keyhash', hash: Buffer.alloc(20, 1) }, PREFIXES),

@@ -23,7 +23,7 @@ const STEPS = full ? 3000 : 200;
 const TIMEOUT_MS = STEPS * 10_000;
 /** In full size scripts/test.mjs draws one. */
 const SEED = Number(process.env['LBCNODE_WALLET_SEED'] ?? 1);
-/** What a wallet may answer to a wish that cannot be granted. */
+/** Error codes that a wallet may return for a call that it cannot execute. */
 const REFUSALS = [-1, -3, -4, -5, -6, -8, -25, -26];
 
 const random = randomOf(SEED);

@@ -135,7 +135,7 @@ async function live(rpc: Rpc): Promise<Life> {
   // Its lock time may have kept it out of the mempool meanwhile.
   const { hex } = await rpc<{ hex: string }>('gettransaction', [unlucky]);
   await rpc('sendrawtransaction', [hex]).catch(() => undefined);
-  // What was replaced and is in the chain as its replacement; what was replaced and given up; what waits.
+  // A replaced transaction whose replacement is in the chain, a replaced and abandoned one, and an unconfirmed one.
   const coins = async (): Promise<Unspent[]> => rpc<Unspent[]>('listunspent', [100, 9999, [alice]]);
   const [one, two] = (await coins()) as [Unspent, Unspent];
   const amount = one.amount;
@@ -162,7 +162,7 @@ async function live(rpc: Rpc): Promise<Life> {
   return { addresses, txids, blocks, stale, early };
 }
 
-/** What one has and the other lacks, where both are lists. */
+/** Items of either list that the other lacks. */
 function apart(ours: Envelope, theirs: Envelope): object {
   if (!Array.isArray(ours.result) || !Array.isArray(theirs.result)) return { ours, theirs };
   const [a, b] = [ours.result, theirs.result].map((list) => list.map((item) => JSON.stringify(item)));
@@ -225,7 +225,7 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('listaddressgroupings');
   ask('listtransactions');
   ask('listaccounts');
-  // What is refused.
+  // Calls that fail.
   ask('getbalance', 'x', 1, 2);
   ask('getbalance', 7);
   ask('gettransaction', '00');
@@ -250,7 +250,7 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('move', 'a', 'b', 0);
   ask('move', 'a', 'b', -1);
   ask('move', 'a', 'b', 1, 'x');
-  // What changes something comes last.
+  // Calls that change something come last.
   ask('setlabel', NOBODY, 'another shop');
   ask('listlabels');
   ask('getaddressesbylabel', 'another shop');

@@ -1,4 +1,4 @@
-/** What a wallet reports balances, transactions, receipts, labels and accounts; every answer as its method declares it. */
+/** Balances, transactions, receipts, labels and accounts of a wallet. Every answer matches the declaration of its method. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the wallet has told, to be told again by another process. */
+/** Answers of the wallet, which another process must repeat. */
 let told: unknown[];
 const tell = async (): Promise<unknown[]> => [
   await rpc('getbalance'),
@@ -87,7 +87,7 @@ describe('the lists of a wallet', () => {
       ...Array.from({ length: 5 }, () => 'generate'),
       ...Array.from({ length: 100 }, () => 'immature'),
     ]);
-    // What was mined has not been received.
+    // Mined coins do not count as received.
     expect(await rpc('getreceivedbyaddress', [alice])).toBe(0);
 
     const sent = await rpc<string>('sendtoaddress', [bob, 0.25, 'a note', 'to myself']);

@@ -118,7 +118,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
       const file = readFileSync(join(left, 'wallet.dat'));
       const whole = await inSlices(replayLog(file, logOf(left)));
       if (!whole.equals(file)) found++;
-      // What the reference makes of the same, with a pool that it need not fill.
+      // The reference on the same files, with a key pool that it does not have to fill.
       const copy = join(folder, `copy${turns}`);
       cpSync(left, walletsOf(copy), { recursive: true });
       const other = await startWalletReference(binary!, copy, ['-keypool=1']);
@@ -161,7 +161,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
 
   it('that are encrypted open with their passphrase, also at -wallet=', async () => {
     const own = join(folder, 'killed');
-    // What restarts the reference may be the encryption itself.
+    // The encryption itself may restart the reference.
     await reference.rpc('encryptwallet', 'open sesame');
     await reference.rpc('walletpassphrase', 'open sesame', 60);
     const address = await reference.rpc<string>('getnewaddress', 'after', 'legacy');
@@ -201,7 +201,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     );
     expect(String(answer['message'])).toContain('is in use. Stop lbrycrd first.');
     await reference.end();
-    // What was taken over from it is loaded: it would be a copy of that.
+    // A wallet that was imported from this file is loaded. A second import would be a copy of it.
     const dat = join(walletsOf(own), 'wallet.dat');
     expect(await call(dat, 'migratewallet', walletsOf(own), 'closed')).toMatchObject({
       code: -1,

@@ -116,7 +116,7 @@ describe('spending', () => {
     expect(await rpc<Unspent[]>('listunspent', 1, 9_999_999, [], true, { maximumCount: 2 })).toEqual(
       all.slice(0, 2),
     );
-    // What one address has is what all have of it; but limits count before addresses do.
+    // The coins of one address are those of the whole list with that address. But `maximumCount` applies before the filter.
     const addresses = [...new Set(all.map(({ address }) => address))];
     expect(addresses.length).toBeGreaterThan(1);
     for (const address of addresses)

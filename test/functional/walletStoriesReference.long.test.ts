@@ -116,7 +116,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     return id;
   };
 
-  /** All that tells what the wallet has. */
+  /** Compares all answers that show the content of the wallet. */
   async function look(...ids: string[]): Promise<void> {
     for (const id of ids) await both('gettransaction', id);
     await all([

@@ -21,7 +21,7 @@ import { native } from '../differential/support.js';
 import { memoryOf } from '../support/memory.js';
 
 const MIB = 1 << 20;
-/** What a thousand refusals of short inputs may cost before it counts as growth: garbage that was not collected yet. */
+/** Growth of the memory after a thousand refused short inputs that is ignored: garbage that was not collected yet. */
 const NOISE_BYTES = 64 * MIB;
 
 /** The largest count that passes for a length, and larger ones. */

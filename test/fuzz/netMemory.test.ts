@@ -14,12 +14,12 @@ import { Writer } from '../../src/util/writer.js';
 import { memoryOf } from '../support/memory.js';
 
 const MIB = 1 << 20;
-/** What is garbage and was not collected yet. */
+/** Size of garbage that was not collected yet. */
 const NOISE_BYTES = 32 * MIB;
 
 const codecOf = (command: Command): MessageCodec<unknown> => MESSAGES[command] as MessageCodec<unknown>;
 
-/** What stands before the first count of a message. */
+/** Number of bytes before the first count of a message. */
 const HEADS: readonly (readonly [Command, number])[] = [
   ['addr', 0],
   ['inv', 0],
@@ -50,7 +50,7 @@ describe('counts that exceed the data', () => {
   });
 });
 
-/** As many times `unit` as fit the longest payload, behind `head` and their count. */
+/** Copies of `unit` that fill the longest payload, after `head` and their count. */
 function dense(head: number, unit: Buffer, most = Infinity): Buffer {
   const count = Math.min(most, Math.floor((MAX_PAYLOAD_BYTES - head - 40) / unit.length));
   const body = Buffer.alloc(count * unit.length, unit);

@@ -64,7 +64,7 @@ async function attack(seed: number, count: number): Promise<{ sent: number; conn
       sent++;
       peer.inbox.length = 0;
     }
-    // What was sent last is handled too before the connection ends, unless the stream is cut or the peer sent away.
+    // The last messages are processed too before the connection ends, unless the stream is cut or the peer is disconnected.
     if (!peer.isClosed) {
       peer.send('ping', Buffer.alloc(8, 1));
       const end = Date.now() + 2000;

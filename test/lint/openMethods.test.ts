@@ -22,7 +22,7 @@ const FOR_VISITORS =
 
 /** Groups whose methods act, or tell what is the operator's alone. */
 const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];
-/** Of these groups the one that tells only a number of seconds. */
+/** The method of these groups that only returns a number of seconds. */
 const EXCEPTED = ['uptime'];
 /** They write, send, or change whom the node talks to, whatever group they are in. */
 const WRITES =

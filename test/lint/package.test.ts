@@ -30,10 +30,10 @@ function packagesOf(paths: readonly string[]): string[] {
   return [...new Set(packages.map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')))].sort();
 }
 
-/** What is there at run time, or may be. */
+/** Packages that are or may be installed at run time. */
 const all = { ...dependencies, ...peerDependencies };
 
-/** What browsers get is bundled when the program is built. */
+/** Code for browsers is bundled when the program is built. */
 const isNoBundle = (path: string): boolean => !path.includes(join('page', 'browser'));
 
 describe('package.json', () => {

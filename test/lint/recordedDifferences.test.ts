@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { projectFile } from '../../src/util/project.js';
 import { acceptedRows } from '../support/acceptedDifferences.js';
 
-/** How test files come to the recordings. */
+/** Code with which test files read the recordings. */
 const READS =
   /conformance\/sdk|recordedLines\('sdk|recordedDaemon\(|checkSdkVectors\(|readLines\('transport'\)/;
 const ACCEPTS = /new AcceptedDifferences\('(\w+)'\)/;

@@ -12,7 +12,7 @@ import { buildScript } from '../../../src/script/script.js';
 import { randomClaimPrefix, randomOutPoint, randomScript, type Random } from '../../differential/support.js';
 
 export const HEIGHT = 1500;
-/** What the drafts are sound in. */
+/** The context in which the drafts are valid. */
 export const CONTEXT: BlockContext = {
   height: HEIGHT,
   parentMedianTimeSec: 1_600_000_000,

@@ -18,12 +18,12 @@ export interface Target<T> {
 
 export interface Report {
   readonly inputs: number;
-  /** How often each outcome was met. */
+  /** Number of occurrences of each outcome. */
   readonly outcomes: ReadonlyMap<string, number>;
   readonly slowestMs: number;
 }
 
-/** How long a campaign keeps the loop to itself: the runner of the tests wants to be heard of. */
+/** Time after which a campaign yields, so that the test runner receives its messages. */
 const SLICE_MS = 100;
 
 /** Longest text of an input in a failure's message; arbitrary. */
@@ -101,7 +101,7 @@ export function law(holds: boolean, text: string | (() => string)): asserts hold
   if (!holds) throw new Error(`broken law: ${typeof text === 'string' ? text : text()}`);
 }
 
-/** What `run` gives, or the error it throws when that is of the expected kind; anything else is a finding. */
+/** The result of `run`, or its error if that has the expected class. Any other error is a finding. */
 export function outcomeOf<T, E extends Error>(
   run: () => T,
   expected: new (...args: never[]) => E,

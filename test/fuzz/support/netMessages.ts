@@ -86,7 +86,7 @@ function ascending(random: Random, count: number): number[] {
   return many(count, () => (next += 1 + random.below(random.chance(9) ? 3000 : 3)) - 1);
 }
 
-/** How each message is made; every command must be here. */
+/** The maker of each message. It must have every command. */
 const MAKERS: { readonly [C in Command]: (random: Random) => Payload<C> } = {
   version: (random) => ({
     version: random.pick([70015, 300, random.u32() | 0]),

@@ -22,7 +22,7 @@ import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 import { parseBothWays } from './parsing.js';
 
-/** What the table of a transaction with this one output says. */
+/** The entry for this script in the table of a transaction with this one output. */
 function columnOf(script: Bytes): number {
   const bytes = formatTransaction({
     version: 1,

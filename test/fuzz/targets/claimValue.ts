@@ -15,7 +15,7 @@ import type { Random } from '../../differential/support.js';
 import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 
-/** What the run gives, or null if it throws the one error. Anything else that it throws continues. */
+/** The result of the run, or null if it throws the expected error. Other errors are rethrown. */
 function attempt<Result>(run: () => Result): Result | null {
   try {
     return run();

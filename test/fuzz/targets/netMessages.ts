@@ -33,12 +33,12 @@ export interface Stream {
   readonly bytes: Buffer;
   /** Sizes of the chunks that it comes in, over and over. */
   readonly chunkSizes: readonly number[];
-  /** What was sent, when nothing was damaged but payloads. */
+  /** The sent messages, if only payloads were corrupted. */
   readonly sent:
     readonly { readonly command: string; readonly payload: Buffer; readonly isSound: boolean }[] | null;
 }
 
-/** What became of messages, by command and outcome, over all streams. */
+/** Numbers of messages by command and outcome, over all streams. */
 export type Tally = Map<string, number>;
 
 function corruptPayload(random: Random, { payload }: SentMessage): Buffer {
@@ -112,7 +112,7 @@ function* chunksOf({ bytes, chunkSizes }: Stream): Generator<Buffer> {
   }
 }
 
-/** What must hold of a message beyond that it reads back, by command. */
+/** Further properties of a message by command, beside being parsed again. */
 const NEXT: { readonly [C in Command]?: (value: Payload<C>) => void } = {
   addr: ({ addresses }) => {
     for (const { address } of addresses) {
@@ -169,7 +169,7 @@ function checkPayload(command: Command, payload: Buffer): { outcome: string; wri
   if (error) return { outcome: 'refused', written: null };
   const tooMany = command === 'headers' && (value as Payload<'headers'>).tooMany !== undefined;
   const written = tooMany ? payload : Buffer.from(formatPayload(codec, value));
-  // What a version leaves out is written.
+  // Fields that a short version message omits are written.
   law(written.length <= payload.length || command === 'version', () => `${command} grows by being written`);
   law(isDeepStrictEqual(parsePayload(codec, written), value), () => `${command} reads back`);
   (NEXT[command] as ((value: unknown) => void) | undefined)?.(value);

@@ -46,7 +46,7 @@ const METHODS: readonly RpcMethod[] = TYPE_NAMES.map((type) =>
 
 export interface DispatcherUnderTest {
   readonly dispatcher: RpcDispatcher;
-  /** What was thrown that is not an RPC error: a finding, whatever was answered. */
+  /** Exceptions that are not RPC errors. Each is a finding, whatever the answer is. */
   readonly exceptions: unknown[];
 }
 

@@ -36,7 +36,7 @@ function verdictOf(spend: Spend, flags: number): ScriptErrorCode {
   return verifyScript(spend.scriptSig, spend.scriptPubKey, spend.witness, flags, checker);
 }
 
-/** What a script that ran to its end cannot have held, seen without running it. */
+/** Checks limits that a script which ran to its end cannot exceed, without running it. */
 function checkStaticLimits(script: Bytes): void {
   law(script.length <= MAX_SCRIPT_SIZE, 'size of a script that ran');
   let operations = 0;

@@ -127,7 +127,7 @@ function randomMultisig(random: Random): Buffer {
 
 const WHITE = ' \t\n\v\f\r';
 
-/** What the reference's base58 sees of a text: up to the first NUL, without white space around it. */
+/** The part of a text that the reference decodes as base58: up to the first NUL, without white space around it. */
 function base58Core(text: string): string {
   const nul = text.indexOf('\0');
   let end = nul < 0 ? text.length : nul;

@@ -1,4 +1,4 @@
-/** What is made for operators, asked of the programs that read it where they are installed. */
+/** Files for operators, checked by the programs that read them if these are installed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ describe.each([
     const dashes = program === 'lbcnet' ? '--' : '-';
     for (const name of names)
       expect(text, name).toContain(`\\fB${`${dashes}${name}`.replaceAll('-', '\\-')}\\fR`);
-    // Nothing outside of ASCII, which old terminals would show as something else, and no line that begins like a request.
+    // Only ASCII, because old terminals show other characters wrongly, and no text line that begins like a request of roff.
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
     for (const line of text.split('\n'))
       expect(line).toMatch(/^(?:[^.']|$|\.(?:\\"|TH |SH |SS |TP$|PP$|BR? |I |RI |EX$|EE$|br$))/);
@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-/** What bash offers for a line whose last word is being typed; `=` is in a word of its own, as bash has it. */
+/** Completions of bash for a line whose last word is being typed. As in bash, `=` is a separate word. */
 function offered(...words: string[]): string[] {
   const completer = `_${words[0]!.replace('-', '_')}`;
   const file = words[0] === 'lbcnet' ? 'lbcnet' : 'lbcnode';
@@ -220,7 +220,7 @@ describe('the systemd unit', () => {
   });
 });
 
-/** What the zsh completion would offer: its file run with the completion system's commands replaced. */
+/** Completions of zsh: runs the file with replaced commands of the completion system. */
 function offeredByZsh(...words: string[]): string[] {
   const script = `
     compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@" }

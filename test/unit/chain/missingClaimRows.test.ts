@@ -81,7 +81,7 @@ async function nextBlock(): Promise<LoadedBlock> {
   return mineAndTakeBack();
 }
 
-/** What is pending in a block that follows the tip, which is taken back at once. */
+/** Mines the pending transactions in a block on the tip and disconnects it at once. */
 async function mineAndTakeBack(): Promise<LoadedBlock> {
   const before = world.chain.opened.chain.height;
   await world.chain.mine(1);

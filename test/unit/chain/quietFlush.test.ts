@@ -20,7 +20,7 @@ describe('data in memory', () => {
     vi.useRealTimers();
   });
 
-  /** Lets time pass, and what the timers began come to its end. */
+  /** Advances the time and waits until the work of the timers is done. */
   async function pass(ms: number): Promise<void> {
     vi.advanceTimersByTime(ms);
     await chain.opened.chain.exclusively(() => Promise.resolve());

@@ -86,7 +86,7 @@ function faultsOf(html: string): string[] {
       if (!isInner && !isOuter && !isPicture) faults.push(`${name} ${key}=${value}`);
     }
   }
-  // Nothing that hides or turns text around is left.
+  // There are no characters left that hide text or change its direction.
   if (
     /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000]|[\u{e0000}-\u{e0fff}]/u.test(
       html.replaceAll(/(?:href|value)="[^"]*"/g, ''),

@@ -7,7 +7,7 @@ interface Block {
   readonly events: readonly { readonly event: string; readonly index: number }[];
 }
 
-/** As `getnamehistory` answers with the order newest: exactly so many events, the latest first. */
+/** An answer of `getnamehistory` with the order newest: exactly the requested number of events, the latest first. */
 function historyOf(counts: ReadonlyMap<number, number>) {
   const all = [...counts].flatMap(([height, count]) =>
     Array.from({ length: count }, (_, index) => ({ height, index })),

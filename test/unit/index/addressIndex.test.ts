@@ -40,7 +40,7 @@ interface Output {
   height: number;
 }
 
-/** What a walk over all blocks of the active chain finds for a script. */
+/** Results of a walk over all blocks of the active chain for a script. */
 interface Found {
   txids: string[];
   unspent: Map<string, Output>;

@@ -121,7 +121,7 @@ describe('an index filled in the background', () => {
     chain = await chain.reopen(options);
   };
 
-  /** What a kill leaves: the folder as it is there at this moment. */
+  /** Opens a copy of the folder in its present state, as after a kill. */
   async function kill(options: typeof ON): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-killed-'));
     cpSync(chain.folder, folder, { recursive: true });

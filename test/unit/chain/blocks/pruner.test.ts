@@ -98,7 +98,7 @@ describe('the pruner', () => {
     removed.length = 0;
     await pruner.pruneToTarget();
     expect(removed).toEqual([0, 1, 2, 3]);
-    // What the next start has yet to read stays.
+    // Files that the next start must read are kept.
     removed.length = 0;
     flusher.scanFrom = { file: 2 };
     await pruner.pruneToTarget();

@@ -31,7 +31,7 @@ describe('reading one transaction out of a block file', () => {
   let claim: Transaction;
   let witnessed: Transaction;
   let blockId: string;
-  /** Where block `HEIGHT` begins in its file. */
+  /** Position of block `HEIGHT` in its file. */
   let blockAt: number;
 
   beforeAll(async () => {

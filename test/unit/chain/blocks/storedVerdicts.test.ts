@@ -58,7 +58,7 @@ describe('stored verdicts', () => {
 
   it('of a branch are checked again, whatever other branches exist', () => {
     fail(branch[0]!, STATUS.failed | STATUS.failedConnecting);
-    // As good as the tip, on the second block of the branch, and on the first.
+    // Two branches with the same work as the tip: on the second block of the branch, and on the first.
     const aside = [world.add(branch[1]!, { work: 2n }), world.add(branch[0]!)];
     const bad = world.add(aside[1]!, { work: 2n });
     for (const id of aside) headers.addStatus(id, STATUS.failedChild);

@@ -1,4 +1,4 @@
-/** What is the table's own; that the verdicts are those of the readable rules is in test/differential. */
+/** Tests of the table only. test/differential checks that the verdicts equal those of the readable rules. */
 import { describe, expect, it } from 'vitest';
 import {
   checkBlockView,

@@ -1,4 +1,6 @@
-/** Where lbcd decides otherwise than lbrycrd: what this node does, and what it says when it refuses a block for that. */
+/**
+ * Blocks that lbcd decides differently from lbrycrd: the decision of this node, and the message when it refuses such a block.
+ */
 import { describe, expect, it } from 'vitest';
 import { blockClaims } from '../../../../src/chain/connect/blockClaims.js';
 import { disputedClaims, disputedScripts } from '../../../../src/chain/connect/lbcdDisputes.js';

@@ -111,7 +111,7 @@ describe('readBlockRecords', () => {
           pieces.push(record(body(fill, length)));
           expected.push([fill, length]);
         } else {
-          // No whole magic in it, but the beginnings of one.
+          // The noise contains no complete magic, but first bytes of one.
           const noise = random.bytes(random.below(300));
           for (let at = 0; at + 3 < noise.length; at += 4) noise[at + 3] = 0;
           pieces.push(Buffer.concat([noise, MAGIC.subarray(0, random.below(4)), Buffer.alloc(4)]));

@@ -27,7 +27,7 @@ it('blocks that are in the future for a wrong clock are reported, and used with 
   await chain.opened.flusher.flush();
   chain.timeSec += DAY_SEC;
   await chain.mine(3);
-  // As a kill leaves it.
+  // The copy is in the state after a kill.
   const folder = join(work, 'killed');
   cpSync(chain.folder, folder, { recursive: true });
   await chain.close();
@@ -40,7 +40,7 @@ it('blocks that are in the future for a wrong clock are reported, and used with 
     expect(said[0]).toMatch(/date and time of this computer are wrong, correct them and start again/);
   }
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
-  // Nothing is left to be read again.
+  // There are no blocks left to read.
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
 });
 

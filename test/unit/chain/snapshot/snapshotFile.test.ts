@@ -73,7 +73,7 @@ describe('a file', () => {
   });
   afterAll(() => chain.close());
 
-  /** Where pieces begin. */
+  /** Positions at which chunks begin. */
   function pieces(): number[] {
     const starts: number[] = [];
     for (let at = SNAPSHOT_MAGIC.length; at < whole.length;) {

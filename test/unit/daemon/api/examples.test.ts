@@ -23,7 +23,7 @@ const textOf = (params: JsonObject): string =>
 const says = ([, value]: readonly [string, JsonValue]): boolean =>
   value !== false && !(Array.isArray(value) && value.length === 0);
 
-/** What is wrong with an example, or null. */
+/** The problem of an example, or null. */
 function problemOf({ section, words, body }: DocExample): string | null {
   const command = parseCommandLine(words);
   if (command.kind !== 'call') return `is read as ${JSON.stringify(command)}`;

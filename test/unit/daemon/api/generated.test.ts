@@ -1,4 +1,4 @@
-/** What is written from the declarations is as they are, and the declarations fit together. */
+/** Generated files match the declarations, and the declarations are consistent. */
 import { existsSync, readFileSync } from 'node:fs';
 import * as openRpc from '@open-rpc/meta-schema';
 import { Ajv } from 'ajv';
@@ -28,7 +28,7 @@ describe('declarations of the daemon', () => {
     ajv.addFormat('regex', (text: string) => new RegExp(text, 'u') instanceof RegExp);
     ajv.addFormat('uri', (text: string) => URL.canParse(text));
     ajv.addFormat('uri-reference', true);
-    // What OpenRPC's schema refers to: JSON Schema draft 7, and a definition that it has elsewhere.
+    // Schemas to which OpenRPC's schema refers: JSON Schema draft 7, and a definition that is stored elsewhere.
     const jsonSchemaId = 'https://meta.json-schema.tools';
     ajv.addMetaSchema({ ...jsonSchemaDraft7, $id: jsonSchemaId });
     const reference = { properties: { $ref: { type: 'string' } } };

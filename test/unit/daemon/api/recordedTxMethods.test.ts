@@ -35,7 +35,7 @@ const SEED = 'carbon smart garage balance margin twelve chest sword toast envelo
 const WITH_NEW_SEEDS = ['account_create', 'wallet_create', 'wallet_add', 'wallet_remove'];
 /** Lived by others, or with files and the claim index. */
 const LEFT_OUT = /^(file|blob|get$|resolve$|claim_search|collection_resolve|sync)/;
-/** What must be the same. */
+/** Methods whose answers must be equal. */
 const COMPARED =
   /^(account_(send|fund|balance)|wallet_(send|balance)|channel_(create|update|abandon|sign|export|import)|publish|stream_(create|update|abandon|repost)|support_(create|abandon)|collection_(create|update|abandon)|txo_(spend|sum)|utxo_release)$/;
 

@@ -25,7 +25,7 @@ const METHODS = [accountMethods, addressMethods, preferenceMethods, syncMethods,
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 /** Random in the reference too: our own take their place. */
 const RANDOM_FIELDS = ['id', 'seed', 'private_key', 'public_key'];
-/** Of several the first is chosen, as the recording did: choices ask for four bytes. */
+/** Random choices, which ask for four bytes, select the first item, as in the recording. */
 const FIRST_CHOICE = {
   bytes: (count: number) => (count === 4 ? Buffer.alloc(4) : systemRandom.bytes(count)),
 };

@@ -178,7 +178,7 @@ describe('blobs that are made from the published file', () => {
 });
 
 const NEW_TIME = new Date('2030-01-01');
-/** What is done to the file, and what the log says of it. */
+/** Changes of the file, with the reason in the log. */
 const CHANGES: readonly (readonly [name: string, change: () => void, reason: RegExp])[] = [
   ['shrinks', () => truncateSync(path, bytes.length - 1), /another size/],
   ['is emptied', () => truncateSync(path, 0), /another size/],

@@ -317,7 +317,7 @@ describe('the content database', () => {
     add(store, 2);
     store.beginMaking(NOW_SEC + 1);
     store.endMaking();
-    // Of another download meanwhile.
+    // A blob of another download meanwhile.
     add(store, 3, false);
     store.close();
     store = open();

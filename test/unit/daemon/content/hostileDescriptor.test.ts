@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_BLOB_BYTES } from '../../../../src/daemon/content/blobHash.js';
 import { descriptorBytes, readDescriptor, streamHashOf } from '../../../../src/daemon/content/descriptor.js';
 
-/** As many as fit into a blob. */
+/** A text filled with as many copies of `one` as fit into a blob. */
 const filled = (start: string, one: string, end: string): Buffer =>
   Buffer.from(
     start + one.repeat(Math.floor((MAX_BLOB_BYTES - start.length - end.length) / one.length)) + end,

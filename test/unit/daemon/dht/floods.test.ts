@@ -1,4 +1,4 @@
-/** What strangers send: broken datagrams, floods, lies. */
+/** Datagrams of unknown nodes: malformed ones, floods, false data. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeCompactAddress } from '../../../../src/daemon/dht/addresses.js';
 import { bencode, type BValue } from '../../../../src/daemon/dht/bencode.js';

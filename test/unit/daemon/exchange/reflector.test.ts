@@ -243,7 +243,7 @@ describe('uploads', () => {
       while (!result.isComplete) result = await reflecting.reflectStream(sdHash, there);
       expect(proxy.cuts).toEqual([]);
       expect(server.received).toBe(13);
-      // What is cut in the middle of a blob goes again; a whole blob does not.
+      // A blob that was cut is sent again. A complete blob is not.
       expect(proxy.bytesToReflector).toBeLessThan(whole + 20 * 200_000);
     } finally {
       proxy.close();
@@ -252,7 +252,7 @@ describe('uploads', () => {
 
   it('send no blob twice if every acknowledgement is lost for a while', async () => {
     const { sdHash, hashes } = addStream(Array.from({ length: 6 }, () => 50_000));
-    // Of what comes back: the greeting passes, later answers are cut at many places.
+    // Cuts the direction from the reflector: the greeting passes, later answers are cut at many positions.
     const proxy = new CuttingProxy(
       Array.from({ length: 20 }, (_, n) => 13 + n * 9),
       true,
@@ -404,7 +404,7 @@ describe('uploads', () => {
   it('succeed at a reflector that requests the descriptor each time and lists no blobs', async () => {
     const stream = addStream([1000, 2000]);
     const taken: string[] = [];
-    // As reflector.go without a database.
+    // A server that answers like reflector.go without a database.
     const other = createServer((socket) => {
       let expected: { hash: string; left: number; isDescriptor: boolean } | null = null;
       socket.on('error', () => undefined);

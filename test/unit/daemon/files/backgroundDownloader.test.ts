@@ -12,9 +12,9 @@ const MIB = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
 let clock: FakeClock;
-/** What others have. */
+/** Blobs of the peers. */
 let there: MemoryBlobs;
-/** What came here. */
+/** Downloaded blobs. */
 let here: MemoryBlobs;
 let announced: Buffer[];
 let nodeId: Buffer;

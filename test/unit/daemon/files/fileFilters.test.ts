@@ -175,7 +175,7 @@ describe('a filter', () => {
     // A single value is compared, a list is always a choice.
     ['ne', { claim_id: hash(1, 40) }, [2, 3]],
     ['ne', { claim_id: [hash(1, 40), hash(2, 40)] }, [1, 2]],
-    // What has no value, or one of another type, is neither greater nor less.
+    // A missing value, or one of another type, is neither greater nor less.
     ['ge', { nout: 0 }, [1, 2]],
     ['l', { nout: null }, []],
     ['g', { rowid: 'x' }, []],

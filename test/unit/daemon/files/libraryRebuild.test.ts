@@ -23,7 +23,7 @@ let folder: ContentFolder;
 let manager: FileManager;
 let library: LibraryRebuild;
 let stopping: AbortController;
-/** What the hub says of a descriptor. */
+/** Claims that the hub returns for a descriptor. */
 let claims: Map<string, Txo[]>;
 let questions: number;
 let walletRuns: boolean;

@@ -137,7 +137,7 @@ async function stored() {
 }
 const NOWHERE = { fileName: null, directory: null, isSaved: false };
 const names = (): string[] => (existsSync(downloadDir) ? readdirSync(downloadDir).sort() : []);
-/** Lets work on disk and in threads continue until the condition holds. */
+/** Waits for work on disk and in threads until the condition is true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -298,7 +298,7 @@ describe('a file that is saved', () => {
     const file = await add();
     await file.save({});
     await file.settled();
-    // As a kill leaves it.
+    // The state that a kill leaves.
     await folder.database.setFilePlace(file.row.streamHash, file.place, false);
     await folder.database.setFileStatus(file.row.streamHash, 'running');
     writeFileSync(join(downloadDir, 'film.mp4'), content);
@@ -314,7 +314,7 @@ describe('a file that is saved', () => {
 });
 
 describe('a saved file that may not be on disk', () => {
-  /** As a crash leaves it before the sync has ended. */
+  /** Makes the state that a crash leaves before the sync has ended. */
   async function crash(content: Buffer): Promise<void> {
     const file = await add();
     await file.save({});

@@ -320,7 +320,7 @@ describe('a stream that is not stored', () => {
     expect(folder.store.heldCount).toBeLessThanOrEqual(hashes.length);
     const { totalBytes } = await folder.database.diskUsage();
     expect([totalBytes, await folder.database.dueForAnnouncement(false, 9, NOW_SEC + 1)]).toEqual([0, []]);
-    // From then on they are to be saved.
+    // From then on blobs are saved.
     folder.savesBlobs = true;
     expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
     await Promise.all([...hashes].map((hash) => folder.store.kept(hash)));

@@ -14,7 +14,7 @@ import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 
 const FILES = 60;
 
-/** How often a blob was read, checked or made. */
+/** Number of times that a blob was read, checked or made. */
 let reads = 0;
 
 class CountingFiles extends BlobFiles {
@@ -51,7 +51,7 @@ it(`reads no blob at a start with ${FILES} files, and one to play one of them`, 
   for (let n = 0; n < FILES; n++) {
     const path = join(folder.path, `file ${n}`);
     writeFileSync(path, randomBytes(100 + n));
-    // Of some the blobs are made from the file.
+    // For some streams the blobs are made from the file.
     folder.keepsBlobs = n % 3 !== 0;
     const { descriptor, sdHash } = await makeStream(path, folder.making);
     sdHashes.push(sdHash);

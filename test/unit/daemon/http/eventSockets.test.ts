@@ -164,7 +164,7 @@ describe('events over WebSockets', () => {
 
   it('do not affect other paths and upgrades', async () => {
     expect(await statusOf(connect({}, '/nothing'))).toBe(404);
-    // As clients send it that would rather speak HTTP/2.
+    // A request with the headers of a client that offers an upgrade to HTTP/2.
     const call = request({ port, path: '/lbryapi', method: 'POST', headers: UPGRADE }).end('{"method":"x"}');
     const [answer] = (await once(call, 'response')) as [IncomingMessage];
     expect(JSON.parse(await text(answer))).toMatchObject({ result: 'answered' });

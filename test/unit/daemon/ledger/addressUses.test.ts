@@ -70,7 +70,7 @@ describe('an address', () => {
     hub.chain = branch;
     hub.tell();
     await until(async () => (await count(opened)) === 0);
-    // What is shown is what the chain has.
+    // The returned number counts only transactions of the chain.
     expect(await usedTimes(opened, address(0, 0))).toBe(0);
     expect(await unused(opened)).not.toContain(address(0, 0));
     await ledgers.close(opened.ledger);
@@ -166,7 +166,7 @@ describe('an address', () => {
       };
       void opened.ledger.broadcast(spend()).catch(() => undefined);
       await until(() => Promise.resolve(isAsked));
-      // What is in the file in the moment of the question.
+      // Reads the content of the file at the time of the query.
       const seen = new LedgerStore(await loadSqlite(), {
         path: join(opened.folder, 'ledger.sqlite'),
         ledgerId: 'lbc_regtest',

@@ -134,7 +134,7 @@ describe('LedgerHeaders', () => {
       const from = (await chain.firstCorruption())!;
       expect(from).toBeLessThanOrEqual(height);
       expect(from).toBeGreaterThanOrEqual(Math.max(1, height - 1));
-      // As when the file is opened with it.
+      // The same result as when the file is opened with the corruption.
       chain.close();
       chain = open();
       expect([chain.cutAt, chain.height]).toEqual([from, from - 1]);
@@ -142,7 +142,7 @@ describe('LedgerHeaders', () => {
       chain.accept({ forkHeight: from - 1, headers: whole.subarray(from * 112) });
       expect(await chain.firstCorruption()).toBe(null);
     }
-    // What nothing follows shows by its work; of regtest's headers every other has enough by chance.
+    // A header without a successor is recognised by its proof of work. On regtest, half of all hashes are below the target.
     const tip = Buffer.from(whole);
     do {
       tip.writeUInt32LE(tip.readUInt32LE(tip.length - 4) ^ (1 + random(1 << 30)), tip.length - 4);

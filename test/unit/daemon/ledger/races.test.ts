@@ -1,4 +1,4 @@
-/** What a hub reports at the wrong moment: nothing that is gone from the chain and the mempool stays in the wallet. */
+/** Reports of a hub at unfavourable times: no transaction stays in the wallet that is in neither the chain nor the mempool. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describe('the ledger', () => {
     const branch = chain.branch(3, 1);
     branch.mine(3);
     hub.chain = branch;
-    // Told while the question was on its way, and come before its answer.
+    // A notification that was sent during the request and arrives before the answer.
     hub.answer = (method) => {
       if (method !== 'blockchain.headers.subscribe') return undefined;
       hub.answer = () => undefined;

@@ -334,7 +334,7 @@ class Life {
     return Array.from({ length: numbers.length / 5 }, (_, n) => numbers.slice(5 * n, 5 * n + 5));
   }
 
-  /** What several accounts share is the first one's. */
+  /** An output that several accounts share belongs to the first one. */
   compareCoinsOfAll(accountIds: readonly string[]): void {
     const coins = new Map<number, number[]>();
     for (const account of accountIds)
@@ -502,7 +502,7 @@ describe('LedgerStore', () => {
     expect(store.saveHistories(without, [], []).removed).toEqual([spend.txid]);
     expect(store.balance(['alice']).total).toBe(100n);
     expect(store.addresses({ accountIds: ['alice'] }).map(({ usedTimes }) => usedTimes)).toEqual([1, 0]);
-    // What was gone may come back.
+    // A transaction that was removed may return.
     expect(store.unusedAddresses('alice', 0, 1)).toEqual([]);
     expect(store.txoCount({ accountIds: ['alice'], isMyOutput: null })).toBe(1);
   });

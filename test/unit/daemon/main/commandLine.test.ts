@@ -1,4 +1,4 @@
-/** What is said of a command line that cannot be understood. */
+/** Messages about command lines that cannot be parsed. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

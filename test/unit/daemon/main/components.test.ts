@@ -84,7 +84,7 @@ describe('Components', () => {
     expect(() => components.check(['blob_manager'])).not.toThrow();
     expect(() => components.check(['dht'])).toThrow(/^the component dht did not start: .*The port is taken/);
     await components.stop(parts.onFailure);
-    // What failed may have begun.
+    // A component that failed may have started partly, so it is stopped.
     expect(parts.events).toContain('stop dht');
     expect(parts.events).not.toContain('stop hash_announcer');
   });

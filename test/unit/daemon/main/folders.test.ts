@@ -1,4 +1,4 @@
-/** What is in place of the daemon's own files and folders is reported with what to do. */
+/** Other objects in place of the daemon's own files and folders are reported with advice. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -30,7 +30,7 @@ type Query = Readonly<{
 let folder: string;
 let values: Record<string, unknown>;
 let onBlocked: () => void;
-/** What the hub knows; null while no hub is connected. */
+/** Claims of the hub; null while no hub is connected. */
 let claims: Txo[] | null;
 let queries: Query[];
 let role: ReflectorRole;

@@ -1,4 +1,4 @@
-/** What the command line shows on a terminal while a call runs. */
+/** The output of the command line on a terminal while a call runs. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   barLine,

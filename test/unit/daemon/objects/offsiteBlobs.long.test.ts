@@ -33,7 +33,7 @@ class Reflector {
   readonly folder = new ContentFolder(threads);
   readonly lines: string[] = [];
   cacheBytes = 1_000_000_000;
-  /** How far its clock is ahead. */
+  /** Number of seconds by which its clock is ahead. */
   laterSec = 0;
   private readonly clock: Clock = { ...hurried, nowSec: () => systemClock.nowSec() + this.laterSec };
   quotaMb = 0;
@@ -91,7 +91,7 @@ class Reflector {
     await this.folder.close();
   }
 
-  /** As after a kill: what was not on disk is gone. */
+  /** Restarts as after a kill: data that were not on disk are lost. */
   async reopen(prefix?: string): Promise<void> {
     await this.stop();
     await this.open(prefix);
@@ -282,7 +282,7 @@ describe('uploads', () => {
     const stream = makeStream([1000, 2000]);
     engine.fault = () => ({ status: 500, code: 'InternalError' });
     await reflector.take(stream);
-    // No upload is under way when the file changes.
+    // No upload is running when the file changes.
     await reflector.stop();
     writeFileSync(reflector.folder.blobPath(stream.data[0]!), randomBytes(1008));
     engine.fault = () => null;
@@ -503,7 +503,7 @@ describe('several reflectors', () => {
     await second.store.seek([part.data[0]!]);
     expect(second.store.finished.has(part.data[0]!)).toBe(false);
     expect(await second.store.offerStream(stream.sdHash)).toEqual({ kind: 'known', missing: [] });
-    // What others put there is not of its quota.
+    // Blobs that others have uploaded do not count towards its quota.
     expect(second.store.usedBytes).toBe(0);
     await second.reopen();
     expect(await second.gives(stream)).toBe(true);

@@ -48,7 +48,7 @@ async function started(answer: string | RequestListener, source = 'mexc') {
       isSet = resolve;
       begin();
     });
-  /** Lets the time until the next call pass; resolves after its answer to how long it was. */
+  /** Advances the time to the next call. Resolves to its delay after its answer. */
   const next = async (): Promise<number> => {
     const { delayMs, task } = timer!;
     state.nowMs += delayMs;

@@ -66,7 +66,7 @@ describe('addresses', () => {
     expect(new Set(asked.map(toHex)).size).toBe(6);
     account.freeChangeKeyHash(asked[2]!);
     expect(await account.nextChangeKeyHash()).toEqual(asked[2]);
-    // Where all are in hand more are made.
+    // If all addresses are in use, more are created.
     asked.push(...(await Promise.all(Array.from({ length: 30 }, () => account.nextChangeKeyHash()))));
     expect(new Set(asked.map(toHex)).size).toBe(36);
     expect(account.chains.map(({ gap }) => gap)).toEqual([20, 6]);

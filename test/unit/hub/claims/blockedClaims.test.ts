@@ -51,7 +51,7 @@ describe('BlockedClaims', () => {
       found('copy', { reposted: 'work', repostedChannel: '@rogue' }),
     ])
       expect(await blocked.of(hit)).not.toBeNull();
-    // What is not a channel blocks only itself.
+    // A claim that is not a channel blocks only itself.
     for (const free of [found('good'), found('plain'), found('good', { channel: 'bad' })])
       expect(await blocked.of(free)).toBeNull();
     reposts = [];

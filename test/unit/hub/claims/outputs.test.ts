@@ -75,11 +75,11 @@ const index = confirmedClaims({
   resolve: (urls: readonly string[]) => Promise.resolve(urls.map((url) => ({ ...NOTHING, ...URLS[url] }))),
 });
 
-/** What is found crosses to another thread. */
+/** Results are passed to another thread. */
 const decode = (found: FoundOutputs | null): Outputs =>
   fromBinary(OutputsSchema, Buffer.from(messageOf(structuredClone(found!)), 'base64'));
 
-/** What lbry-sdk does with an answer: every reference must be in a transaction of some row. */
+/** Resolves references as lbry-sdk does: every reference must be in a transaction of a row. */
 function inflate({ txos, extraTxos }: Outputs): void {
   const known = new Set(
     [...txos, ...extraTxos].filter(({ meta }) => meta.case === 'claim').map(({ txHash }) => toLatin1(txHash)),

@@ -15,7 +15,7 @@ type Shown = { tx_hash: string; height: number; fee?: number };
 class World {
   readonly cache = new StatusCache();
   readonly histories: AddressHistories;
-  /** How often rows were read. */
+  /** Number of reads of rows. */
   reads = 0;
   /** Runs behind each page that is read. */
   afterRead: () => void = () => undefined;
@@ -224,7 +224,7 @@ describe('AddressHistories', () => {
         const history = await world.histories.history('key', await new ClientQueue().enter({}));
         move();
         let text = '';
-        // What was taken back from below what was sent breaks it off: nothing false is said then either.
+        // If blocks below the sent entries are disconnected, the answer ends with an error and never contains wrong entries.
         const read = async (): Promise<void> => {
           for await (const chunk of jsonChunks(history)) text += chunk;
         };

@@ -42,7 +42,7 @@ describe('StatusCache', () => {
     cache.noteDisconnected(9);
     expect(cache.status('high', 40, '')).toBeUndefined();
     expect(cache.status('low', 40, '')).toBe(digest('l'));
-    // What was hashed after the block was taken back stays.
+    // A status that was computed after the disconnect is kept.
     hashed(cache, 'high', 'other', 40, 9);
     expect(cache.status('high', 40, '')).toBe(digest('other'));
     for (let n = 0; n < 1001; n++) cache.noteDisconnected(1000);

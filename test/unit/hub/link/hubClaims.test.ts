@@ -39,7 +39,7 @@ class Sides {
   readonly run: ClaimIndexRun;
   readonly moment = new TipSnapshot();
   readonly shared: HubClaims;
-  /** What was asked of the node. */
+  /** Requests to the node. */
   readonly asked: string[] = [];
   readonly said: ToNode[] = [];
   private readonly turns = new ClientQueue();
@@ -188,7 +188,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const { chain } = run.chain.opened;
-    // As many as are assembled in one go.
+    // The number of URLs that are assembled in one step.
     const urls = (await everything(run)).urls.slice(0, 25);
     const turn = await sides.turn();
     const known = new Set([messageOf(NOTHING)]);

@@ -27,7 +27,7 @@ class Pair {
   readonly failures: unknown[] = [];
   /** Kinds of what reached the node, with what is wanted and not. */
   readonly received: unknown[] = [];
-  /** What the statuses that were asked for are of. */
+  /** Keys of the requested statuses. */
   askedKeys: readonly string[] = [];
   private turnsOfHub = new ClientQueue();
 

@@ -80,7 +80,7 @@ describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
       const known = await findSigners(claims.signed, mainParams);
       expect(known.map((signers, i) => signers.includes(tags[i]!))).toEqual(claims.valid);
       known.forEach((signers, i) => claims.valid[i] && expect(signers).toEqual([tags[i]]));
-      // Of a channel that is not there yet: the key is among those that are recovered.
+      // For a channel that is not known yet, the key is among the recovered ones.
       const strange = claims.signed.map((one) => ({ ...one, publicKey: null }));
       const recovered = await findSigners(strange, mainParams);
       expect(recovered.map((signers, i) => signers.includes(tags[i]!))).toEqual(claims.valid);

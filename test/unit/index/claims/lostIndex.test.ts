@@ -1,4 +1,4 @@
-/** What the claim index does where its way back ends, and while it is behind; and what the methods answer meanwhile. */
+/** The claim index when it cannot disconnect further, and while it is behind; and the answers of the methods meanwhile. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { getClaim } from '../../../../src/rpc/methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from '../../../../src/rpc/methods/claimindex/getClaimIndexInfo.js';

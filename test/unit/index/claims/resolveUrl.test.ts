@@ -5,7 +5,7 @@ import { resolveUrls, type ResolveScope } from '../../../../src/index/claims/res
 import { regtestParams } from '../../../../src/params/regtest.js';
 import type { RowReader } from '../../../../src/store/rows/rows.js';
 
-/** Nothing at all, and the longest key that was asked for. */
+/** An empty index that records the length of the longest requested key. */
 function emptyScope() {
   let longest = 0;
   const ask = (key: string) => {
@@ -42,7 +42,7 @@ it('names longer than any claim name are not looked up, in any spelling', async 
   );
   const found = await resolveUrls(scope, urls);
   expect(found.map(({ failure }) => failure!.kind.slice(0, 9))).toEqual(urls.map(() => 'not-found'));
-  // What an error quotes is bounded.
+  // The quoted text in an error has a maximum length.
   expect(Math.max(...found.map(({ failure }) => failure!.text.length))).toBe(1000);
   expect(longest()).toBeGreaterThan(100);
   expect(longest()).toBeLessThan(2400);

@@ -83,7 +83,7 @@ describe('beside a mempool', () => {
     expect(warnings).toEqual([
       'The mempool has more claims than searches and resolve can include; the others appear when they are confirmed',
     ]);
-    // What a block takes out makes place for new claims.
+    // Transactions that a block removes free places for new claims.
     world.chain.timeSec += 3600;
     await world.mineMempool();
     expect(feed.claims.size).toBe(0);
@@ -94,7 +94,7 @@ describe('beside a mempool', () => {
 });
 
 describe('in any order', () => {
-  /** All that the claims of a mempool answer, without the order of arrival. */
+  /** All answers about the claims of a mempool, without the order of arrival. */
   function facts(claims: WaitingClaims, ids: readonly string[], names: readonly string[]): object {
     return {
       size: claims.size,
