@@ -1,5 +1,6 @@
-// What a new key of a channel costs: a channel with n and 2n claims changes its key and back. How long its block takes beside
-// an empty one, how long the search index follows, and how long a search that counts claims by channel takes beside a plain one.
+// Measures the cost of a key change of a channel: a channel with n and 2n claims changes its key and changes it back. Prints
+// the time of its block and of an empty block, the time of the search index, and the times of a search that counts claims by
+// channel and of a plain search.
 // Usage: node test/bench/channelKeys.mjs [claims]
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

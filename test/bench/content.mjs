@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * The content half of lbcnet: making a stream, the transfer of blobs, saving a file, the start with many files, playing, seeding
- * to many peers, and how the API answers meanwhile. With LBRYNET (the program `lbrynet` of a checkout that runs) lbry-sdk does the
- * same in the same run, and ratios are printed; a ratio that misses its goal is marked with `!`, and the program ends with 1 then.
+ * The content half of lbcnet: making a stream, the transfer of blobs, saving a file, the start with many files, playing,
+ * seeding to many peers, and how the API answers meanwhile. With LBRYNET (the program `lbrynet` of a checkout that runs)
+ * lbry-sdk does the same in the same run, and ratios are printed; a ratio that misses its goal is marked with `!`, and the
+ * program ends with 1 then.
  *
  *   npm run bench:content [-- --mib 1024] [--files 10000] [--stages make,transfer,slow,save,start,seed,api]
  */

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// How the time of single answers grows: asks a node with all indexes and a hub about things of one size, and about things of
-// twice that size. Prints milliseconds of processor time (all threads of the node; Linux only, else of the clock) at n and at
-// 2n and their ratio: 2 for what grows in proportion, 4 for squares. Calls repeat until they took a while, and the least of
-// several turns counts, so that other work on the machine disturbs little.
+// Measures how the time of single answers grows: calls a node with all indexes and a hub for objects of one size, and of twice
+// that size. Prints the milliseconds of processor time (all threads of the node on Linux; elsewhere the time of the clock) at n
+// and at 2n, and their ratio: 2 for linear growth, 4 for quadratic growth. Calls are repeated for some time, and the shortest
+// of several turns counts, so that other programs have little effect.
 //
 //   npm run bench:growth -- [--scale 1] [--turns 5] [--rows resolve,getclaimsfortx]
 //

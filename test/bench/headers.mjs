@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// How fast the headers of a first sync are taken in: in one pass, and in two when their work must show first. A peer
+// Measures the speed of the headers of a first sync: in one pass, and in two passes if their work must be proved first. A peer
 // without a socket answers at once, so that only the node's own work counts.
 //
 //   npm run bench:headers [-- <headers>]

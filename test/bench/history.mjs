@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What a name costs to look up after a block far back, against the tip: a claim store of its own over the real database,
-// some thousand names and many blocks, most of them empty. Prints microseconds a look-up, of quiet names and of one that is
-// updated and supported all the time.
+// Measures lookups of names after a block far in the past and at the tip: a claim store on the real database with some thousand
+// names and many blocks, most of them empty. Prints the microseconds of a lookup, for names that rarely change and for one that
+// is updated and supported in many blocks.
 //
 //   npm run bench:history [-- --blocks 100000]
 import { createHash } from 'node:crypto';

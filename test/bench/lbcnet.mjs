@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// lbcnet with a wallet of many transactions on a regtest node with -hub: how fast the API answers on eight connections, how long
-// the first sync takes, opening, balances, a page of outputs, a new channel, and the memory at rest. With LBRYNET the Python
-// daemon answers beside it on a wallet of its own without transactions. What misses its limit is marked with `!`, and the
-// program ends with 1 then.
+// lbcnet with a wallet of many transactions on a regtest node with -hub: how fast the API answers on eight connections, how
+// long the first sync takes, opening, balances, a page of outputs, a new channel, and the memory at rest. With LBRYNET the
+// Python daemon answers beside it on a wallet of its own without transactions. What misses its limit is marked with `!`, and
+// the program ends with 1 then.
 //
 //   npm run bench:lbcnet [-- --counts 10000,100000] [--seconds 2]
 import { spawn } from 'node:child_process';

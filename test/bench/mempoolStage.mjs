@@ -1,5 +1,5 @@
-// What the benchmarks of mempool and mining stand on: an empty regtest chain in a temporary folder, mempools over it, and
-// coins made up in its cache.
+// Shared parts of the benchmarks of mempool and mining: an empty regtest chain in a temporary folder, mempools on it, and
+// artificial coins in its cache.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

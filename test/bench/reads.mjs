@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// What the work behind a read call costs, without HTTP: opens a node in this process and runs the handlers of RPC one
-// after the other, argument after argument, and writes each answer as text. Prints microseconds a call.
+// Measures read calls without HTTP: opens a node in this process, runs the handlers of RPC methods one after the other with all
+// arguments, and writes each answer as text. Prints the microseconds of a call.
 //
 //   npm run bench:reads -- <file.dat[.gz]> [--keep folder] [--seconds 1] [--only name,...] [--profile documented]
 //
-// A folder that is kept is used again by the next run. `node --cpu-prof test/bench/reads.mjs ...` tells where time goes.
+// A folder that is kept is used again by the next run. `node --cpu-prof test/bench/reads.mjs ...` writes a profile.
 import { createReadStream, createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// From a start to the first answer at the tip: with a full import of a bootstrap file, and from a snapshot of the same
-// block, turn by turn; then the time of the background validation of the blocks. With -claimindex, whose rows the snapshot has.
+// Measures the time from a start to the first answer at the tip: with a full import of a bootstrap file, and from a snapshot of
+// the same block, in turns; then the time of the background validation of the blocks. With -claimindex, whose rows the snapshot
+// contains.
 //
 //   npm run bench:snapshot -- <bootstrap file[.gz]> [turns] [-- options of the node]
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// How long a node takes to start, and what it holds: on a fresh folder, on an imported bench chain (when a bootstrap
-// file is given), and on 1.6 million synthetic headers. Then 1,000 regtest blocks by generatetoaddress.
+// Measures the time of a start and the memory of the node: on a fresh folder, on an imported bench chain (if a bootstrap file
+// is given), and on 1.6 million synthetic headers. Then 1,000 regtest blocks by generatetoaddress.
 //
 //   npm run bench:start [-- <bootstrap file[.gz]>]
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What the hub takes to sum up 8,000 supports of one claim by the channels that signed them (`lbcnode.claimtrie.support_sum`):
-// none signed, and all signed by one channel. The first call after a start, the first one after a block, and later ones, by the
-// clock and by the processor time of the node (Linux only).
+// Measures how long the hub takes to add up 8,000 supports of one claim by the channels that signed them
+// (`lbcnode.claimtrie.support_sum`): none signed, and all signed by one channel. The first call after a start, the first one
+// after a block, and later ones, by the clock and by the processor time of the node (Linux only).
 //
 //   npm run bench:support-sums -- [--supports 8000]
 import { once } from 'node:events';

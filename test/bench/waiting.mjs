@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // The cost of mempool claims for a hub. On a regtest chain of claims, resolve calls of 100 URLs each and typical searches
-// are measured, each with other values, turn by turn on a hub with so many claims in the mempool and on one with none; the ratio is
-// of medians. Then the memory that the waiting claims take, against a node without a claim index that has the same mempool. At last a transaction
-// with a claim is broadcast while a block of 1,000 operations connects: until a searching client of the hub sees it.
+// are measured, each with other values, turn by turn on a hub with so many claims in the mempool and on one with none; the
+// ratio is of medians. Then the memory that the waiting claims take, against a node without a claim index that has the same
+// mempool. At last a transaction with a claim is broadcast while a block of 1,000 operations connects: until a searching client
+// of the hub sees it.
 //
 //   npm run bench:waiting [-- --chain 20000 --waiting 50000 --runs 40 --blocks 7] [--rows 'a channel,a name']
 import { once } from 'node:events';

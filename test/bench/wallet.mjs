@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// What a wallet costs by the length of its history: opening, balances, lists, sending, a block, memory. Wallets of 10,000 and
-// 100,000 transactions are made for it; each is opened in a process of its own. With LBRYCRDD the reference is asked the
-// same beside it, of a wallet that has mined (its opening is a whole start).
+// Measures a wallet by the length of its history: opening, balances, lists, sending, a block, memory. It makes wallets with
+// 10,000 and 100,000 transactions, and opens each in a process of its own. With LBRYCRDD the reference is measured by the same
+// calls, with a wallet that has mined (its opening is a complete start).
 //
-// Then whole nodes are measured beside the reference, too (`walletNodes.mjs`): opening, rescan, memory.
+// Then whole nodes and the reference are measured (`walletNodes.mjs`): opening, rescan, memory.
 //
 //   npm run bench:wallet [-- --counts 10000,100000]
 import { spawn, spawnSync } from 'node:child_process';

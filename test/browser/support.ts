@@ -1,4 +1,7 @@
-/** What tests in a real browser share: Chromium at the path that CHROMIUM names, or `/usr/bin/chromium`, and pages that are watched. */
+/**
+ * What tests in a real browser share: Chromium at the path that CHROMIUM names, or `/usr/bin/chromium`, and pages that are
+ * watched.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -52,8 +55,8 @@ const WIDER_THAN_WINDOW = `(() => {
 })()`;
 
 /**
- * What axe-core finds against WCAG 2.2 AA on the open page, and whether it is wider than the window. The context must bypass the
- * policy of the pages, which forbids foreign scripts, axe among them.
+ * Violations of WCAG 2.2 AA that axe-core finds on the open page, and whether it is wider than the window. The context must
+ * bypass the policy of the pages, which forbids foreign scripts, axe among them.
  */
 export async function findingsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

@@ -92,8 +92,8 @@ class Lives {
   }
 
   /**
-   * What index and search say of each claim of the name is what the claim trie says, which knows nothing of them. Answers
-   * all by id, and what the name alone leads to.
+   * Compares the answers of index and search about each claim of the name with those of the claim trie, which is independent
+   * of them. Returns all claims by id, and the claim to which the plain name resolves.
    */
   private async checkName(name: string, block: number): Promise<Map<string, Claim>> {
     const { claims, lastTakeoverHeight } = await this.trie(name);

@@ -1,4 +1,7 @@
-/** Searching in a real node: new claims at once, a reorganisation, a kill, and an index that was deleted; in SQLite and in PostgreSQL. */
+/**
+ * Searching in a real node: new claims at once, a reorganisation, a kill, and an index that was deleted; in SQLite and in
+ * PostgreSQL.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What our daemon and the one of lbry-sdk say to parameters that are wrong in many forms, over one wallet on one hub: what one
- * refuses the other does, except for the list of reasoned differences. LBRYNET names the program `lbrynet`; without it
+ * Compares the errors of our daemon and of lbry-sdk's for invalid parameters of many forms, with one wallet on one hub. Both
+ * must refuse the same calls, except for a list of differences with reasons. LBRYNET names the program `lbrynet`; without it
  * nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

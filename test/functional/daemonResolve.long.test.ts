@@ -1,6 +1,7 @@
 /**
- * What our daemon answers about claims beside the real one of lbry-sdk, on the same hub and with the same wallet: resolving,
- * searching, collections; and what that one cannot tell. LBRYNET names the program `lbrynet`; without it nothing is tested.
+ * Compares the answers of our daemon about claims with those of lbry-sdk's, on the same hub and with the same wallet:
+ * resolving, searching, collections; and tests fields that lbry-sdk does not return. LBRYNET names the program `lbrynet`;
+ * without it nothing is tested.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

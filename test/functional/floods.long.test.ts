@@ -48,9 +48,9 @@ const MIB = 1 << 20;
  */
 const HEAP_MIB = 256;
 /**
- * What the node may hold more than when it began, through all floods: that heap, and bytes outside it. Messages that came
- * and were not handled: 64 MiB of all peers together, and of each the one that is being received (4 MB at most). What a
- * peer does not take: -maxsendbuffer, 1 MB, and the answer that went beyond it, here a list of 2 MB at most.
+ * Maximum growth of the node's memory through all floods: its heap, and bytes outside it. Received messages that are not
+ * processed yet: 64 MiB of all peers together, and for each peer the message that is being received (at most 4 MB). Bytes that
+ * a peer does not accept: -maxsendbuffer, 1 MB, and the answer that exceeds it, here a list of at most 2 MB.
  */
 const BOUND = (HEAP_MIB + 64 + SOCKETS * 7) * MIB;
 /** Inbound places: -maxconnections less eight outbound ones and a feeler. */

@@ -1,6 +1,6 @@
 /**
- * What the channels of `-hubblockingchannels` and `-hubfilteringchannels` keep from a hub's clients, while these channels
- * repost, take back, end, and blocks of all that are taken back; and through starts with other lists.
+ * Claims that the channels of `-hubblockingchannels` and `-hubfilteringchannels` hide from the clients of a hub, while these
+ * channels make reposts, abandon them and are abandoned, while blocks are disconnected, and after starts with other lists.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -63,8 +63,8 @@ class Differences {
 }
 
 /**
- * Of a name without claims lbcd tells the last block in which it looked at the name, as long as it has the name in memory:
- * a row of its own in docs/architecture.md. Ours is what lbcd tells from its disk, which is never later.
+ * For a name without claims, lbcd returns the last block in which it read the name, while it has the name in memory: a row of
+ * its own in docs/architecture.md. Our answer is the one that lbcd reads from its disk, which is never later.
  */
 function hideLaterLook(us: unknown, them: unknown): void {
   const [ours, theirs] = [us, them] as { lasttakeoverheight: number }[];

@@ -1,6 +1,6 @@
 /**
- * lbcd's WebSocket protocol beside lbcd itself: one chain, the same commands on both, the same answers and the same notifications
- * in the same order. `LBCD` names the binary.
+ * lbcd's WebSocket protocol beside lbcd itself: one chain, the same commands on both, the same answers and the same
+ * notifications in the same order. `LBCD` names the binary.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LbcdSocket, type LbcdMessage } from './support/lbcdSocket.js';

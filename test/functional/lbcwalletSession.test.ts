@@ -1,6 +1,6 @@
 /**
- * Replays a recorded session of lbcwallet with lbcnode: the blocks of the node, each call of the wallet with the answer, and the
- * notifications, in order. `lbcwalletOverNode.long.test.ts` records it.
+ * Replays a recorded session of lbcwallet with lbcnode: the blocks of the node, each call of the wallet with the answer, and
+ * the notifications, in order. `lbcwalletOverNode.long.test.ts` records it.
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * What the metrics page of a node says, compared with those who read it: Prometheus (its own checker where it is
- * installed), the dashboard and the alerting rules in contrib/, and the list in docs/metrics.md.
+ * Compares the metrics page of a node with its readers: Prometheus (its own checker, if it is installed), the dashboard and the
+ * alerting rules in contrib/, and the list in docs/metrics.md.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * docs/moving-in.md as it is written: its commands, over folders and files as the other programs leave them, on regtest. Names of
- * programs lead to the built ones; home, network and ports are set by the environment and the node's file.
+ * docs/moving-in.md as it is written: its commands, over folders and files as the other programs leave them, on regtest. Names
+ * of programs lead to the built ones; home, network and ports are set by the environment and the node's file.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

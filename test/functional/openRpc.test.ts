@@ -1,7 +1,7 @@
 /**
- * What `rpc.discover` says, compared with a node by stock validators: the document against OpenRPC's own schema, every
- * answer against the schema of its method, every error against the list of its method. Records the examples of
- * data/rpcExamples.json when LBCNODE_RECORD is set, and else compares fresh answers with their shape.
+ * Compares `rpc.discover` with a node by common validators: the document with OpenRPC's own schema, every answer with the
+ * schema of its method, every error with the list of its method. Records the examples of data/rpcExamples.json if
+ * LBCNODE_RECORD is set. Otherwise compares the shape of new answers with theirs.
  */
 import { writeFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';

@@ -1,6 +1,6 @@
 /**
- * What calls answer while blocks are exchanged for others: of the branch before or of the one after, and never of a tip on the
- * way or of a mempool to which transactions are still returning.
+ * Answers of calls during a reorganisation: they are of the old branch or of the new one, never of a tip in between or of a
+ * mempool to which transactions are still returning.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';

@@ -1,5 +1,5 @@
 /**
- * What must not hurt search in a real node with a hub: searches that would run for minutes. Corruption is
+ * Searches that would run for minutes, in a real node with a hub. They must not affect other searches. Corruption is tested by
  * `searchCorruption.long.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

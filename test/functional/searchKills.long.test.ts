@@ -140,8 +140,8 @@ const URLS = [
 ];
 
 /**
- * All that is asked of a node once its indexes are at the tip. Without the mempool: a node that went back has the transactions
- * of the branch it left there, and a node that got the active chain alone has none.
+ * All compared answers of a node whose indexes are at the tip. The mempool is left out: a node after a reorganisation has the
+ * transactions of the abandoned branch in it, and a node that only received the active chain has none.
  */
 async function answers({ rpc }: RegtestNode) {
   const height = await rpc<number>('getblockcount');

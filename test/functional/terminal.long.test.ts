@@ -1,6 +1,6 @@
 /**
- * What a first start, an import and a mistyped word say on a terminal and without one: colours and the line that renews
- * itself are for terminals alone, and nothing is wider than they are.
+ * The output of a first start, an import and a mistyped word, on a terminal and without one. Only terminals get colors and a
+ * line that is updated in place, and the output is not wider than the terminal.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What a wallet tells beside what lbrycrd reports the same wallet: its wallet lives through payments, claims, accounts,
- * conflicts and a reorganisation, is taken over row by row, and both are asked the same.
+ * Compares the answers of a wallet with those of lbrycrd for the same wallet. lbrycrd's wallet has payments, claims, accounts,
+ * conflicts and a reorganisation. It is imported row by row, and both get the same calls.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

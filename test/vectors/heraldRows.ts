@@ -32,7 +32,7 @@ const SIZES: Partial<Record<FieldType, number>> = {
 
 const OUTPUT: Record<string, FieldType> = { txNumber: 'u32', nout: 'u16' };
 
-/** What rows of each kind hold. Source: lbryio/hub hub/db/prefixes.py. */
+/** Fields of the rows of each kind. Source: lbryio/hub hub/db/prefixes.py. */
 const LAYOUTS: Record<string, [key: Record<string, FieldType>, value: Record<string, FieldType>]> = {
   B: [{ txid: 'hash' }, { raw: 'rest' }],
   C: [{ height: 'u32' }, { blockHash: 'hash' }],
@@ -151,9 +151,9 @@ export function readHeraldRows(folder: string): HeraldRow[] {
 
 const LOG_BLOCK_BYTES = 32_768;
 const LOG_HEADER_BYTES = 7;
-/** How a piece of a record begins or ends. Source: RocksDB's log format. */
+/** Kinds of parts of a record in the log. Source: RocksDB's log format. */
 const PIECE = { full: 1, first: 2, middle: 3, last: 4 } as const;
-/** Of a write batch, behind a sequence number and a count. */
+/** Size of the header of a write batch: a sequence number and a count. */
 const BATCH_HEADER_BYTES = 12;
 /** Changes of a row in a column family. */
 const CHANGE = { delete: 4, put: 5 } as const;

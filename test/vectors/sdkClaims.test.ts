@@ -36,7 +36,7 @@ const UNDECODABLE = 'DecodeError';
 const prefixes = addressPrefixesOf(mainParams);
 const bytesOf = (hex: unknown): Buffer => Buffer.from(hex as string, 'hex');
 
-/** What the function gives, or null if it throws `MetadataError`. */
+/** The result of the function, or null if it throws `MetadataError`. */
 function attempt<Result>(run: () => Result): Result | null {
   try {
     return run();
@@ -117,7 +117,7 @@ function checkMade(line: SdkLine, text: string): string | null {
 const refusalDiffers = ({ error }: SdkLine): string | null =>
   accepted.unless(error !== undefined, 'undecodable by another exception', differs(UNDECODABLE, error));
 
-/** What signatures of today are over is the end of the value as it is encoded again. */
+/** The signed bytes of a present signature are the end of the value when it is encoded again. */
 function checkCanonical(line: SdkLine, { version, message }: DecodedClaim): string | null {
   if (version !== 2) return null;
   const encoded = (line['again'] ?? line['raw']) as string;

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the command prints when it is called. */
+/** The output of the command. */
 async function run(argv: readonly string[]): Promise<{ exit: number; printed: string; error: string }> {
   const command = parseCommandLine([`--api=127.0.0.1:${port}`, ...argv]);
   received = null;

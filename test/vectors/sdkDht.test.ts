@@ -69,7 +69,7 @@ function datagramShown(datagram: Datagram): unknown {
   return { ...head, response: datagram.text, exception_type: datagram.exceptionType };
 }
 
-/** What reading gives, or that it is refused; other exceptions fail the test. */
+/** The result of parsing, or that it is refused. Other exceptions fail the test. */
 function verdict(read: () => unknown): unknown {
   try {
     return { value: read() };
@@ -202,7 +202,7 @@ interface RecordedPong {
   readonly country: { readonly value?: string; readonly error?: string };
 }
 
-/** What hubs answer is read by the daemon. */
+/** The daemon must read the answers of hubs. */
 function checkPong({ data, decoded }: SdkLine): string | null {
   const facts = readPong(hex(data));
   const { value, error } = decoded as { value?: RecordedPong; error?: string };
@@ -220,7 +220,7 @@ function checkPong({ data, decoded }: SdkLine): string | null {
   );
 }
 
-/** What clients ask is made by the daemon and read by the hub. */
+/** The daemon must make the requests of clients, and the hub must read them. */
 function checkPing({ data, decoded }: SdkLine): string | null {
   if (decoded === undefined) return differs(pingBytes().toString('hex'), data);
   return differs(isPing(hex(data)), (decoded as { error?: string }).error === undefined);

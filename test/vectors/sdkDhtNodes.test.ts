@@ -98,7 +98,7 @@ function pageShown(data: string, key: string): string {
   return encodeDatagram({ ...datagram, response }).toString('hex');
 }
 
-/** What is sent beside what was recorded, each of them. */
+/** Compares each sent datagram with the recorded one. */
 function sentDiffers(ours: Sent, theirs: Sent, key: string): string | null {
   const difference = differs([ours.to, ours.data], [theirs.to, theirs.data]);
   if (difference === null || ours.to !== theirs.to) return difference;

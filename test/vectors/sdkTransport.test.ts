@@ -48,7 +48,7 @@ interface Reply {
 /** Differences that a failing test shows. Arbitrary. */
 const SHOWN = 5;
 
-/** What the recorded daemon was started without. */
+/** Components that the recorded daemon did not start. */
 const SKIPPED = [
   'wallet',
   'wallet_server_payments',
@@ -63,7 +63,7 @@ const SKIPPED = [
   'hash_announcer',
 ];
 
-/** What the recorded settings file held. */
+/** Content of the recorded settings file. */
 const FILE = {
   components_to_skip: SKIPPED,
   fixed_peers: [],

@@ -208,7 +208,7 @@ class RecordedWallet implements FundingPort {
   }
 }
 
-/** Where the recorded transaction paid to, of an account that the line does not name. */
+/** Key hash to which the recorded transaction paid, for an account that the line does not name. */
 function recordedHash(line: SdkLine): Buffer {
   const [, script] = (line['outputs'] as [number, string][])[0]!;
   return readOutputScript(bytes(script)).values['pubkey_hash']!;
@@ -449,7 +449,9 @@ checkSdkVectors('tx', {
 
 checkAccepted(accepted);
 
-/** The recordings of refusals name neither amounts nor outputs: what is compared is that no coins are found for what was wanted. */
+/**
+ * The recordings of refusals name neither amounts nor outputs: what is compared is that no coins are found for what was wanted.
+ */
 async function refusalDiffers(line: SdkLine, wallet: RecordedWallet): Promise<string | null> {
   let chosen: SpentOutput[] = [];
   for (const { target } of line['selections'] as { target: number }[])

@@ -39,7 +39,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const text = (value: unknown): string => value as string;
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** How what was asked for failed, null if it did not. */
+/** The error of a request; null if there is none. */
 async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   try {
     await asked;

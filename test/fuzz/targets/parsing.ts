@@ -1,6 +1,6 @@
 /**
- * What holds of every parse of a block or a transaction: the addon, its fallback and the plain parser accept the same bytes,
- * and where they accept them they tell the same of them.
+ * Properties of every parse of a block or a transaction: the addon, its fallback and the plain parser accept the same bytes,
+ * and return the same for accepted bytes.
  */
 import { merkleRoot } from '../../../src/crypto/merkle.js';
 import { witnessMerkleRoot } from '../../../src/consensus/witnessCommitment.js';

@@ -1,4 +1,6 @@
-/** Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else. */
+/**
+ * Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else.
+ */
 import { describe, expect, it } from 'vitest';
 import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';

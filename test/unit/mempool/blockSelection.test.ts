@@ -114,7 +114,9 @@ describe('choosing the transactions of a block', () => {
     // Every look at the clock finds a slice used up.
     let nowMs = performance.now();
     vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 20));
-    /** What is chosen, and how often the loop ran on the way; `between` is called each time. */
+    /**
+     * The selected transactions, and the number of iterations of the event loop meanwhile. `between` is called in each of them.
+     */
     const choose = async (between: (turn: number) => void): Promise<{ order: string[]; turns: number }> => {
       let isOver = false;
       const choice = chosen().finally(() => (isOver = true));

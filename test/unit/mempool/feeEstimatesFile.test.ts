@@ -12,7 +12,7 @@ import {
 import { FeeEstimator } from '../../../src/mempool/fees/feeEstimator.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 
-/** What the reference wrote after some hundred blocks, and what it answered before it stopped and after it read it. */
+/** The file that the reference wrote after some hundred blocks, and its answers before the stop and after reading the file. */
 const vectors = new URL('../../vectors/fees/', import.meta.url);
 const written = gunzipSync(readFileSync(new URL('fee_estimates.dat.gz', vectors)));
 interface Recorded {

@@ -79,7 +79,7 @@ describe('the fee estimator', () => {
     // Half of them within one block, most within two: the cheapest that does both.
     expect(fees.estimateSmartFee(2, false)).toEqual({ ratePerKb: 32_000n, blocks: 2 });
     expect(fees.estimateSmartFee(20, false)).toEqual({ ratePerKb: 2000n, blocks: 20 });
-    // No further than half of what was seen.
+    // The target is limited to half of the observed blocks.
     expect(fees.estimateSmartFee(1008, true)).toEqual({ ratePerKb: 2000n, blocks: 99 });
   });
 
@@ -101,7 +101,7 @@ describe('the fee estimator', () => {
     const { ratePerKb, detail } = fees.estimateRawFee(6, 0.85, 'short');
     expect(ratePerKb).toBeGreaterThan(2000n);
     expect(detail.fail.inMempool).toBeGreaterThan(0);
-    // What left after ten blocks counts as failed within each of up to ten, and no more.
+    // A transaction that was removed after ten blocks counts as failed for targets of up to ten blocks only.
     const { failed, counts } = fees.finish([]).averages.short;
     const within = (blocks: number): number =>
       failed.subarray((blocks - 1) * counts.length, blocks * counts.length).reduce((a, b) => a + b);
@@ -143,7 +143,7 @@ describe('the mempool as it feeds the estimator', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
 
-  /** What has been waiting for a block or longer. */
+  /** Number of transactions that have been unconfirmed for a block or longer. */
   const waiting = (): number => world.mempool.fees.estimateRawFee(1, 1, 'short').detail.fail.inMempool;
 
   it('counts independent transactions, and loses them with the mempool', async () => {
@@ -158,7 +158,7 @@ describe('the mempool as it feeds the estimator', () => {
     const replacement = spendCoins([await world.coinbase(2)], 5000n);
     await world.mustAccept(replacement);
     await world.mineBlock([]);
-    // Neither the child nor the replacement tells anything.
+    // The child and the replacement are not counted.
     expect(waiting()).toBe(1);
     await world.mineBlock([first]);
     expect(waiting()).toBe(0);

@@ -23,7 +23,7 @@ describe('what follows from a transaction alone', () => {
     const { bytes, ...facts } = atOnce(prepareInSlices(tx));
     const { bytes: whole, ...expected } = prepare(tx);
     expect(bytes.equals(whole)).toBe(true);
-    // What is kept must not keep what it was made in.
+    // A stored transaction must not keep a larger buffer alive.
     expect(bytes.buffer.byteLength).toBe(bytes.length);
     expect(facts).toEqual(expected);
   });

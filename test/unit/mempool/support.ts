@@ -91,7 +91,7 @@ export class PoolWorld {
     return this.mempool.acceptToMempool(tx, options);
   }
 
-  /** Lets a transaction in, or throws with the reason. */
+  /** Accepts a transaction. Returns its id. Throws the reason if it is refused. */
   async mustAccept(tx: Transaction, options: AcceptOptions = {}): Promise<Buffer> {
     const { accepted, error, missingInputs } = await this.accept(tx, options);
     if (!accepted) throw new Error(missingInputs ? 'missing inputs' : JSON.stringify(error));

@@ -22,7 +22,7 @@ export class Dice {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to below `bound`. */
+  /** A number from 0 to `bound` - 1. */
   below(bound: number): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = this.state;

@@ -104,7 +104,7 @@ describe('the mempool while a block is being checked', () => {
     expect(await settlesSoon(Promise.race([next, young, tested]))).toBe(false);
     held.letGo();
     await connected;
-    // Of coins that mature, or are created, with the block.
+    // Transactions with coins that mature with the block or are created in it.
     expect([await next, await young, await tested]).toEqual(['accepted', 'accepted', 'accepted']);
     expect(world.mempool.size).toBe(2);
     await world.mempool.check();

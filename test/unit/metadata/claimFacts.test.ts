@@ -1,6 +1,6 @@
 /**
- * What is read by hand of a claim's value, compared with what lbry-sdk made of the same bytes. What differs is in the table
- * of `docs/lbcnet-recordings.md`.
+ * Compares the fields of a claim's value that our own parser reads with those that lbry-sdk decodes from the same bytes.
+ * Differences are in the table of `docs/lbcnet-recordings.md`.
  */
 import { describe, expect, it } from 'vitest';
 import { readClaimFacts } from '../../../src/metadata/claimFacts.js';

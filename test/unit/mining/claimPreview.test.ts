@@ -67,7 +67,7 @@ async function compare(
   return figures;
 }
 
-/** Of the rules of life; a run of the fast tests takes these alone. */
+/** Names of rules of `SMALL_RULES`. The fast tests use only these. */
 const FEW = ['forks as on regtest', 'forks from the start'];
 
 describe('the claim root of a block to come', () => {

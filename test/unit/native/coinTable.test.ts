@@ -22,7 +22,7 @@ function playAgainstModel(table: CoinTable, seed: number): void {
   const model = new Map<string, CoinValue>();
   const database = new Map<string, CoinValue>();
   const known = (key: Buffer) => {
-    // As the chain does: what the table does not know is read from the database first.
+    // As in the chain, coins that the table does not have are first read from the database.
     if (table.get(key) !== undefined) return;
     const stored = database.get(key.toString('hex'));
     table.load(key, [stored && formatCoinRow(stored)]);

@@ -167,7 +167,7 @@ describe('addresses as text', () => {
     expect(formatNetAddress(internalAddress('baz.net'))).toBe('ckjjiahliyd4jlah.internal:0');
   });
 
-  // As lbrycrdd 0.17.3.3 prints them in listbanned.
+  // The form that lbrycrdd 0.17.3.3 prints in listbanned.
   it.each([
     ['::102:304', '::1.2.3.4'],
     ['::1:0:0', '::1:0:0'],

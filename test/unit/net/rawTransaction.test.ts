@@ -19,7 +19,7 @@ function anyTransaction(): Buffer {
   );
 }
 
-/** Where the transaction ends, or null when it is refused. */
+/** Position after the transaction, or null if it is refused. */
 function endOf(read: (reader: Reader) => unknown, bytes: Buffer): number | null {
   const reader = new Reader(bytes, 3);
   try {

@@ -14,7 +14,7 @@ afterEach(() => {
   return dialing.end();
 });
 
-/** What a proxy without authentication is asked for: name and port. It grants it, bound to an IPv4 address. */
+/** Accepts a request to a proxy without authentication, bound to an IPv4 address. Resolves to the requested name and port. */
 async function grant(peer: ScriptedPeer): Promise<{ host: string; port: number }> {
   expect((await peer.read(3)).toString('hex')).toBe('050100');
   peer.write([5, 0]);

@@ -1,4 +1,4 @@
-/** What is wrong with the options of a hub is said before anything is opened. */
+/** Errors in the options of a hub are reported before anything is opened. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -55,7 +55,7 @@ function load(...words: string[]): LoadedOptions {
   }
 }
 
-/** What wallets are told, except for the folder, which is another each time. */
+/** Settings for the wallets, except for the folder, which is different each time. */
 function toldTo(loaded: LoadedOptions): unknown {
   const { walletDir, ...settings } = walletSettings(loaded);
   return {

@@ -87,7 +87,7 @@ describe('work', () => {
 
   it('has its difficulty relative to 0x1f00ffff', () => {
     expect(difficultyOf(0x1f00ffff)).toBe(1);
-    // As the reference answers on regtest, in its sixteen digits.
+    // The answer of the reference on regtest, with sixteen digits.
     expect(Number(difficultyOf(0x207fffff).toPrecision(16))).toBe(0.00003051711610163642);
     expect(difficultyOf(0x1e00ffff)).toBe(256);
   });

@@ -1,4 +1,4 @@
-/** What the dispatcher reports calls, for metrics. */
+/** Reports of the dispatcher about calls, for metrics. */
 import { expect, it } from 'vitest';
 import { RpcDispatcher } from '../../../src/rpc/call/dispatch.js';
 import { METHODS } from '../../../src/rpc/declare/methodTable.js';

@@ -118,7 +118,7 @@ const UNSIGNED: [string, string, string, ScriptErrorName][] = [
   ['1', '0 IF 0x4c0101 ENDIF', 'MINIMALDATA', 'OK'],
   ['0x020100', '1 NUMEQUAL', '', 'OK'],
   ['0x020100', '1 NUMEQUAL', 'MINIMALDATA', 'UNKNOWN_ERROR'],
-  // No-ops and claim opcodes.
+  // Opcodes without effect, and claim opcodes.
   ['1', 'NOP NOP1 NOP4 NOP5 NOP9 NOP10', '', 'OK'],
   ['1', 'NOP', 'DISCOURAGE_UPGRADABLE_NOPS', 'OK'],
   ['1', 'NOP4', 'DISCOURAGE_UPGRADABLE_NOPS', 'DISCOURAGE_UPGRADABLE_NOPS'],

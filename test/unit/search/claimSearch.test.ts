@@ -101,7 +101,7 @@ it('a search that waits for the index finds a mempool claim that arrives meanwhi
   const index = {} as ClaimIndexReader;
   const searching = new BackedClaimSearch(index, backend, follower, SILENT_LOGGER, null, parts);
   expect(bytesOf((await searching.search({ name: 'new' })).rows)).toEqual([7]);
-  // What the mempool has not is not searched again before it changes.
+  // A claim that the mempool does not have is not searched again before the mempool changes.
   expect(looks).toBe(2);
 });
 
@@ -191,7 +191,7 @@ it('no search is longer than ten lists of ids', async () => {
   const size = 1 << 20;
   for (const constraints of [
     { not_tags: ['x'.repeat(size)] },
-    // What is passed over counts as well.
+    // Ignored constraints count as well.
     { name: ['x'.repeat(size / 2), 'y'.repeat(size / 2 + 1)] },
     { nobody: 'x'.repeat(size + 1) },
   ])

@@ -1,4 +1,4 @@
-/** What the PostgreSQL backend has of its own: refusals, one writer, connections that break, and time that is up. */
+/** Tests that only concern the PostgreSQL backend: refusals, a single writer, broken connections, and time limits. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../src/script/address.js';

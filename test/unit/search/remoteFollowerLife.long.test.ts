@@ -197,7 +197,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await flusher.flush();
     await store.compact();
     const undo = corruptTables(store.share()!.path);
-    // What is in memory is whole.
+    // Reopens the store, because the data in memory are intact.
     await chain.exclusively(() => store.reopen());
     remote.follower.remake();
     await expect.poll(() => remote.follower.status.isStuck, { timeout: LONG_MS }).toBe(true);

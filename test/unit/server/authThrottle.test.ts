@@ -1,4 +1,4 @@
-/** What wrong passwords cost, in a time that the test holds in its hands. */
+/** Delays after wrong passwords, in time that the test controls. */
 import { createHmac } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -93,7 +93,7 @@ type Fate = 'unknown' | 'right' | 'wrong' | 'cut';
 /** An endpoint, and connections over which passwords come. */
 class Door {
   readonly reports: string[] = [];
-  /** How many headers were looked at. */
+  /** Number of checked headers. */
   checked = 0;
   readonly checks = new PasswordChecks((address, cutOff) => this.reports.push(`${address} ${cutOff}`));
   readonly opened: Promise<void>;

@@ -120,7 +120,7 @@ describe('RpcHttpServer', () => {
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
     while (given.up === 0) await sleep(5);
     expect(given.up).toBe(1);
-    // No more than the buffers of the two ends of the connection hold.
+    // Only the buffers of the two ends of the connection are filled.
     expect(given.bytes).toBeLessThan(30e6);
     socket.destroy();
   });
@@ -167,7 +167,7 @@ describe('RpcHttpServer', () => {
   });
 
   it('is not delayed by fifteen clients that do not read', async () => {
-    // No time passes that could free the turns of slow clients.
+    // Fake time, so that no time limit frees the slots of slow clients.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const port = await bench.start({ threads: 1 });
     const body = '{"method":"test_endless"}';

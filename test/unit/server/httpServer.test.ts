@@ -84,7 +84,7 @@ describe('RpcHttpServer', () => {
     }
   });
 
-  // As the reference answers, whose library knows no other methods than GET, POST, HEAD, PUT and DELETE.
+  // The answers of the reference, whose library only knows the methods GET, POST, HEAD, PUT and DELETE.
   it('refuses wrong methods, paths and callers with a content type', async () => {
     const port = await bench.start();
     const html = 'text/html; charset=ISO-8859-1';
@@ -130,7 +130,7 @@ describe('RpcHttpServer', () => {
 
   it('answers right passwords at once while a few wrong ones from the same address wait', async () => {
     const port = await bench.start();
-    // No time passes: those with a wrong password get no answer at all.
+    // Fake time: the requests with a wrong password get no answer.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const lines: string[] = [];
     const wrong = Array.from({ length: 15 }, (_, i) =>

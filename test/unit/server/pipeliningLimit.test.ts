@@ -21,7 +21,7 @@ class FakeSocket extends EventEmitter {
 }
 
 const FREE = 64;
-/** What those without a password may take of a turn, and how many of them are read at a time once it is spent. */
+/** Time of an iteration for clients without a password, and the number of requests that are then read at a time. */
 const SLICE_MS = 5;
 const GROUP = 8;
 

@@ -24,10 +24,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** How many calls of `test_wait` and `test_slow` have begun, and what those of `test_slow` wait for. */
+/** Numbers of started calls of `test_wait` and `test_slow`, and the promise for which those of `test_slow` wait. */
 export const held = { waits: 0, slow: 0, until: Promise.resolve() };
 
-/** Lets calls of `test_slow` wait from here on. Answers what lets them go. */
+/** From now on, calls of `test_slow` wait. Returns a function that ends the wait. */
 export function holdSlow(): () => void {
   let letGo: () => void = () => undefined;
   held.until = new Promise<void>((resolve) => (letGo = resolve));
@@ -87,7 +87,7 @@ const bytes = defineMethod({
   run: () => ({ before: '\u00e9', of: rawJson(Buffer.from(`["${'\u00e9'.repeat(40_000)}"]`)), after: 1 }),
 });
 
-/** How many answers of `test_endless` were given up, and how many bytes of them were made. */
+/** Number of aborted answers of `test_endless`, and number of their bytes that were made. */
 export const given = { up: 0, bytes: 0 };
 const endless = defineMethod({
   name: 'test_endless',

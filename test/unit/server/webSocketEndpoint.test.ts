@@ -191,7 +191,7 @@ describe('connecting', () => {
       const asked = once(polite.socket, 'ping');
       vi.advanceTimersByTime(400);
       await asked;
-      // What it is asked itself is answered after its own answer was heard.
+      // The server answers this ping after it has received the client's pong, which was sent before.
       polite.socket.ping();
       await once(polite.socket, 'pong');
     }
@@ -390,7 +390,7 @@ describe('blocks and claims', () => {
       };
       const returned = ['transaction', tx, 'added', undefined];
       const events = client.events().map(shown);
-      // What comes back to the mempool goes into the block again.
+      // Transactions that return to the mempool are mined again in the block.
       expect(events).toEqual([
         ...connected('connected', false),
         ['tip', block, 116, undefined],

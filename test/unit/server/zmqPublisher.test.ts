@@ -118,7 +118,7 @@ describe('the publisher', () => {
     publisher.blockChanged(emptyBlock(7, ['{"event":"claim"}']));
     publisher.tipChanged(tip(7));
     publisher.transactionAdded(entryOf(id(2)), Buffer.from('transaction 2'));
-    // Neither while the chain is being downloaded nor when blocks were only taken back.
+    // There is no message during the download of the chain, or if blocks were only disconnected.
     publisher.blockChanged(emptyBlock(8));
     publisher.tipChanged(tip(8, 0, true));
     publisher.tipChanged(tip(6, 6));
@@ -200,10 +200,10 @@ describe('the publisher', () => {
     const before = await heldBytes();
     for (let n = 0; n < sent; n++) {
       publisher.transactionAdded(entryOf(id(n)), Buffer.alloc(size, n));
-      // What was sent or dropped is given back between turns.
+      // Memory of messages that were sent or dropped is freed between iterations of the event loop.
       if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    // Of 200 MB no more waits than the mark and what the two ends of the connection hold.
+    // Of 200 MB, only the high water mark and the buffers of the two ends of the connection remain in memory.
     expect((await heldBytes()) - before).toBeLessThan((sent * size) / 4);
     const { got: sequences, next } = await drain(publisher, socket);
     // Earlier marks that were not acknowledged count towards the high water mark too.

@@ -40,7 +40,7 @@ const multisig = scriptForMultisig(2, [A.publicKey, B.publicKey, C.publicKey]);
 /** 100 CHECKLOCKTIMEVERIFY DROP. */
 const locked = concatBytes(Buffer.from('0164b175', 'hex'), p2pkh(A));
 
-/** By name: the output script, and the script behind its hash. */
+/** By name: the output script, and the script whose hash it contains. */
 const OUTPUTS: Record<string, readonly [script: Bytes, inner?: Bytes]> = {
   P2PK: [scriptForPublicKey(A.publicKey)],
   P2PKH: [p2pkh(A)],

@@ -1,4 +1,4 @@
-/** Where SQLite comes from, and what is said where there is none. */
+/** The source of SQLite, and the message if there is none. */
 import { describe, expect, it } from 'vitest';
 import { findSqlite } from '../../../src/sqlite/sqliteProvider.js';
 import { EnvironmentError } from '../../../src/util/text/environmentError.js';

@@ -72,7 +72,7 @@ const inOrder = (model: Model): [string, Buffer][] =>
 const inText = (rows: Iterable<readonly [string, Buffer | undefined]>): string =>
   [...rows].map(([key, value]) => `${key}=${value?.toString('latin1') ?? 'none'}`).join('\n');
 
-/** As texts: to compare very many buffers takes the test's library seconds. */
+/** Compares texts, because the test library takes seconds to compare many buffers. */
 async function expectContent(db: LevelDb, model: Model): Promise<void> {
   const rows = inOrder(model);
   expect(inText(await contentOf(db)) === inText(rows)).toBe(true);

@@ -108,7 +108,7 @@ describe('calls between threads', () => {
     await expect(value).rejects.toThrow('the thread ended');
     await expect(pieces).rejects.toThrow('the thread ended');
     expect(caller.waitingCount).toBe(0);
-    // What comes late answers nothing.
+    // A late answer is ignored.
     caller.receive(['value', 0, undefined, 'late']);
   });
 });

@@ -30,7 +30,7 @@ function* skipped(text: string): Slices<boolean> {
 const LONG = AT_ONCE_SIZE * 3 + 17;
 const long = (text: string): string => text.repeat(Math.ceil(LONG / text.length));
 
-/** What is long, and the pauses that it must take at least. */
+/** Long texts, with the minimum number of yields for each. */
 const LONG_TEXTS: readonly (readonly [string, string, number])[] = [
   ['a string', `"${long('a')}"`, 3],
   ['a string of accents', `"${long('\u00e9')}"`, 3],

@@ -22,7 +22,7 @@ function worstKeys(length: number): number[] {
   return keys.map((key) => key >> 3);
 }
 
-/** Where each element was before. */
+/** The previous position of each element. */
 const sorted = (keys: readonly number[]): string =>
   standardSort(
     keys.map((key, at) => ({ key, at })),

@@ -48,7 +48,7 @@ function payments(seed: string, count = COUNT): Transaction[] {
   }));
 }
 
-/** What a caller would be told. */
+/** The answers that a caller would get. */
 function told({ ledger, balanceOptions, followedHeight }: Wallet): Record<string, unknown> {
   const { trusted, pending } = balance(ledger, balanceOptions);
   const states = [...ledger.all()].map(({ key, state, height }) => `${key} ${state} ${height}`).sort();
@@ -98,7 +98,7 @@ describe('a block with very many transactions of a wallet', () => {
     await countTurns(async () => {
       for (let round = 0; round < 24; round++) {
         node.mine(undefined, payments(`a${round}`));
-        // As far as it comes, which is another way each time.
+        // Stops after a varying number of iterations of the event loop.
         for (let n = 0; n < round * 25; n++) await turn();
         const before = wallet.ledger.size;
         if (before % COUNT !== 0) halves++;

@@ -1,6 +1,6 @@
 /**
- * A random life of long and short blocks, payments, spends, conflicts, reorganisations, mempool and restarts: what a wallet says
- * is what a recount says, and what calls are told between any two slices is of a state that there was.
+ * A random life of long and short blocks, payments, spends, conflicts, reorganisations, mempool and restarts: what a wallet
+ * says is what a recount says, and what calls are told between any two slices is of a state that there was.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ interface Known {
   readonly own: ReadonlyMap<string, bigint>;
 }
 
-/** What is in blocks and in the mempool, and what follows for the wallet. */
+/** Transactions of blocks and of the mempool, and the resulting state of the wallet. */
 class Recount {
   readonly known = new Map<string, Known>();
   /** The transactions of each block above the first ones. */

@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-/** All that can be asked of an entry, as plain values. */
+/** All answers about an entry, as plain values. */
 function entryAnswer(wallet: Wallet, entry: Entry): unknown {
   const { ledger } = wallet;
   const { tx: _tx, ...row } = ledger.record(entry);
@@ -66,7 +66,7 @@ function entryAnswer(wallet: Wallet, entry: Entry): unknown {
   };
 }
 
-/** All that can be asked of a wallet, in no order where it has none. */
+/** All answers of a wallet. Lists without an order are sorted. */
 function answers(wallet: Wallet): Record<string, unknown> {
   const { ledger, keyring, keypool } = wallet;
   const keys = [...keyring.keyIds()].sort();
@@ -126,7 +126,7 @@ async function opened(
   if (image === null) rmSync(imagePath(one.path), { force: true });
   else writeFileSync(imagePath(one.path), image);
   const next = await one.reopen();
-  // What opening wrote is told by either.
+  // Opening may only append to the file.
   expect(readFileSync(one.path).length).toBeGreaterThanOrEqual(file.length);
   return { next, found: answers(next.wallet) };
 }

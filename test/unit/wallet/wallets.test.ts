@@ -43,7 +43,7 @@ function walletsOf(walletDir: string, wallet = WALLET_OPTIONS, node = new FakeNo
   );
 }
 
-/** What a call fails with; empty if it does not. */
+/** The error of a call; empty if there is none. */
 const problemOf = (call: Promise<unknown>): Promise<string> => call.then(() => '', String);
 
 describe('Wallets', () => {
@@ -124,7 +124,7 @@ describe('Wallets', () => {
     await wallets.unload(own);
     await wallets.openExisting('own');
     expect(await problemOf(wallets.openExisting('copy'))).toContain('It is a copy of the wallet own,');
-    // What hands out nothing may be open twice.
+    // A wallet that gives out no keys may be open twice.
     expect((await wallets.openExisting('watching copy')).hasPrivateKeys).toBe(false);
     await wallets.close();
   });
@@ -158,7 +158,7 @@ describe('Wallets', () => {
       expect(await problemOf(other.openExisting(name))).toContain('Cannot obtain a lock on wallet directory');
     await own.close();
     const wallet = await other.openExisting('two');
-    // What is rewritten is so where the file lies, and the link stays.
+    // The rewritten file replaces the target of the link, and the link remains.
     await wallet.writeAnew(new WalletBatch());
     expect(lstatSync(join(elsewhere, 'two', 'wallet.db')).isSymbolicLink()).toBe(true);
     expect(await problemOf(walletsOf(folder).openExisting('one'))).toContain('Cannot obtain a lock');
@@ -200,7 +200,7 @@ describe('Wallets', () => {
     const seen = new Set<number>();
     let isMade = false;
     const made = wallets.create('one', privateKeys).finally(() => (isMade = true));
-    // What a kill would leave at any moment, the last one after the end.
+    // The states that a kill would leave at each moment, the last one after the end.
     for (let n = 0, isLast = false; !isLast; n++) {
       isLast = isMade;
       await new Promise(setImmediate);

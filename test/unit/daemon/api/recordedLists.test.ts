@@ -1,6 +1,6 @@
 /**
- * What the whole reference answered about outputs, claims, transactions and balances, beside what these methods answer over
- * a database into which its transactions were put. What differs is in the table of `docs/lbcnet-recordings.md`.
+ * Compares recorded answers of the reference's daemon about outputs, claims, transactions and balances with those of these
+ * methods on a database with its transactions. Differences are in the table of `docs/lbcnet-recordings.md`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

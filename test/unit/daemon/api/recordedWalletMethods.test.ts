@@ -1,6 +1,6 @@
 /**
- * What the whole reference answered about accounts, addresses, wallets and preferences before it had any coins and after
- * all was done, beside what these methods answer over a ledger without a chain. What differs is in the table of
+ * Compares recorded answers of the reference's daemon about accounts, addresses, wallets and preferences, before it had coins
+ * and at the end of the recording, with those of these methods on a ledger without a chain. Differences are in the table of
  * `docs/lbcnet-recordings.md`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** States of files: saved, stopped, read, cut off, and gone on with at the next start. Blobs come when a test lets them come. */
+/**
+ * States of files: saved, stopped, read, cut off, and gone on with at the next start. Blobs come when a test lets them come.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

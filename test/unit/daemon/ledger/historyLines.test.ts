@@ -200,7 +200,7 @@ class Model {
       for (const [id, height] of this.heights) if (height > this.height) this.heights.set(id, 0);
       this.store.rewind(this.height);
     },
-    // A transaction whose storing fails leaves no rows.
+    // A save that fails changes no rows.
     () => {
       const broken = {
         txid: Buffer.alloc(32),

@@ -1,4 +1,6 @@
-/** What tests of the address book share: repeatable randomness, a clock to set, short ways to write addresses. */
+/**
+ * Shared parts of the tests of the address book: repeatable random numbers, an adjustable clock, and short forms of addresses.
+ */
 import { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import { sha256d } from '../../../../src/crypto/hash.js';
 import type { AddressEntry } from '../../../../src/net/messages/addr.js';
@@ -31,7 +33,7 @@ export function at(text: string, port = 0): NetAddress {
   return { ip: address.ip, port };
 }
 
-/** What a peer reports an address; the time is the reference's default by default. */
+/** An address in a message of a peer. By default it has the default time of the reference. */
 export function told(text: string, port = 0, timeSec = 100_000_000): AddressEntry {
   return { address: at(text, port), services: 0n, timeSec };
 }

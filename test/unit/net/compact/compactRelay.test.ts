@@ -65,7 +65,7 @@ describe('compact blocks', () => {
     world.pool.push(...[1, 2, 3].map((tx) => candidate(blocks[0]!, tx)));
     await send(peer, blocks[0]!);
     tipIs(blocks[0]!);
-    // Nothing is asked for; it shall continue like this.
+    // The node requests nothing, and asks for compact blocks from this peer.
     expect(peer.commands).toEqual(['sendcmpct']);
     expect(peer.useful).toEqual(['block']);
   });

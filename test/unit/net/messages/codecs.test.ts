@@ -59,7 +59,7 @@ describe.each(SAMPLES)('%s', (command, value, hex) => {
 
   it('is refused if it is truncated', () => {
     if (['block', 'tx', 'pong'].includes(command)) return;
-    // What is behind the nonce of a version is optional.
+    // The fields after the nonce of a version message are optional.
     const optional = command === 'version' ? [46, 80, 86, 90] : [0];
     for (let length = 0; length < payload.length; length++) {
       if (command === 'version' || command === 'ping') if (optional.includes(length)) continue;

@@ -6,7 +6,7 @@ import { parseNetAddress } from '../../../../src/net/netAddress.js';
 export const hash = (fill: number): Buffer => Buffer.alloc(32, fill);
 export const header = (fill: number): Buffer => Buffer.alloc(HEADER_SIZE_BYTES, fill);
 export const four = parseNetAddress('1.2.3.4:9246', 0)!;
-/** Neither inputs nor outputs. */
+/** A transaction without inputs and outputs. */
 export const TX = Buffer.from('01000000000000000000', 'hex');
 /** One input, one output, with a witness. */
 const WITNESS_TX = Buffer.from(

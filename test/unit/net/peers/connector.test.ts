@@ -204,7 +204,7 @@ describe('outbound connections', () => {
         seen.add(addressKey(remote));
         book.good(remote);
       }
-      // As the session does once the version has come.
+      // The session does this when the version message has arrived.
       drop('feeler');
     }
     expect(tried.every(({ kind }) => kind === 'feeler')).toBe(true);

@@ -22,7 +22,7 @@ const STEP_MS = 0.05;
 /** So a turn of four milliseconds is one of no more messages than that. */
 const MESSAGES_A_TURN = 4 / STEP_MS + 1;
 
-/** What a connection needs of a socket. The other side takes all that it is sent at once. */
+/** The members of a socket that a connection uses. The peer accepts all sent bytes at once. */
 class FakeSocket extends EventEmitter {
   isPaused = false;
   isEnded = false;
@@ -30,7 +30,7 @@ class FakeSocket extends EventEmitter {
   readonly writableNeedDrain = false;
   /** Commands that it was sent. */
   readonly commands: string[] = [];
-  /** What it pours out again and again, and from where on. */
+  /** The bytes that it sends repeatedly, and the position of the next one. */
   private stream = Buffer.alloc(0);
   private from = 0;
   pouredBytes = 0;
@@ -70,7 +70,7 @@ class FakeSocket extends EventEmitter {
   }
   private period = 1;
 
-  /** As much as is taken. */
+  /** Sends as many bytes as are accepted. */
   pour(): void {
     while (this.stream.length > 0 && !this.isPaused && !this.isEnded) {
       this.emit('data', Buffer.from(this.stream.subarray(this.from, this.from + CHUNK_BYTES)));
@@ -128,7 +128,7 @@ describe('floods', () => {
     const honest = meet('9.9.9.9');
     await loop.rounds(2 * FLOODERS + 2);
     expect([honest, ...flooders].every(({ session }) => session.isReady)).toBe(true);
-    // What a peer sends that is handled is taken out of its buffer.
+    // Messages that were processed are removed from the buffer of a peer.
     const handled = (): number => {
       let count = 0;
       for (const { socket, session } of flooders) {

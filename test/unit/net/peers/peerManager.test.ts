@@ -1,4 +1,4 @@
-/** What becomes of peers that misbehave, of feelers, and of others at the same address. */
+/** Tests of peers that misbehave, of feelers, and of several peers at one address. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatNetAddress } from '../../../../src/net/netAddress.js';

@@ -81,7 +81,7 @@ describe('an idle connection', () => {
     expect(reasons).toEqual([]);
     nowMs++;
     session.tick(nowMs);
-    // Nothing was sent since the ping either.
+    // Nothing was sent after the ping either.
     expect(reasons).toEqual(['0: socket sending timeout: 1200s']);
   });
 
@@ -123,7 +123,7 @@ describe('an idle connection', () => {
     while (session.connection.sendQueueBytes === 0) session.sendRaw('tx', Buffer.alloc(3_000_000));
     expect(session.isSendFull).toBe(true);
     session.tick(nowMs);
-    // What the system takes for itself, and the last that we sent.
+    // Bytes that the system accepts, and the last ones that we sent.
     await settle(() => session.connection.sendQueueBytes > 0);
     nowMs += 20 * MINUTE_MS + 1;
     await drip(session, Buffer.of(MAGIC[0]!));

@@ -10,7 +10,7 @@ describe('random times', () => {
     expect(mean).toBeGreaterThan(4850);
     expect(mean).toBeLessThan(5150);
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(0);
-    // Of an exponential distribution 1 / e are longer than the mean.
+    // In an exponential distribution, a fraction of 1 / e is longer than the mean.
     const longer = waits.filter((wait) => wait > 5000).length / waits.length;
     expect(longer).toBeGreaterThan(0.35);
     expect(longer).toBeLessThan(0.385);

@@ -1,4 +1,6 @@
-/** What tests of the relay share: repeatable randomness, a clock to set, transactions, a mempool of only entries. */
+/**
+ * Shared parts of the tests of the relay: repeatable random numbers, an adjustable clock, transactions, a mempool of entries.
+ */
 import type { RelayEntry, RelaySource } from '../../../../src/mempool/mempoolReader.js';
 import { compareDepthAndScore } from '../../../../src/mempool/txPool.js';
 import type { RandomSource } from '../../../../src/net/messageHandler.js';

@@ -281,7 +281,7 @@ describe('announcing transactions', () => {
       clock.advance(LONG_SEC);
       const order = ids.map(hashToHex);
       expect(turn(peer)).toEqual([order.slice(0, 1000)]);
-      // What came a moment later was not part of it.
+      // A transaction that arrives later is not part of the answer.
       clock.advance(1);
       const late = mempool.put(numberedTx(9999), { timeSec: clock.nowSec() });
       mempool.drop(ids[1500]!);

@@ -140,7 +140,7 @@ describe('transactions of peers', () => {
   it('that are large are parsed in slices, one at a time, while small ones continue', async () => {
     const peers = [host.connect(), host.connect(), host.connect()];
     const coins = [await coin(), await coin()];
-    // Of the same id whatever their witness, and of an unknown parent.
+    // Transactions with the same id for any witness, and with an unknown parent.
     const large = (items: number): Transaction => {
       const tx = spendCoins([{ ...coins[0]!, txid: Buffer.alloc(32, 9) }], FEE);
       tx.inputs[0]!.witness = Array<Buffer>(items).fill(Buffer.of(1));
@@ -220,7 +220,7 @@ describe('transactions of peers', () => {
       expect(await announceTo(other, right)).toEqual([id(right)]);
       await send(other, right);
       expect(isInPool(right)).toBe(true);
-      // Of the two only that with its own witness may be of use.
+      // Of the two, only the transaction with its own witness may be useful.
       expect(extras).toEqual([{ wtxid: hashToHex(wtxid(wrong)), bytes: toHex(formatTransaction(wrong)) }]);
     });
 

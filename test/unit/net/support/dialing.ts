@@ -1,4 +1,4 @@
-/** What the tests of opening connections share: servers that are stopped, and a log that is kept. */
+/** Shared parts of the tests of outgoing connections: servers that are stopped after a test, and a log that is stored. */
 import type { Socket } from 'node:net';
 import { expect } from 'vitest';
 import { Dialer, DialError, type DialerDeps, type DialerOptions } from '../../../../src/net/dial.js';
@@ -36,7 +36,7 @@ const noNames = (): Promise<string[]> => Promise.reject(new Error('no names here
 /** One test's connections. */
 export class Dialing {
   readonly abort = new AbortController();
-  /** What the log says at levels that the operator sees. */
+  /** Lines of the log at levels that the operator sees. */
   readonly logged: string[] = [];
   private readonly log: Logger;
   private readonly failures: unknown[] = [];

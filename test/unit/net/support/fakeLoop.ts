@@ -25,7 +25,7 @@ export class FakeLoop implements Loop {
     this.due.push([first, second]);
   }
 
-  /** No other caller is there to use the time. */
+  /** There is no other caller that could use the time. */
   after(ms: number, task: () => void): void {
     this.restedMs += ms;
     this.timeMs += ms;

@@ -33,7 +33,7 @@ describe('announcements', () => {
     world.tick(...peers);
     await world.settle();
   };
-  /** What announcements were sent: command and the printed hashes in wire order. */
+  /** The sent announcements: command and the printed hashes in wire order. */
   const announced = (peer: FakePeer): string[] => {
     const found: string[] = [];
     for (const { command, payload } of peer.sent.splice(0)) {
@@ -56,7 +56,7 @@ describe('announcements', () => {
     expect(world.connect({ protocolVersion: 70_011 }).commands).toEqual([]);
   });
 
-  /** What happens while the peer does not take what it is sent. */
+  /** Runs the task while the peers do not accept sent bytes. */
   const whileFull = async (task: () => Promise<void>, ...peers: FakePeer[]): Promise<void> => {
     for (const peer of peers) peer.isSendFull = true;
     await task();

@@ -38,7 +38,7 @@ describe('block downloads', () => {
     world.nowMs += 200;
     world.tick(slow, quick);
     expect(slow.goneReason).toContain('stalling');
-    // What it owed is asked of the other.
+    // The blocks that the disconnected peer did not send are requested from the other one.
     expect(quick.take('getdata').flatMap(itemsOf)).toHaveLength(16);
   });
 

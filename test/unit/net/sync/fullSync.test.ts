@@ -103,7 +103,7 @@ describe('blocks from fake peers', () => {
       syncedHeaders: 40,
       syncedBlocks: 0,
     });
-    // What one does not bring is asked of the others once it is gone.
+    // Blocks that one peer did not send are requested from the others after its disconnect.
     peers[0]!.disconnect('test');
     world.tick(peers[2]!);
     expect(peers[2]!.take('getdata').flatMap(itemsOf)).toEqual(asked[0]!.slice(0, 8));
@@ -180,7 +180,7 @@ describe('blocks from fake peers', () => {
       headers
         .slice(from - 1, to)
         .map((header) => `${INV.witnessBlock}:${headerHash(header).toString('hex')}`);
-    // Of the 300 the limited one surely has the last 286; the other begins where we are.
+    // The limited peer certainly has the last 286 of the 300 blocks. The other peer receives requests from our height on.
     expect(asked).toEqual([items(15, 30), [...items(1, 14), ...items(31, 32)]]);
   });
 

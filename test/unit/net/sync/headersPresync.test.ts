@@ -20,7 +20,7 @@ const NOW_SEC = GENESIS.timeSec + 1_000_000;
 
 describe('HeadersPresync', () => {
   let honest: Buffer[];
-  /** As long, and other from the first header on. */
+  /** Headers of the same length that differ from the first one on. */
   let other: Buffer[];
   beforeAll(async () => {
     // The work of each is not its business.
@@ -28,7 +28,7 @@ describe('HeadersPresync', () => {
     other = await makeHeaders(14_000, { withWork: false, mark: 1 });
   });
 
-  /** Of the last sync that began. */
+  /** Options of the last sync that was started. */
   let options: { -readonly [K in keyof PresyncOptions]: PresyncOptions[K] };
 
   function begin(requiredHeight: number, changes: Partial<PresyncOptions> = {}): HeadersPresync {
@@ -129,7 +129,7 @@ describe('HeadersPresync', () => {
   it('does not continue without bits to compare', () => {
     const sync = begin(4000);
     presync(sync, honest);
-    // As if the first chain had had its work in fewer headers.
+    // Simulates that the first chain had its work in fewer headers.
     options.requiredWork = HEADER_WORK * 14_000n;
     let out: Buffer[] | PresyncFault = [];
     for (let at = 0; Array.isArray(out) && at < 14_000; at += MESSAGE) out = give(sync, honest, at);

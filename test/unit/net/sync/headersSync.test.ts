@@ -125,7 +125,7 @@ describe('headers', () => {
     const [ask, ...more] = peer.take('getheaders');
     expect(more).toEqual([]);
     expect(ask!.locator[0]).toEqual(headerHash(headers[1999]!));
-    // Of how many headers, and which, a locator is made: see headerChain.test.ts.
+    // headerChain.test.ts checks the number and the choice of the hashes in a locator.
     expect(ask!.locator).toHaveLength(22);
     await world.deliver(peer, 'headers', { headers: headers.slice(2000) });
     expect(peer.take('getheaders')).toEqual([]);

@@ -34,7 +34,7 @@ class World {
     );
   }
 
-  /** Lets time pass, with a block every so many seconds, and a look after each. */
+  /** Advances the time in steps of at most `SPACING`, with a block every `everySec` seconds and a check after each step. */
   pass(sec: number, everySec = Infinity): void {
     const end = this.now + sec;
     while (this.now < end) {

@@ -31,7 +31,7 @@ export class SyncWorld {
   readonly world: TestChain;
   readonly sync: BlockSync;
   readonly host: PartHost;
-  /** What is in the mempool. */
+  /** Transactions of the mempool. */
   readonly pool: Candidate[] = [];
   nowMs = 1_000_000;
   localServices: bigint;
@@ -171,7 +171,7 @@ export async function mineHeaders(source: SyncWorld, count: number, onto = 0): P
   const { signal } = new AbortController();
   const made: Buffer[] = [];
   for (let parent = onto; made.length < count;) {
-    // As far apart as the difficulty stays the least.
+    // With this interval the difficulty remains minimal.
     const timeSec = headers.timeSec(parent) + 600;
     const header: BlockHeader = {
       version: 0x20000000,
@@ -227,7 +227,7 @@ export class Link {
     });
   }
 
-  /** Lets both talk until neither has anything to say. */
+  /** Exchanges messages until neither node has any. */
   async run(): Promise<void> {
     for (let quiet = 0; quiet < 3;) {
       this.a.tick(this.atA);

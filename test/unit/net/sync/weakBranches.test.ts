@@ -11,7 +11,7 @@ import { headersOf, itemsOf, Link, makeBlock, SyncWorld } from './support.js';
 const MESSAGE = 2000;
 const MINUTE_MS = 60_000;
 
-/** What a node with this chain would answer to each getheaders that the peer was sent; false when there was none. */
+/** The headers with which a node with this chain answers the getheaders that was sent to the peer; null if there was none. */
 function answerTo(peer: FakePeer, chain: readonly Buffer[]): Buffer[] | null {
   const [ask] = peer.take('getheaders');
   if (!ask) return null;
@@ -60,7 +60,7 @@ describe('a branch with too little work', () => {
     // An empty message ended it.
     expect(presyncing(peer)).toBe(false);
     expect(peer.punishments).toEqual([]);
-    // From another, unasked and in one message that is not full.
+    // Headers from another peer, without a request, in one message that is not full.
     const inbound = world.connectQuiet({ kind: 'inbound' });
     await world.deliver(inbound, 'headers', { headers: honest.slice(0, 1999) });
     expect(inbound.sent).toEqual([]);
@@ -206,7 +206,7 @@ describe('a branch with too little work', () => {
       expect(count()).toBe(before);
       await world.deliver(peer, 'headers', { headers: honest.slice(0, 56) });
       expect(count()).toBe(before + 56);
-      // What is known is asked about as ever.
+      // Known headers are processed as usual.
       await world.deliver(peer, 'headers', { headers: honest.slice(0, 20) });
       expect(world.host.describe(peer)).toMatchObject({ syncedHeaders: 56 });
       expect(peer.punishments).toEqual([]);

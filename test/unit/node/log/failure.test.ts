@@ -1,4 +1,4 @@
-/** What the operator reads when the environment fails, and when it is a bug. */
+/** Messages to the operator when the environment fails, and when there is a bug. */
 import { describe, expect, it } from 'vitest';
 import { FolderError } from '../../../../src/chain/open/folderIdentity.js';
 import { HubStartError } from '../../../../src/hub/thread/hubStartError.js';

@@ -37,7 +37,7 @@ describe('descriptors', () => {
           for (const hub of [0, 10, 1000]) {
             const shared = share({ httpServers, webSockets, hub }, limit);
             expect(shared.sum + taken(limit)).toBeLessThanOrEqual(limit);
-            // What is wanted is there.
+            // Each requested server has at least one descriptor.
             if (httpServers > 0) expect(shared.httpPerServer).toBeGreaterThan(0);
             if (webSockets > 0) expect(shared.webSockets).toBeGreaterThan(0);
             if (hub > 0) expect(shared.hub).toBeGreaterThan(0);

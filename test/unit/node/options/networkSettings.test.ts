@@ -44,7 +44,7 @@ describe('networks', () => {
     );
   };
 
-  // As the reference's getnetworkinfo shows them under the same options.
+  // The values of the reference's getnetworkinfo with the same options.
   it.each<[string[], string[]]>([
     [[], ['ipv4 open reachable []', 'ipv6 open reachable []', 'onion limited shut []']],
     [['-onlynet=IPv4'], ['ipv4 open reachable []', 'ipv6 limited shut []', 'onion limited shut []']],

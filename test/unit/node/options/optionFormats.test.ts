@@ -114,7 +114,7 @@ const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
   },
 };
 
-/** What no text is refused for: their use shows whether it was right. */
+/** Formats that accept every text. Errors are only found when the value is used. */
 const FREE_FORMATS: readonly OptionFormat[] = ['command', 'text'];
 
 function samplesOf(row: OptionRow): Samples {
@@ -176,7 +176,7 @@ describe('the table', () => {
         }
       }
       for (const text of good) {
-        // What other options, the network or the disk say to it is another matter.
+        // Errors of other options, of the network or of the disk are not checked here.
         const said = thrown(() => load('-regtest', `-${name}=${text}`));
         expect(said, `-${name}=${text}`).not.toMatch(
           /^Invalid( value)? -|Cannot resolve|netmask|unsafe|subnet/,

@@ -43,7 +43,7 @@ describe('the options of notifications', () => {
     const off = await startNotifications(load(), SILENT_LOGGER);
     expect([off.upgrades, off.zmqNotifiers()]).toEqual([null, []]);
     const chain = { describesDisconnected: false };
-    // Neither chain nor mempool is listened to: they would be called here.
+    // The object does not subscribe to chain or mempool. They would be called here.
     off.follow({ chain, mempool: {} } as unknown as Parameters<typeof off.follow>[0]);
     expect(chain.describesDisconnected).toBe(false);
 

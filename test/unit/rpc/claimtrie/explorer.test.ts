@@ -313,7 +313,7 @@ describe('getnamehistory', () => {
     ];
     const head = { name: 'NAME', normalized_name: 'name', height: 37, blockhash: blockHashAt(37) };
     expect(await world.call('documented', 'getnamehistory', 'NAME')).toEqual({ ...head, blocks });
-    // Nothing of it is read from blocks: they may be pruned.
+    // No block is read for the answer, because blocks may be pruned.
     expect(world.reads).toBe(0);
     expect(await world.call('documented', 'getnamehistory', 'NAME', 2, 36, 2)).toEqual({
       ...head,

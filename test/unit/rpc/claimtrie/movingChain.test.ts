@@ -1,4 +1,4 @@
-/** What claim methods answer while blocks come and go, compared with what they answer when nothing moves. */
+/** Answers of claim methods while blocks are connected and disconnected, compared with the answers of an unchanged chain. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidAt } from '../../../../src/primitives/blockView.js';

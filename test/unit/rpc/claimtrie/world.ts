@@ -76,7 +76,7 @@ export function plainOutput(amountSat: bigint): TxOutput {
   return { value: amountSat, script: PAY };
 }
 
-/** What a test refers to: a mined transaction. */
+/** A mined transaction to which a test refers. */
 export interface Mined {
   readonly txid: Buffer;
   /** Printed. */
@@ -296,7 +296,7 @@ export class World {
 /** The printed hash of a block that is known and not in the active chain. */
 export const SIDE_BLOCK_HASH = blockHashAt(SIDE_BLOCK);
 
-/** As `parseUndo` reads it. */
+/** An undo record in the format that `parseUndo` reads. */
 function undoRecord({ heightCode, amount, script }: CoinValue): Buffer {
   const header = Buffer.alloc(16);
   header.writeUInt32LE(heightCode, 0);

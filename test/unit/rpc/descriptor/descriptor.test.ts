@@ -86,7 +86,7 @@ describe('output descriptors', () => {
   });
 
   it('are refused at the first key above the limit, and at a path deeper than the limit', () => {
-    // What follows would take seconds to read.
+    // Parsing the rest of these texts would take seconds.
     const many = `${KEY},`.repeat(200_000);
     for (const text of [
       `multi(1,${many}${KEY})`,

@@ -248,7 +248,7 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
       let follower = new SearchFollower(index, index, failing, logger, { keptBlocks: 5 });
       await follower.sync();
       for (let n = 0; n < 60; n++) index.mine(12);
-      // What the first of these blocks touched is written as it is at the last.
+      // Claims that the first of these blocks changed are written in their state at the last block.
       await expect(follower.sync()).rejects.toThrow('interrupted');
       const leave = () => {
         index.takeBack(10);
@@ -319,7 +319,7 @@ describe('the follower of a file of SQLite', () => {
     const build = async () => {
       const writer = openWriter();
       const follower = new SearchFollower(index, index, writer, SILENT_LOGGER);
-      // What only reading shows to be damaged is found by the first try, and rebuilt by the second.
+      // Corruption that is only found by reading is found by the first attempt, and the second one rebuilds the index.
       await follower.sync().catch(() => follower.sync());
       await writer.close();
     };

@@ -66,7 +66,7 @@ describe('words with others between them', () => {
   });
 
   it('are searched in a time that does not grow with the number of combinations', () => {
-    // As many ways as there are choices of 200 of 2,000 places: one by one they would take for ever.
+    // The number of ways is that of the choices of 200 from 2,000 positions. Trying them one by one would not end.
     const { packed } = packWords([[`z ${'a '.repeat(2000)}`]]);
     const words = [...Array.from({ length: 200 }, () => 'a'), 'z'];
     expect(countNear(words, 100, packed)).toBe(0);

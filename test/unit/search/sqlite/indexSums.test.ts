@@ -70,7 +70,7 @@ function addBlock(writer: SqliteWriter, height: number, claims = PER_BLOCK): voi
   writer.applyBlocks([{ block, ended: [], scores }], { documents: states, hidden: [], gone: [] });
 }
 
-/** All that is in the tables. */
+/** The content of all tables. */
 function contents(of: string): string {
   const database = provider.open(of);
   try {
@@ -85,7 +85,7 @@ function contents(of: string): string {
   }
 }
 
-/** What a kill leaves: SQLite makes its index of the log (`-shm`) again. */
+/** Files after a kill. SQLite rebuilds its index of the log (`-shm`). */
 interface Files {
   readonly database: Buffer;
   readonly log: Buffer;
@@ -129,11 +129,11 @@ function mixed(old: Buffer, young: Buffer, share: number, unit: number): Buffer 
 }
 
 interface Steps {
-  /** Nothing of the log is noted or copied. */
+  /** State before any frame of the log is recorded or copied. */
   readonly before: Files;
-  /** All of it is. */
+  /** State after all frames are recorded and copied. */
   readonly after: Files;
-  /** What is in the index after each block. */
+  /** Content of the index after each block. */
   readonly commits: readonly string[];
 }
 
@@ -214,7 +214,7 @@ describe('a node that was killed', () => {
           else if (found.contents === commits.at(-1)) seen.last++;
           else {
             expect(commits, `${kind} at ${at}`).toContain(found.contents);
-            // What was noted is never given up in silence.
+            // Recorded commits are never dropped without a message.
             expect(n).toBe(0);
             seen.earlier++;
           }
@@ -296,14 +296,14 @@ describe('a running node', () => {
     writeFileSync(`${path}-wal`, flipped(log, log.length - 3 * FRAME_BYTES), { flag: 'r+' });
     expect(() => writer.checkpoint()).toThrow('its write-ahead log is corrupt');
     const found = startWith(filesOf());
-    // All that was copied may be in the part of the log that is whole.
+    // All copied commits may be in the intact part of the log.
     if ('contents' in found) expect(commits).toContain(found.contents);
   });
 
   it('continues if the checksums could not be written for a while', () => {
     const writer = build();
     addBlock(writer, 201);
-    // As a full disk refuses them.
+    // Fails the writes as a full disk does.
     const refusing = vi.spyOn(IndexSums.prototype as unknown as { write: () => void }, 'write');
     refusing.mockImplementation(() => {
       throw new Error('no space left on device');

@@ -141,7 +141,7 @@ describe('constraints', () => {
     const texts = Array.from({ length: 2048 }, (_, n) => String(n));
     const many = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, texts]));
     const few = ['height', 'amount', 'tx_num', 'nout', 'title', 'author', 'description', 'media_types'];
-    // As many again that do not be in the statement twice.
+    // Each value occurs once in the statement. Twice would exceed SQLite's maximum number of values.
     const query = parseConstraints({ ...many(few), release_time: '<100', order_by: 'release_time' });
     expect(reader.search(query, 60_000).rows).toEqual([]);
     const more = ['timestamp', 'duration', 'effective_amount', 'support_amount', 'creation_height', 'name'];

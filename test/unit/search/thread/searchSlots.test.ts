@@ -6,7 +6,7 @@ import type { SearchQuery } from '../../../../src/search/query/searchQuery.js';
 import { SearchSlots } from '../../../../src/search/thread/searchSlots.js';
 
 const PAGE: BackendPage = { rows: [], total: 0, blocked: [], height: 1 };
-/** No timer of the slots goes off while a test runs. */
+/** So long that no timer of the slots fires during a test. */
 const TIMEOUT_MS = 10_000_000;
 const SHORT_MS = 500;
 

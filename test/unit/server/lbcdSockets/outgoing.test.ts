@@ -1,4 +1,4 @@
-/** What waits for one client: order, the bound, answers in pieces. */
+/** The queue of messages for one client: order, limit, answers in chunks. */
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { Outgoing } from '../../../../src/server/lbcdSockets/outgoing.js';

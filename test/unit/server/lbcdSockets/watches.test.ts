@@ -1,4 +1,4 @@
-/** What clients watch: by which keys scripts are found, the filter, the bound. */
+/** Scripts that clients watch: the keys by which they are found, the filter, the limit. */
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../../src/crypto/hash.js';
 import { regtestParams } from '../../../../src/params/regtest.js';

@@ -16,7 +16,7 @@ import { ask, held, holdSlow, ServerBench } from '../support.js';
 let bench: ServerBench;
 let metrics: NodeMetrics;
 let port: number;
-/** How much the clock is ahead, in milliseconds. */
+/** Number of milliseconds by which the clock is ahead. */
 let later = 0;
 let warning: string;
 beforeEach(async () => {
@@ -37,7 +37,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** What is told now: as if the time in which it is told again had gone by since the last one. */
+/** Reads the metrics after advancing the clock, so that the answer is not the cached one. */
 async function scrape(): Promise<string[]> {
   later += 100;
   const answer = await ask(port, '', { path: '/metrics', method: 'GET', auth: null });

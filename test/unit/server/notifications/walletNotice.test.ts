@@ -1,4 +1,4 @@
-/** What is reported about wallets: each transaction once, no amounts of a spend that is under way, claims that are theirs. */
+/** Notifications about wallets: each transaction once, no amounts of a spend that is being created, and own claims. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { txid, type TxOutput } from '../../../../src/primitives/transaction.js';
 import { sha256 } from '../../../../src/crypto/hash.js';

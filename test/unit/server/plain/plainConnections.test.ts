@@ -1,4 +1,6 @@
-/** Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it. */
+/**
+ * Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it.
+ */
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -33,7 +35,10 @@ function post({ line = 'POST / HTTP/1.1', headers = RIGHT, body = ECHO }: Parts 
   return Buffer.from(`${line}\r\nHost: localhost\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`);
 }
 
-/** Writes pieces, each after the one before has left. Resolves with all that came back until `done` says so, or the other end closes. */
+/**
+ * Writes pieces, each after the one before has left. Resolves with all that came back until `done` says so, or the other end
+ * closes.
+ */
 function send(pieces: readonly Buffer[], done: (received: string) => boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
@@ -153,7 +158,7 @@ describe('a call', () => {
   });
 
   it('with a line feed alone after a line of the head is answered, as by lbrycrd', async () => {
-    /** As a stratum server of yiimp sends it: the head, then the body. */
+    /** A request as a stratum server of yiimp sends it: the head, then the body. */
     const asYiimp = (body: string): Buffer[] => {
       const request = post({ body });
       const end = request.indexOf('\r\n\r\n') + 4;

@@ -1,4 +1,7 @@
-/** REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional test. */
+/**
+ * REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional
+ * test.
+ */
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -22,7 +25,7 @@ const TXID = '11'.repeat(32);
 /** A block of three MiB by its first bytes. */
 const BIG = Buffer.alloc(3 << 20, 0x5a);
 
-/** As much of a node as the requests below reach. */
+/** The parts of a node that the requests below use. */
 const services = {
   params: { base58: {} },
   mempool: {

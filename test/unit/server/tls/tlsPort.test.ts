@@ -28,7 +28,7 @@ function askTls(port: number, agent: https.Agent | false = false): Promise<strin
   });
 }
 
-/** All that comes until the other end closes. */
+/** Resolves to all bytes until the peer closes. */
 async function readAll(socket: net.Socket): Promise<string> {
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));

@@ -67,7 +67,7 @@ describe('branchAndBound', () => {
         const chosen = pool.filter((_, i) => (set >> i) & 1);
         const sum = chosen.reduce((total, { effectiveSat }) => total + effectiveSat, 0n);
         if (sum < target || sum > target + tolerance) continue;
-        // No set counts that reaches the target without its smallest coin: the search ends at the target.
+        // Sets that reach the target without their smallest coin do not count, because the search ends at the target.
         const smallest = chosen.reduce((a, b) => (a.effectiveSat < b.effectiveSat ? a : b)).effectiveSat;
         if (sum - smallest >= target) continue;
         const waste = wasteOf(chosen, target);

@@ -1,4 +1,4 @@
-/** What the store answers about the past, what it costs, and what may be dropped. */
+/** Answers of the store about the past, their cost, and rows that may be dropped. */
 import { describe, expect, it } from 'vitest';
 import {
   findClaimById,
@@ -491,7 +491,7 @@ describe('events and changes of a block', () => {
     const oldUpdated = chain.update(old, 6);
     chain.spend(updated, oldUpdated);
     const spender = chain['txs'].at(-1)!.txid;
-    // Of another id: it updates nothing, and is none of the trie's business.
+    // An update with another claim id. It updates no claim and does not change the trie.
     chain.tx([], { kind: 'update', name: old.name, claimId: Buffer.alloc(20, 7), amount: 9n });
     const { report } = await chain.store.connect(chain.rows.begin(), {
       height: chain.height + 1,

@@ -46,7 +46,7 @@ const TRANSACTIONS = 6;
 /** Claims of a name, and outputs of it, that are looked up. */
 const LOOKED_UP = 12;
 
-/** As text, which is compared many times faster than bytes are. */
+/** The value as text, because comparing texts is many times faster than comparing bytes. */
 function textOf(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof Uint8Array) return toHex(value);
@@ -71,7 +71,7 @@ const outputsOf = ({ claims, supportsWithoutClaim }: NameInfo) => [
   ...supportsWithoutClaim,
 ];
 
-/** What the lookups find is what going through all of the claims finds. */
+/** The lookups find the same as a loop over all claims. */
 function compareLookups(info: NameInfo): void {
   const step = Math.max(1, Math.floor(info.claims.length / LOOKED_UP));
   for (const [n, claim] of info.claims.entries()) {
@@ -149,7 +149,7 @@ class Crowd {
     await this.compareShort(NAMES[two.height % NAMES.length]!);
   }
 
-  /** What single claims, heads and proofs are kept for. */
+  /** Compares single claims, name heads and proofs, for which the reader stores data. */
   private async compareShort(name: Buffer): Promise<void> {
     const { reader, two } = this;
     const { height, rows, rules } = two;
@@ -188,7 +188,7 @@ class Crowd {
     }
   }
 
-  /** What the reader keeps from block to block is what is there now. */
+  /** Compares the stored data of the reader with the present rows. */
   private async compareKept(name: Buffer): Promise<void> {
     const { height, rows, rules } = this.two;
     const query = { name, height };
@@ -201,7 +201,7 @@ class Crowd {
     this.latest.set(filed, info);
   }
 
-  /** As in a folder of a version without rows of supports by claim. */
+  /** Removes the rows of supports by claim, as in a folder of an older version. */
   async dropSupportRows(): Promise<void> {
     const rows = this.two.rows.begin();
     const all = { gte: CLAIM_PREFIX.support, lt: prefixEnd(CLAIM_PREFIX.support) };
@@ -236,7 +236,9 @@ class Crowd {
     }
   }
 
-  /** Names with many items have a row for each of their supports, and no other name has any. After a drop some have none yet. */
+  /**
+   * Names with many items have a row for each of their supports, and no other name has any. After a drop some have none yet.
+   */
   async compareSupportRows(wereDropped: boolean): Promise<void> {
     const { rows, rules, height } = this.two;
     const wanted = new Map<string, number | null>();
@@ -316,7 +318,7 @@ class Crowd {
     );
   }
 
-  /** Of all outputs that recently made claims and supports, spent ones too. */
+  /** Compares all outputs that recently created claims and supports, also spent ones. */
   private async compareStandings(): Promise<void> {
     const { two, reader } = this;
     const { height, rows, rules } = two;

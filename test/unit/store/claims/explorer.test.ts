@@ -159,7 +159,7 @@ function eventText(event: ClaimEvent): string {
   return `${type} ${hex(toLatin1(event.name))} ${pointOf(Buffer.from(txid!), n!)} ${event.isSupport}`;
 }
 
-/** What is reported about the blocks up to `to` as of block `height`, page by page; before each page `meanwhile` happens. */
+/** Reported events of the blocks up to `to` as of block `height`, page by page. `meanwhile` runs before each page. */
 async function foretold(
   two: TwoLives,
   to: number,
@@ -228,7 +228,7 @@ describe('the preview of future blocks', () => {
       };
       expect(await foretold(two, to, 2, alive, oneMore)).toEqual(told);
       expect(two.height).toBeGreaterThan(alive + 5);
-      // What those blocks did makes it another as of the latest.
+      // The answer as of the latest block differs because of these blocks.
       const now = await foretold(two, to, 1000);
       expect(now).not.toEqual(told.filter(({ height }) => height > two.height));
     }

@@ -4,7 +4,7 @@ import { FORK_RULES, ForkRun } from '../../../support/forkBlocks.js';
 
 const NAMES = 200_000;
 const FORK = 120;
-/** What a fork block may hold beyond what was there: the unspilled rows of a transaction and a batch of names. */
+/** Additional memory of a fork block: the rows of a transaction that are not spilled, and a batch of names. */
 const EXTRA_MB = 300;
 
 describe('fork blocks with 200,000 names', () => {

@@ -112,7 +112,7 @@ describe('names without claims', () => {
     const idle = new IdleNames();
     await idle.load(rows);
     const names = Array.from({ length: 3000 }, (_, i) => `name number ${i}`);
-    // What is written into a transaction that is thrown away is in memory still, and comes to disk with its row.
+    // Names that were added in an aborted transaction remain in memory, and are written with the next write of their row.
     for (const name of names.slice(0, 1500)) idle.add(rows.begin(), name);
     const kept = rows.begin();
     for (const name of names.slice(1500)) idle.add(kept, name);

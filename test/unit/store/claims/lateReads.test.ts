@@ -1,4 +1,4 @@
-/** What a block uses and was not fetched ahead is read when it is used. */
+/** Rows that a block uses and that were not prefetched are read when they are used. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimRules } from '../../../../src/claimtrie/types.js';
 import { HandChain, PAST_FORKS } from '../../../support/claimBlocks.js';

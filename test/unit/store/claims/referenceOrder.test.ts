@@ -60,7 +60,7 @@ describe('the order of supports', () => {
       spent[2],
       spent[1],
     ]);
-    // Where the reference does not answer any more no log is read.
+    // Beyond the depth at which the reference answers, no log is read.
     const far = await leavingOrder(rows, items, { height: 10, tipHeight: 511 });
     expect([...items].sort(compareRestored(10, far))).toEqual([stays, later, spent[2], spent[1], spent[0]]);
   });

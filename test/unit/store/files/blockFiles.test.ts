@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBlockRecords } from '../../../../src/chain/open/importFile.js';
 import { BlockFileError, BlockFiles } from '../../../../src/store/files/blockFiles.js';
 
-/** Where a link leads; nothing when it is gone. */
+/** Target of a link; empty if the link is missing. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -92,7 +92,7 @@ describe('BlockFiles', () => {
     expect(files.readBlockSync(first)).toEqual(block(300, 1));
     expect(await files.readPart(second, 100, 10)).toEqual(block(10, 2));
     expect(await files.readPart(second, 390, 100)).toEqual(block(10, 2));
-    // What is in memory is read at once; nothing is without the addon, or where the system cannot tell.
+    // `readNow` reads the bytes that are in memory. Without the addon, or if the system does not report them, it reads none.
     const target = Buffer.alloc(10);
     const got = files.readNow(first, 100, target);
     expect(target.subarray(0, got)).toEqual(block(got, 1));

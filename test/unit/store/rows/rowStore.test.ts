@@ -146,7 +146,7 @@ describe('RowStore', () => {
         const packed = await rows.formerValues(asked);
         await store.discard(rows);
         if (packed === null) {
-          // What must be read from disk is not worth a thread.
+          // For rows that must be read from disk, a thread is not worth its cost.
           expect(asked.length).toBeLessThan(2048);
           continue;
         }
@@ -193,7 +193,7 @@ describe('RowStore', () => {
         for (const kind of 'wx') store.put(`${kind}${i}-${round}`, randomBytes(10_000));
       await store.flush();
     }
-    // From the log to the table files, as what is old always is.
+    // Moves the rows from the log to the table files.
     await store.close();
     store = await open();
     const full = sizeBytes();

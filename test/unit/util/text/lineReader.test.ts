@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LineReader } from '../../../../src/util/text/lineReader.js';
 
-/** What comes out when `bytes` come in pieces of so many bytes. */
+/** The lines that are read if `bytes` arrive in chunks of `pieceBytes` bytes. */
 function linesOf(bytes: Buffer, pieceBytes: number, maxLineBytes = 1000): string[] {
   const reader = new LineReader(maxLineBytes);
   const lines: string[] = [];

@@ -82,7 +82,7 @@ const fund = (valueSat: bigint): Transaction => {
 };
 const list = (filter: { supports?: boolean; spent?: boolean; minDepth?: number } = {}) => {
   const found = atOnce(nameTransactions(ledger, { supports: true, spent: false, minDepth: 1, ...filter }));
-  // What is looked at is at most what may be listed.
+  // The list is made from transactions with stakes, not from the whole ledger.
   const looked = ledger.withStakes(filter.spent === true);
   expect(looked.length).toBeLessThan(ledger.size);
   return found;
@@ -139,7 +139,7 @@ describe('the list of name transactions', () => {
         [MINE_SCRIPT, 15n],
       ],
     );
-    // What another user makes for the wallet is not its doing.
+    // A support that another user makes for the wallet is not an own transaction.
     const gift = { version: 2, inputs: [], outputs: [], lockTime: serial++ } as unknown as Transaction;
     send([[gift, 0]], [[support(claimId), 7n]]);
     expect(shown(list())).toEqual([`claim ${id(made)}:0`, `support ${id(tip)}:0`]);

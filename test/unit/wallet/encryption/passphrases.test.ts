@@ -128,7 +128,7 @@ describe('encryptWallet', () => {
     const wallet = await makeWallet();
     const keys = keysOf(wallet);
     const seed = wallet.hd.state!.seedId;
-    // What a kill left of an earlier rewrite.
+    // A file that a kill left of an earlier rewrite.
     writeFileSync(`${path}.0123456789ab.tmp`, keys[0]!.privateKey);
     const stale = wallet.keyring.signingKey(fromLatin1([...wallet.keyring.keyIds()][0]!))!.privateKey;
     expect(readFileSync(path).includes(keys[0]!.privateKey)).toBe(true);

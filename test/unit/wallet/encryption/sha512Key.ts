@@ -1,4 +1,4 @@
-/** How the reference stretches passphrases, told again. Source: lbrycrd wallet/crypter.cpp `BytesToKeySHA512AES`. */
+/** A second implementation of the reference's key stretching. Source: lbrycrd wallet/crypter.cpp `BytesToKeySHA512AES`. */
 import { createHash } from 'node:crypto';
 
 export function sha512Key(passphrase: Buffer, salt: Buffer, rounds: number): { key: Buffer; iv: Buffer } {

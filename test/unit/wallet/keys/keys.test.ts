@@ -48,7 +48,7 @@ function keyringOf(...numbers: number[]): { keyring: Keyring; batch: WalletBatch
   return { keyring, batch };
 }
 
-/** What a keyring is when it comes from disk. */
+/** The keyring that is read from the rows of a batch. */
 function reloaded(batch: WalletBatch): Keyring {
   const rows = new Map<string, Bytes>();
   for (const [key, value] of batch.changes) {
@@ -86,7 +86,7 @@ describe('rows about keys', () => {
   it('are preserved', () => {
     const metadata = { createdSec: NOW, path: "m/0'/1'/7'", seedId: Buffer.alloc(20, 5) };
     expect(parseKeyMetadata(formatKeyMetadata(metadata))).toEqual(metadata);
-    // As it was before paths were noted.
+    // The format before key paths were stored.
     expect(parseKeyMetadata(Buffer.from('0100000000105e5f00000000', 'hex'))).toEqual(
       plainMetadata(0x5f5e1000),
     );
@@ -165,7 +165,7 @@ describe('Keyring', () => {
       expect(one.signingKey(hash160(publicOf(2)))!.privateKey).toEqual(secretOf(2));
     }
     expect(other.isEncrypted).toBe(false);
-    // Nothing in clear is left among the rows.
+    // The rows contain no plaintext key.
     const left = new Map(batch.changes);
     for (const [key, value] of left) if (String(key).startsWith('\x03key')) expect(value).toBeNull();
   });
@@ -279,7 +279,7 @@ describe('HdKeys', () => {
     expect(toHex(root.chainCode)).toBe('873dff81c02f525623fd1fe5167eac3a55a049de3d314bb42ee227ffed37d508');
   });
 
-  // What lbrycrd gave for the seed of 32 bytes 0x11.
+  // Keys of lbrycrd for the seed of 32 bytes 0x11.
   const RECEIVED = [
     ['mfZKgBV7g5FpJAKX5QUfcWy96WHQ31HVRm', 'cTxCDsusFNRwugsJfN8A93TNbHSHuGCcNwkChEPWW3Ri7JnQ6rjD'],
     ['my24NcSL4V7m4XrSjwZUFXETi8Wwq85W7w', 'cSZG8PTYTYw7shfkMMQpZDRyxbK6gSkZL92A4HWDnrm1xJMF9FFr'],

@@ -358,7 +358,8 @@ describe('Ledger', () => {
       }
       for (const tx of all) {
         const { state } = world.entry(tx);
-        // Of a transaction that conflicts the ledger forgets that it was abandoned, as the reference does.
+        // If an abandoned transaction conflicts, the ledger no longer stores that it was abandoned. The reference does the
+        // same.
         expect(state, name(tx)).toBe(states.get(key(tx)));
       }
       expect(world.unspent()).toEqual(unspent.sort());
@@ -429,7 +430,7 @@ describe('Ledger', () => {
         default:
           world.reopen();
       }
-      // What conflicts is not abandoned any more once the conflict is gone.
+      // A transaction that conflicted is no longer abandoned after the conflict.
       for (const tx of all) if (world.entry(tx).state === 'conflicted') abandoned.delete(key(tx));
       check();
     }

@@ -107,7 +107,7 @@ function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
 }
 
 describe('the latest transactions', () => {
-  /** How many items the pieces stand for, and from which. */
+  /** The items that the chunks stand for. */
   const counted = (every: readonly string[], selection: Selection, skip: number, count: number): string[] =>
     atOnce(recentPieces(wallet, selection, skip, count)).flatMap(({ of, first, end }) => {
       const all =

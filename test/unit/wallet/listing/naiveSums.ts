@@ -56,7 +56,7 @@ export function listedAccounts(wallet: Wallet, filter: number, minDepth: number)
   return [...balances].sort(([a], [b]) => compareText(a, b));
 }
 
-/** What came to a destination, and what of it by its own script. Source: `getreceivedbyaddress`. */
+/** The amount that a destination received, and the part by its own script. Source: `getreceivedbyaddress`. */
 export function received(
   wallet: Wallet,
   destination: string,
@@ -103,7 +103,7 @@ export function groups(wallet: Wallet): string[][] {
   return sets.map((set) => [...set].sort()).sort((a, b) => (a[0]! < b[0]! ? -1 : 1));
 }
 
-/** What an account of lbcwallet received, and the confirmations of the latest. */
+/** The amount that an account of lbcwallet received, and the confirmations of the latest transaction. */
 export function lbcdReceived(
   wallet: Wallet,
   account: number,

@@ -291,7 +291,7 @@ async function workOf(wallet: Wallet, question: () => unknown): Promise<number> 
 }
 
 describe('the cost of an answer', () => {
-  /** What each question costs after one more payment, with so many payments before. */
+  /** Cost of each query after one more payment, for a given number of earlier payments. */
   async function costs(payments: number): Promise<Record<string, number>> {
     const node = new FakeNode();
     node.mineEmpty(1);

@@ -33,7 +33,7 @@ async function watch(wallet: Wallet, scripts: readonly Bytes[]): Promise<void> {
   });
 }
 
-/** What the wallet says must be what it says when it was opened again. */
+/** The state of the wallet must be the same after it was closed and opened again. */
 async function expectLasting(wallet: Wallet, name: string): Promise<void> {
   const stand = standOf(wallet);
   await world.shut(wallet);
@@ -81,7 +81,7 @@ describe('coins of watched addresses', () => {
     const pooled = scriptForDestination({ type: 'pubkeyhash', hash: hash160(reserved.key.publicKey) });
     world.mine([payment([pooled])]);
     await wallet.events.caughtUp();
-    // What was paid to the pool, and to the first key of the seed that was watched.
+    // Payments to the key pool, and to the first watched key of the seed.
     expect(spendableSat(wallet)).toBe(3000n);
     await expectLasting(wallet, 'watcher');
   });
@@ -131,7 +131,7 @@ describe('outputs of known transactions', () => {
       if (order === 'scripts first') steps.reverse();
       for (const step of steps) {
         await step();
-        // What is kept in memory is what looking at every output would give.
+        // The coins in memory must equal those from a loop over all outputs.
         const mine = [...wallet.ledger.all()].flatMap((entry) => {
           const { outputs: all } = wallet.ledger.transaction(entry);
           return all.filter(({ script }) => isSpendable(wallet, script));

@@ -76,7 +76,7 @@ describe('a scan that skips blocks in bulk', () => {
     expect(blocksRead).toBeLessThan(world.reads.length);
     expect(a.ledger.size).toBeGreaterThan(50);
     expect(standOf(a)).toEqual(standOf(b));
-    // What is known is announced again, without a closer look at any block.
+    // Known transactions are announced again without reading a block.
     const again = await rescan(a, true);
     expect(world.reads).toEqual([]);
     expect(again).toEqual(await rescan(b, false));

@@ -211,7 +211,7 @@ describe('a backup that is older than many addresses', () => {
         ['second copy', true],
       ] as const) {
         world.hasIndex = hasIndex;
-        // As if the chain had been followed without taking anything in.
+        // Simulates that the chain was followed without accepting any transaction.
         const copy = await world.load(file, { follows: false });
         copy.followedHeight = world.blocks.length - 1;
         world.reads = [];
@@ -305,7 +305,7 @@ describe('a block that uses up the key pool', () => {
     // The first names keys that the pool has, and each of the others one that the pool has because of the one before.
     const paid = [99, 190, 280, 370].map((at) => payment([scripts[at]!]));
     world.mine([...paid.slice(1).reverse(), paid[0]!]);
-    // What follows while the keys are made is not taken for what the wallet missed.
+    // A block that arrives while keys are created does not count as missed by the wallet.
     world.mine([payment([scripts[371]!])]);
     expect(other.keyring.keyCount - keyCount).toBeLessThanOrEqual(64);
     expect(countOf(other)).toBeLessThan(5);

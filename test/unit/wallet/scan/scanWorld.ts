@@ -178,7 +178,7 @@ export function newScripts(wallet: Wallet, count: number): Buffer[] {
   return scripts;
 }
 
-/** What a wallet has come to: every transaction with its place and its own outputs, and the sum. */
+/** The state of a wallet: every transaction with its position and its own outputs, and the sum. */
 export function standOf(wallet: Wallet): unknown {
   const { ledger } = wallet;
   return {

@@ -38,7 +38,7 @@ import { FakeNode } from '../support/fakeNode.js';
 import { openTestWallet, type TestWallet } from '../support/openWallet.js';
 
 const COIN = 100_000_000n;
-/** By so much a transaction may be smaller than foreseen: keys are drawn, and some signatures are a byte or two shorter. */
+/** Number of bytes by which a transaction may be smaller than estimated: keys are random, and some signatures are shorter. */
 const SHORTER_BYTES = 4;
 const OTHER = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, 7) });
 const WITNESS = scriptForDestination({ type: 'witness_v0_keyhash', hash: Buffer.alloc(20, 7) });
@@ -209,7 +209,7 @@ describe('building a transaction', () => {
     expect(await refused([pay(COIN)])).toBe('Insufficient funds');
     wallet.lockedOutputs.clear();
     expect((await create([pay(COIN)])).coins.map(({ key }) => key)).toEqual([locked]);
-    // By name a claim is spent, and then nothing else unless that is said.
+    // A claim is only spent if it is named. Other coins are then not added unless that is requested.
     const named = await create([pay(COIN)], { selected: new Set([claimKey]) });
     expect(named.coins.map(({ key }) => key)).toEqual([claimKey]);
     expect(await refused([pay(4n * COIN)], { selected: new Set([claimKey]) })).toBe('Insufficient funds');

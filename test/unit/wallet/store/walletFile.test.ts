@@ -227,7 +227,7 @@ describe('WalletFile', () => {
       }
       await file.commit(changes, { sync: random(3) === 0 });
       if (random(10) === 0) {
-        // What a process that was killed leaves.
+        // The state that a killed process leaves.
         const copy = join(folder, 'copy');
         copyFileSync(path, copy);
         const again = await WalletFile.open(copy);

@@ -36,9 +36,9 @@ const NOTHING_FOUND = new FoundPayments(
 
 export class FakeNode {
   timeSec = START_SEC;
-  /** What the estimator says, by target; 0 for nothing. */
+  /** Fee rates of the estimator by target; 0 for none. */
   estimate: (targetBlocks: number, conservative: boolean) => bigint = () => 0n;
-  /** What the mempool asks for, for 1,000 virtual bytes. */
+  /** Minimum fee rates of the mempool for 1,000 virtual bytes. */
   readonly rates = { mempoolMin: 1000n };
   /** Why the mempool refuses a transaction; null to take it. */
   refuse: (tx: Transaction) => string | null = () => null;

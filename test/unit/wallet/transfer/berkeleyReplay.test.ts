@@ -102,7 +102,7 @@ describe('replayLog', () => {
     expect(rowsOf(whole)).toEqual(['b=two', 'c=a much longer value']);
     expect(lsnOf(whole.subarray(PAGE_BYTES))).toEqual(at);
     expect(rowsOf(file)).toEqual(['a=1', 'c=a longer value']);
-    // What is in the file already is not done twice.
+    // Changes that are already in the file are not applied again.
     expect(replay(whole, log.files)).toEqual(whole);
   });
 

@@ -6,7 +6,7 @@ import { processImport, type ImportRequest } from '../../../../src/wallet/transf
 import { FakeNode } from '../support/fakeNode.js';
 import { openTestWallet, type TestWallet } from '../support/openWallet.js';
 
-/** What was overwritten with zeros, in hex, as it was before. */
+/** Buffers that were overwritten with zeros, in hex, with their previous content. */
 let wiped: string[];
 const fill = Buffer.prototype.fill;
 
@@ -51,7 +51,7 @@ describe('given private keys', () => {
     const other = { ...request, output: { script }, privateKeys: [secretText(2)] };
     expect(() => processImport(wallet, batch, other)).toThrow('Consistency check failed');
     const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('hex'));
-    // As it was decoded each time, and what was to be written the first time.
+    // The key in its decoded form each time, and in the bytes to be written the first time.
     expect(wiped.filter((hex) => hex === first)).toHaveLength(3);
     expect(wiped.filter((hex) => hex === second)).toHaveLength(1);
   });

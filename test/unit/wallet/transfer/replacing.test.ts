@@ -51,7 +51,7 @@ describe('a backup may replace', () => {
     await setNewSeed(own, null, true);
     await watch(own, 1);
     expect(await refusal()).toBeNull();
-    // What follows from a seed is not lost with the file.
+    // Keys that are derived from a seed are not lost with the file.
     await own.file.backup(path);
     await wallets.unload(own);
     writeFileSync(join(folder, 'older'), before);

@@ -16,7 +16,7 @@ interface Tip {
   readonly branchhashNext?: string;
 }
 
-/** What the method answers of a tree whose active chain ends at a block. */
+/** The answer of the method for a tree whose active chain ends at a block. */
 async function tipsOf({ table }: TestHeaders, tip: number): Promise<Tip[]> {
   const active = new ActiveChain(table);
   active.reset(tip);

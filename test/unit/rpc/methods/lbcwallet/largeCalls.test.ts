@@ -39,7 +39,7 @@ beforeAll(async () => {
   node.mine(undefined, payments);
 });
 afterAll(() => opened.close());
-// No slice of the test before lasts.
+// Ends the slice of the previous test.
 beforeEach(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
 async function call(name: string, ...params: JsonValue[]): Promise<JsonOut> {

@@ -143,7 +143,7 @@ describe('creating a transaction', () => {
     expect(decoded).not.toHaveProperty('fee');
     expect(await call(finalizePsbt, `["${psbt}"]`)).toEqual({ result: { psbt, complete: false } });
     expect(await call(combinePsbt, `[["${psbt}","${psbt}"]]`)).toEqual({ result: psbt });
-    // Nothing to sign is complete at once.
+    // A transaction without inputs is complete without signatures.
     const none = (await call(createPsbt, '[[],[]]')).result as string;
     expect(await call(finalizePsbt, `["${none}"]`)).toEqual({
       result: { hex: '02000000000000000000', complete: true },

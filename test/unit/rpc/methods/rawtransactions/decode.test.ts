@@ -48,7 +48,7 @@ describe('decoding transactions and scripts', () => {
     expect(await chain.call(decodeRawTransaction, [PLAIN, false])).toHaveProperty('result');
     expect(await chain.call(decodeRawTransaction, [WITNESS, true])).toHaveProperty('result');
     expect(await chain.call(decodeRawTransaction, [WITNESS, false])).toEqual(failed);
-    // No inputs and no outputs: as a witness transaction it would end early.
+    // A transaction without inputs and outputs. Parsed as a witness transaction it would be truncated.
     expect(await chain.call(decodeRawTransaction, ['01000000000000000000'])).toHaveProperty('result');
     for (const text of ['', '00', 'zz', 'beef', `${PLAIN}00`]) {
       expect(await chain.call(decodeRawTransaction, [text])).toEqual(failed);

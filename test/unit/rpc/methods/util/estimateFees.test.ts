@@ -14,7 +14,8 @@ describe('the methods that estimate fees', () => {
   beforeAll(async () => {
     chain = await TestChain.open();
     fees = new FeeEstimator();
-    // Of a hundred blocks each confirms what came with the one before; a transaction stays behind.
+    // In a hundred blocks, each block confirms the transaction that arrived with the previous one. One transaction is never
+    // confirmed.
     const observed = (
       height: number,
     ): { height: number; feeSat: bigint; sizeBytes: number; feeBucket: number } => ({

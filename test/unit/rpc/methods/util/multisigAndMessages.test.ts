@@ -32,7 +32,7 @@ describe('methods with keys', () => {
       addresses.add((result as { address: string }).address);
     }
     expect(addresses.size).toBe(3);
-    // No witness holds an uncompressed key.
+    // A witness cannot contain an uncompressed key.
     expect((await multisig(1, [LONG], 'bech32')).result).toEqual((await multisig(1, [LONG])).result);
   });
 

@@ -25,7 +25,7 @@ interface Made {
   readonly of?: number;
   readonly kind?: ClaimKind;
   readonly spends?: ClaimTx;
-  /** Of what is spent; the block's own by default. */
+  /** Height of the spent output; default: the height of the block. */
   readonly coinHeight?: number;
 }
 
