@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// Imports a chain of `npm run make-chain` into a node, a tenth after the other, and into lbrycrd turn by turn where LBRYCRDD
-// names one. Prints for each tenth: blocks a second, processor time, peak memory, bytes on disk by kind. At the end: the time
-// of a start after kill -9, which came when the last block was connected, until all blocks are connected again; of a start
-// after a clean stop; and of ten calls. A tenth is a whole process, from start to stop; of the last one, until the last
-// block is connected. Every signature is verified. Linux only: figures of processes come from /proc.
+// Imports a chain of `npm run make-chain` into a node, one tenth after the other, and in turns into lbrycrd, if LBRYCRDD names
+// it. Prints for each tenth: blocks a second, processor time, peak memory, bytes on disk by kind. At the end: the time of a
+// start after kill -9 at the last block, until all blocks are connected again; of a start after a clean stop; and of ten calls.
+// A tenth is a whole process, from start to stop; for the last one, until the last block is connected. Every signature is
+// verified. Linux only: figures of processes come from /proc.
 //
-// With `--assumevalid` the chain state is then computed again from the block files (`-reindex-chainstate`), and the last block of
-// the chain is given as `-assumevalid`. A header of that block must be known before the blocks are connected, so an import from
-// a file cannot measure this.
+// With `--assumevalid` the chain state is then computed again from the block files (`-reindex-chainstate`), and the last block
+// of the chain is given as `-assumevalid`. A header of that block must be known before the blocks are connected, so an import
+// from a file cannot measure this.
 //
 //   npm run bench:chain -- <file> [--tenths 10] [--dbcache 450] [--assumevalid]
 import { spawn } from 'node:child_process';

@@ -1,18 +1,17 @@
 #!/usr/bin/env node
-// The claim trie alone, over the real store: grows it to 50,000, 500,000 and 5,000,000 names and measures, at each size,
-// 300 blocks of 200 claim operations (half new claims, a fifth updates, a fifth supports, a tenth abandoned). Prints the
-// time per block, the same with its share of bringing all of them to disk, what dropping history behind the proof window
-// took (once in 1,024 blocks), the peak of resident memory of this process (the kernel's count, mapped files included),
-// and the bytes on disk by kind of row. Between the sizes it grows by blocks of 1,000 new claims, to be done in time;
-// they are not measured.
+// Measures only the claim trie, on the real store: grows it to 50,000, 500,000 and 5,000,000 names and measures, at each size,
+// 300 blocks of 200 claim operations (half new claims, a fifth updates, a fifth supports, a tenth abandoned). Prints the time
+// of a block, the same with its share of the flush of all of them, the time to drop history beyond the proof window (once in
+// 1,024 blocks), the peak of resident memory of this process (the kernel's count, with mapped files), and the bytes on disk by
+// kind of row. Between the sizes it grows by blocks of 1,000 new claims, to save time; they are not measured.
 //
-// Growing takes a quarter of an hour, in which a machine that others share changes its speed by half. So the ratio is to a
-// trie of the first size in a process of its own, measured again turn by turn, 30 blocks each; who is not at turn is
-// frozen, with all that its database does in the background.
+// Growing takes a quarter of an hour, in which the speed of a shared machine may change by half. So the ratio is to a trie of
+// the first size in a process of its own, which is measured again in turns of 30 blocks each. The process that is not measured
+// is stopped, with the background work of its database.
 //
 //   npm run bench:claimtrie [-- --sizes 50000,500000,5000000] [--keep folder]
 //
-// A folder that is kept is gone on with by the next run, which measures a large trie again without growing it.
+// The next run continues with a folder that is kept, so it can measure a large trie again without growing it.
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * One side of the content bench: our parts in a process of their own, which do what lines of JSON say.
- * `test/sdk/exchange_peer.py` does the same with lbry-sdk's parts, and takes the same commands.
+ * One side of the content bench: our components in a process of their own, controlled by lines of JSON.
+ * `test/sdk/exchange_peer.py` does the same with lbry-sdk's components, and accepts the same commands.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// This many viewers of one page, each with a live socket from an address of its own behind a proxy. As a browser does, a
-// viewer that gets a hint waits up to 1.5 seconds and asks for the page again with the tag that it has. Prints "ready",
-// and when its input ends one line of JSON: hints, answers by status. Belongs to explorer.mjs.
+// A number of viewers of one page, each with a live socket from an address of its own behind a proxy. Like a browser, a viewer
+// that receives a hint waits up to 1.5 seconds and requests the page again with its tag. Prints "ready", and when its input
+// ends, one line of JSON: hints, answers by status. Part of explorer.mjs.
 //
 //   node explorerViewers.mjs <port> <viewers> <path>
 import { Agent, get } from 'node:http';

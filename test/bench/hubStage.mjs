@@ -1,7 +1,7 @@
-// The hub's part of search.mjs in a process of its own: `<count>` claims on a regtest chain of a node with -hub, four fifths of
-// those that are no channels signed by one; most have a name of their own. Measures resolve calls of 100 URLs each (names
-// alone, beginnings of ids, channels with claims) and subscriptions to 1,000 addresses in one call, as a client on loopback
-// sees them. Prints a line of JSON; what continues is told on stderr.
+// The hub's part of search.mjs in a process of its own: `<count>` claims on a regtest chain of a node with -hub. Four fifths of
+// the claims that are not channels are signed by one; most have a name of their own. Measures resolve calls of 100 URLs each
+// (plain names, first digits of ids, channels with claims) and subscriptions to 1,000 addresses in one call, by a client on the
+// loopback interface. Prints a line of JSON, and its progress on standard error.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The mempool alone, over a chain in a temporary folder: what letting in a transaction with two ordinary inputs costs
-// beside its two signature verifications, what the memory of a full mempool is beside what it counts, and what choosing
-// a block costs.
+// Measures only the mempool, on a chain in a temporary folder: the time to accept a transaction with two ordinary inputs and
+// that of its two signature verifications, the memory of a full mempool and the memory that it counts, and the time to select
+// the transactions of a block.
 //
 //   node test/bench/mempool.mjs [--maxmempool 300] [--transactions 8000]
 import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';

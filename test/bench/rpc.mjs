@@ -1,20 +1,18 @@
 #!/usr/bin/env node
-// Reading by JSON-RPC: imports a bootstrap file into a fresh regtest folder with -txindex, starts the node, and asks over
-// eight keep-alive connections for one thing after the other, singly and in batches. Where LBRYCRDD names a reference
-// binary it gets the same chain and is asked turn by turn. Prints requests a second, latencies and processor time.
+// Measures reads by JSON-RPC: imports a bootstrap file into a fresh regtest folder with -txindex, starts the node, and sends
+// the requests of each row over eight keep-alive connections, singly and in batches. If LBRYCRDD names a reference binary, it
+// gets the same chain and is measured in turns. Prints requests a second, latencies and processor time.
 //
-//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout]
-// [--batch 500]
+//   npm run bench:rpc -- <file.dat or file.dat.gz> [--seconds 3] [--turns 3] [--warmup 3] [--rows getblockcount,gettxout] [--batch 500]
 //     [--connections 8] [--back 0] [--supportdelay proportional] [--large 1000]
 //   npm run bench:rpc -- <file.dat or file.dat.gz> --esplora [--uncached] [--rows '/tx/:txid$'] ($: the end of the name)
-//   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat
-// lbrycrd]
+//   npm run bench:rpc -- --crowded [--cached] [--seconds 3] [--turns 3] [--warmup 3] [--rows getvalueforname] [--compat lbrycrd]
 //
-// With --esplora the paths of -esplora are asked turn by turn with the methods that tell the same, of one node: first as they
-// are (not with --uncached), then with -rpccache=0.
-// With --crowded the chain is made on the spot: names with thousands of claims, and a claim with thousands of supports. One
-// connection asks, and our node keeps no answers, but with --cached.
-// With --back the same is asked again after so many empty blocks were put on top.
+// With --esplora, the paths of -esplora and the methods with the same answers are measured in turns on one node: first with
+// the cache of answers (not with --uncached), then with -rpccache=0.
+// With --crowded, the chain is made for the run: names with thousands of claims, and a claim with thousands of supports. One
+// connection sends requests, and our node caches answers only with --cached.
+// With --back, everything is measured again after this number of empty blocks.
 import { spawn } from 'node:child_process';
 import {
   createReadStream,

@@ -1,6 +1,6 @@
-// Keeps so many connections of an RPC server busy for a while, one request after the other on each, and prints one line of
-// JSON: answers, seconds, latencies. It shares the machine with what it measures, so it is cheap: requests are made
-// beforehand, and of answers only the end is searched. A line `GET <path>` is asked for as it is. Belongs to rpc.mjs.
+// Sends requests to an RPC server on a number of connections for some time, one after the other on each, and prints one line of
+// JSON: answers, seconds, latencies. It runs on the same machine as the server, so it uses little processor time: requests are
+// made beforehand, and only the end of each answer is searched for. A line `GET <path>` is requested as such. Part of rpc.mjs.
 //
 //   node rpcLoad.mjs <port> <user:password> <connections> <seconds> < one body a line
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// One size of search.mjs in a process of its own: `<count> <file>` makes the index of so many claims in the file, or takes the
-// one that is there, and measures. Prints a line of JSON; what continues is told on stderr.
+// One size of search.mjs in a process of its own: `<count> <file>` builds the index of that number of claims in the file, or
+// uses an existing one, and measures it. Prints a line of JSON, and its progress on standard error.
 import { existsSync, statSync } from 'node:fs';
 import { CLAIMS_A_BLOCK, SEED_TIME, TAGS, WORDS } from './searchClaims.mjs';
 import { below, channelsOf, claim, dist, hex, idOf, ranked, reseed } from './searchClaims.mjs';

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// The bench chain over loopback from another lbcnode, turn by turn with importing it from its file: seconds from the
-// start of the process until the tip stands, and how responsive the node is meanwhile: the event loop's delay, measured
-// inside, and the time of an RPC call, measured outside. Where LBRYCRDD names a reference binary it syncs from ours too.
+// Measures the sync of the bench chain from another lbcnode on the loopback interface, in turns with an import from its file:
+// the seconds from the start of the process until the tip is connected, and meanwhile the delay of the event loop (measured in
+// the process) and the time of an RPC call (measured outside). If LBRYCRDD names a reference binary, it syncs from our node
+// too.
 //
 //   npm run bench:sync -- <file.dat or file.dat.gz> [--runs 3]
 import { spawn } from 'node:child_process';

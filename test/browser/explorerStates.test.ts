@@ -1,6 +1,6 @@
 /**
- * Pages of the explorer in the states of a node that are hard to bring about: starting, stopping, syncing, without an index, pruned,
- * busy, broken; and what is malformed or asked too often. The site runs here over answers of tests, looked at in Chromium.
+ * Pages of the explorer in states of a node that are hard to produce: starting, stopping, syncing, without an index, pruned,
+ * busy, broken; and malformed or too frequent requests. The site uses answers of the test, and Chromium shows it.
  */
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Makes pictures of each page of the explorer, in light and dark, for people to look at: a node with the chain of
-// demoChain.mjs, and Chromium at the path that CHROMIUM names, or /usr/bin/chromium.
+// Makes screenshots of each page of the explorer, in light and dark colors: a node with the chain of demoChain.mjs, and
+// Chromium at the path that CHROMIUM names, or /usr/bin/chromium.
 //
-// With --part they show what fits in a window of that height, as the pictures of README.md do.
+// With --part they show the part that fits in a window of that height, like those of README.md.
 //
 //   npm run screenshots [-- --out build/screenshots] [--width 1280] [--part 800] [--pages home,name]
 import { existsSync, mkdirSync } from 'node:fs';

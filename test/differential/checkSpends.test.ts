@@ -1,6 +1,6 @@
 /**
- * The spending rules over a block's offset table against the readable ones over objects, transaction by transaction: the
- * same verdict and the same fees. The coins are made by hand, as the coin table would hand them over.
+ * Compares the spending rules on a block's offset table with the readable ones on objects, for each transaction: the same
+ * verdict and the same fees. The test makes the coins in the form in which the coin table returns them.
  */
 import { describe, expect, it } from 'vitest';
 import {

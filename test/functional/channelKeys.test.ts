@@ -1,7 +1,7 @@
 /**
- * To which channel claims belong while it changes its key, is replaced, ends, expires and comes back by reorganisations: in
- * all answers of a node and its hub alike. What the searches of one channel have to show: the limit on all pages, release
- * times of channels, reposts of what is gone. With the search index in SQLite and in PostgreSQL.
+ * The channel of claims while the channel changes its key, is updated, abandoned, expires and is restored by reorganisations:
+ * equal in all answers of a node and its hub. Searches of one channel: the limit on all pages, release times of channels,
+ * reposts of abandoned claims. With the search index in SQLite and in PostgreSQL.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

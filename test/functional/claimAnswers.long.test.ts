@@ -1,7 +1,7 @@
 /**
- * Claim answers beside lbrycrd itself: blocks with many claims of one name, reorganisations, questions about the past. What
- * it answers depends on its life too (after some reorganisations it refuses blocks that it made); where the two differ it
- * is asked again after a new life in which it saw the active chain alone.
+ * Compares claim answers with lbrycrd: blocks with many claims of one name, reorganisations, queries about the past. The
+ * answers of lbrycrd also depend on its history (after some reorganisations it refuses blocks that it made). If the two differ,
+ * the query is repeated on a new lbrycrd that only received the active chain.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClaimStorm } from './support/claimStorm.js';

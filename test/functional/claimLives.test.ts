@@ -1,4 +1,7 @@
-/** The lives of claims that the reference's tests tell (`scenarios/claimLives.ts`), on a node with claim index and search. */
+/**
+ * The sequences of claim operations of the reference's tests (`scenarios/claimLives.ts`), on a node with claim index and
+ * search.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXPIRATION, EXPIRING, TAKEOVERS, type Step, type TakeoverLife } from './scenarios/claimLives.js';
 import { ClaimActor, ClaimPurse } from './support/claimActor.js';

@@ -1,4 +1,4 @@
-/** A node whose search index lies on a PostgreSQL server that comes and goes. */
+/** A node whose search index is on a PostgreSQL server that stops and starts again. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

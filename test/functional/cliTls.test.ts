@@ -1,4 +1,4 @@
-/** The command-line client over TLS: which certificates it trusts, and what it says of the others. */
+/** The command-line client over TLS: the certificates that it trusts, and the errors for others. */
 import { createPrivateKey } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';

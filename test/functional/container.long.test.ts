@@ -1,4 +1,4 @@
-/** The steps of the Dockerfile, without Docker: what it copies builds, and what the image has runs. */
+/** The steps of the Dockerfile without Docker: the copied files can be built, and the files of the image can run. */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

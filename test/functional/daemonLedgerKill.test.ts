@@ -1,4 +1,4 @@
-/** A process that reserves coins and takes in transactions is killed at any moment: what it said was done is there. */
+/** Kills a process that reserves coins and stores transactions at random times. All acknowledged changes are stored. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

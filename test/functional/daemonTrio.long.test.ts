@@ -1,7 +1,7 @@
 /**
- * Two of our daemons and the one of lbry-sdk on one hub: each makes what the others list, resolve, support, repost, buy and
- * take over. Then each opens all three wallets, and what the three answer about the same things is equal, except for the
- * list of reasoned differences. LBRYNET names the program `lbrynet`; without it nothing is tested.
+ * Two of our daemons and the one of lbry-sdk on one hub: each creates claims that the others list, resolve, support, repost,
+ * buy and outbid. Then each opens all three wallets, and the answers of the three to the same calls are equal, except for a
+ * list of differences with reasons. LBRYNET names the program `lbrynet`; without it nothing is tested.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { differencesOf, formOf, REASONED, type Json, type Question } from './support/daemonDifferences.js';

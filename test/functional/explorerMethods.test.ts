@@ -1,6 +1,6 @@
 /**
- * The methods behind the explorer's pages, on a node whose chain grows, crosses a fork and turns: each answer is compared
- * with what getblock, getrawtransaction and getclaimsforname say, worked out the slow way.
+ * The methods that the explorer's pages use, on a node whose chain grows, crosses a fork and is reorganised. Each answer is
+ * compared with one that is computed from getblock, getrawtransaction and getclaimsforname.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

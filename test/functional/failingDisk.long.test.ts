@@ -1,6 +1,6 @@
 /**
- * Disks that are full, read-only or out of reach, and limits of the process: the node ends with one message that says what
- * to do, at start, while it runs and while it stops, and continues from what was acknowledged once that is done.
+ * Disks that are full, read-only or unavailable, and limits of the process: at the start, while it runs and while it stops, the
+ * node ends with one message that says what to do. After that it continues with all acknowledged data.
  */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import {

@@ -1,7 +1,7 @@
 /**
- * Chains with busy blocks around each fork of claims, mined by lbrycrd and handed to this node; new seeds in each run. After
- * each fork another branch over it replaces the first one, and this node goes back and forth between both. A chain during
- * which the process of lbrycrd ends by itself is skipped and counted.
+ * Chains with many operations in the blocks around each claim fork, mined by lbrycrd and submitted to this node; new seeds in
+ * each run. After each fork another branch across it replaces the first one, and this node switches between both several times.
+ * A chain during which the process of lbrycrd ends by itself is skipped and counted.
  */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ClaimStorm } from './support/claimStorm.js';

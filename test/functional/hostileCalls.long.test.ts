@@ -1,11 +1,10 @@
 /**
- * Calls by someone with credentials who wants the node to stand still (`scenarios/hostileCalls.ts`), messages of WebSockets,
- * and requests of REST by anyone (`scenarios/hostileRequests.ts`): none of them holds the event loop for long, whatever it
- * says, and what it takes of memory is bounded. The loop tells for itself how long
- * it was held, by the time in which its thread ran: what other programs take of the machine does not count.
+ * Calls of a user with credentials that could block the node (`scenarios/hostileCalls.ts`), messages of WebSockets, and
+ * requests to REST by anyone (`scenarios/hostileRequests.ts`). None of them blocks the event loop for long, and the memory of
+ * each is bounded. The loop measures the time in which its thread ran without a break, so that other programs do not count.
  *
- * With LBCNODE_FULL=1 the calls are as large as a request may be, with HOSTILE_BYTES of that size, with HOSTILE_ONLY (a
- * pattern) only some are made, and HOSTILE_REPORT names a file that gets a line for each.
+ * With LBCNODE_FULL=1 the calls have the maximum size of a request, with HOSTILE_BYTES that size. HOSTILE_ONLY (a pattern)
+ * selects calls, and HOSTILE_REPORT names a file to which a line is written for each.
  */
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

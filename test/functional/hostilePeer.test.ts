@@ -1,4 +1,4 @@
-/** A scripted peer that says everything right, and then wrong: each with what the node makes of it. */
+/** A scripted peer that sends valid messages and then invalid ones, with the reaction of the node to each. */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { handshakeScenarios } from './scenarios/handshake.js';
 import { blockScenarios } from './scenarios/blocks.js';

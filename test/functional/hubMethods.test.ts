@@ -1,6 +1,6 @@
 /**
- * The answers of the hub's methods, field by field, beside what the node itself tells by RPC: headers, transactions, script
- * hashes, what it says of itself, and the errors of each. `hub.test.ts` has what wallets do in a row.
+ * Compares the answers of the hub's methods, field by field, with the node's RPC: headers, transactions, script hashes, the
+ * features of the server, and the errors of each method. `hub.test.ts` tests the sequences of calls that wallets make.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

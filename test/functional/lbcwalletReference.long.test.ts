@@ -1,6 +1,6 @@
 /**
- * The wallet port beside lbcwallet over lbcd: the same life on two chains, the same calls, the same answers except for what
- * is each wallet's own (addresses, ids, times). `LBCD` and `LBCWALLET` name the binaries.
+ * Compares the wallet port with lbcwallet on lbcd: the same operations on two chains, the same calls, the same answers except
+ * for values that differ between wallets (addresses, ids, times). `LBCD` and `LBCWALLET` name the binaries.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The mempools of two nodes over P2P: what came in at either end, replacements, blocks and reorganisations. */
+/** The mempools of two nodes over P2P: transactions sent to either node, replacements, blocks and reorganisations. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatTransaction, txid, type Transaction } from '../../src/primitives/transaction.js';
 import { buildClaimPrefix, buildUpdatePrefix, claimIdOf } from '../../src/script/claimScript.js';

@@ -1,4 +1,4 @@
-/** Options of both programs as a person types them: what is refused, what is said, and that no stack is shown. */
+/** Options of both programs on the command line: refused ones, the messages, and that no stack trace is shown. */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';

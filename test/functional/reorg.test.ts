@@ -1,4 +1,4 @@
-/** Branches: what operators may do to them, what arrives out of order, and what the reference decides about ties. */
+/** Branches: calls of operators, blocks that arrive out of order, and the reference's choice between equal work. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Every example of docs/rpc.md: a shell splits the line, the client sends it through a proxy to one regtest node, and
- * what arrives must equal what the curl line beside it sends. The node must be able to read each call; a placeholder such
- * as "mytxid" may be refused for its value.
+ * Every example of docs/rpc.md: a shell splits the line, the client sends it through a proxy to one regtest node, and the
+ * received call must equal that of the curl line. The node must accept the form of each call; a placeholder such as "mytxid"
+ * may be refused for its value.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

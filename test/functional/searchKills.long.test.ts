@@ -1,7 +1,7 @@
 /**
- * Kills a node with hub and search at random moments while its index is built, follows blocks and goes back: after each
- * start claim index and search answer what a node answers that was handed the same chain and never disturbed.
- * LBCNODE_KILLS tells how many (20), LBCNODE_KILL_SEED repeats a run.
+ * Kills a node with hub and search at random times while its index is built, and while blocks are connected and disconnected.
+ * After each start, claim index and search give the same answers as a node that received the same chain without kills.
+ * LBCNODE_KILLS sets the number of kills (default: 20), LBCNODE_KILL_SEED repeats a run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Claims by a wallet on a real node: claimed, supported, updated, abandoned, listed; what is refused, in the reference's
- * words; and that nothing spends what holds a claim unless it was named.
+ * Claims of a wallet on a real node: created, supported, updated, abandoned, listed; errors, with the texts of the reference;
+ * and that the output of a claim is only spent if the call names it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/rpc/declare/methodTable.js';

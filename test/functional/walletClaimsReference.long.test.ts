@@ -1,6 +1,6 @@
 /**
- * Claims beside lbrycrd (`LBRYCRDD`): the same calls in the same order to both, whose answers and refusals are the same but for
- * keys and ids; and the differences that docs/wallet.md tells.
+ * Compares claims of a wallet with lbrycrd (`LBRYCRDD`): both get the same calls in the same order. Answers and errors are
+ * equal except for keys and ids, and for the differences in docs/wallet.md.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';

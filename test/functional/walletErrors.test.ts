@@ -1,7 +1,7 @@
 /**
- * Refusals of wallet methods as lbrycrd gave them: of each method each that it has, in the states in which a wallet can be. What
- * was said is in `scenarios/walletErrors.json`, which `walletErrorsReference.long.test.ts` writes; with LBCNODE_RECORD this test
- * drops from it what other calls had brought about there.
+ * Errors of wallet methods as lbrycrd returned them: each error of each method, in all states of a wallet. They are recorded in
+ * `scenarios/walletErrors.json`, which `walletErrorsReference.long.test.ts` writes. With LBCNODE_RECORD this test removes from
+ * it the errors that other calls had caused there.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

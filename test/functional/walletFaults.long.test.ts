@@ -1,4 +1,4 @@
-/** Wallets through what happens to their node: chains built again, blocks that were pruned, logs that tell everything. */
+/** Wallets while their node rebuilds its chain, has pruned blocks, or writes all categories to its log. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

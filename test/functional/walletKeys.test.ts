@@ -1,4 +1,4 @@
-/** Keys, addresses and scripts by call: what is reported about them, taken in and given out, and what it fails with. */
+/** Calls for keys, addresses and scripts: answers about them, imports and exports, and the errors. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Three wallets over two nodes live through random payments, claims, bumped and abandoned transactions, conflicts,
- * reorganisations, restarts and kills. After each step every wallet says what a recount from blocks and mempool says, and
- * knows every key that it ever showed. 200 steps, always the same; with `npm run test:full` 3,000, others each time.
- * LBCNODE_WALLET_SEED repeats a run.
+ * Random operations of three wallets on two nodes: payments, claims, bumped and abandoned transactions, conflicts,
+ * reorganisations, restarts and kills. After each step, the answers of every wallet equal a recount from blocks and mempool,
+ * and it has every key that it ever returned. Runs 200 steps, always the same; with `npm run test:full` 3,000, different ones
+ * each time. LBCNODE_WALLET_SEED repeats a run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

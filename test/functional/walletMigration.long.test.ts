@@ -1,4 +1,4 @@
-/** Wallets that lbrycrd wrote, stopped or killed, taken over: what it reports about them is what we tell. */
+/** Imports wallets that lbrycrd wrote before it was stopped or killed. Our answers about them equal those of lbrycrd. */
 import { createHash } from 'node:crypto';
 import {
   cpSync,

@@ -1,6 +1,6 @@
 /**
- * A wallet whose disk turns read-only, or fails, while it lives: one message says so, nothing is answered as done that is not on
- * disk, nothing that was acknowledged is lost, and it continues once the disk does.
+ * A wallet whose disk becomes read-only or fails while the node is running: one message says so, no change is acknowledged that
+ * is not on disk, no acknowledged change is lost, and the wallet works again when the disk does.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

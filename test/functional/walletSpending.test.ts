@@ -1,6 +1,6 @@
 /**
- * Spending through a real node: payments of every kind, what is refused and how, encrypted and watching wallets, PSBTs of
- * several wallets, and what outlasts a kill.
+ * Spending by a real node: payments of every kind, errors, encrypted and watch-only wallets, PSBTs of several wallets, and the
+ * state after a kill.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Stories of a wallet beside lbrycrd (`LBRYCRDD`), over one seed and one chain: what is signed in parts, locked, replaced,
- * given up, taken back, watched and encrypted. Every call is made on both, and every answer is compared as a whole, but for
- * `scanning`, which lbrycrd has not. Nothing is left to chance: coins and places of change are named.
+ * Sequences of wallet calls on our node and on lbrycrd (`LBRYCRDD`), with one seed and one chain: partly signed, locked,
+ * replaced, abandoned and disconnected transactions, watched scripts and encryption. Both get every call, and whole answers are
+ * compared, except for `scanning`, which lbrycrd does not have. Nothing is random: coins and positions of change are given.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';

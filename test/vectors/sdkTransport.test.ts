@@ -1,6 +1,6 @@
 /**
- * The API over HTTP compared with what lbry-sdk's daemon answered (`../shared/conformance/sdk`): each session on a daemon of
- * our own, over sockets. Differences that are meant are rows of `docs/lbcnet-recordings.md`; what we answer instead is
+ * Compares the API over HTTP with recorded answers of lbry-sdk's daemon (`../shared/conformance/sdk`): each session runs on our
+ * daemon, over sockets. Intended differences are rows of `docs/lbcnet-recordings.md`, and our answers in these cases are
  * checked.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Coin choice, scripts and transactions compared with what lbry-sdk said (`../shared/conformance/sdk`). */
+/** Compares coin selection, scripts and transactions with recordings of lbry-sdk (`../shared/conformance/sdk`). */
 import { create } from '@bufbuild/protobuf';
 import { estimatedTimeSec, julianDay } from '../../src/daemon/base/blockTimes.js';
 import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';

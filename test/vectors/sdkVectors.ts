@@ -1,4 +1,4 @@
-/** Reading of what the Python lbry-sdk said, recorded as JSON lines; the files are not part of the repository. */
+/** Reads recordings of the Python lbry-sdk, which are JSON lines. The files are not part of the repository. */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

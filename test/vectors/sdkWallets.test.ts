@@ -1,4 +1,4 @@
-/** Wallets, seeds and keys compared with what lbry-sdk said (`../shared/conformance/sdk`). */
+/** Compares wallets, seeds and keys with recordings of lbry-sdk (`../shared/conformance/sdk`). */
 import { isLedgerId, ledgerParams } from '../../src/daemon/base/ledgerParams.js';
 import { Account, type AccountTools } from '../../src/daemon/wallet/account.js';
 import { formatChannelKey, parseChannelKey } from '../../src/daemon/wallet/channelKeyPem.js';

@@ -1,6 +1,6 @@
 /**
  * Reading of the reference's test vectors: script text, flag lists, and the JSON files where they are present.
- * The files live beside the repository and are not part of it; tests say that they skip without them.
+ * The files are beside the repository and not part of it. Without them, tests are skipped with a message.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { MAX_OPCODE, OP, opcodeName } from '../../src/script/opcodes.js';

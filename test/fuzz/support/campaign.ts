@@ -1,7 +1,7 @@
 /**
  * Runs a fuzz target: many inputs made from a seed, each compared with the target's laws.
- * Owns seeds, counts and the report; what an input is and which laws hold is the targets' business. Every input has a
- * seed of its own, so a failure names all that is needed to see it again:
+ * It has the seeds, the counts and the report. The targets define the inputs and the laws. Every input has a seed of its own,
+ * so a failure names everything that is needed to repeat it:
  * `LBCNODE_FUZZ_SEED` (default 1) and `LBCNODE_FUZZ_RUNS` (default: as the test says).
  */
 import { setImmediate as turn } from 'node:timers/promises';

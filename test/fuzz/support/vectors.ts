@@ -1,6 +1,6 @@
 /**
- * The committed corpus: inputs that once were, or could have been, read wrongly, with what must become of them; and
- * real blocks as seeds where the recordings are beside the repository.
+ * The committed corpus: inputs that were or could have been parsed wrongly, with the expected results; and real blocks as seeds
+ * if the recordings are beside the repository.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

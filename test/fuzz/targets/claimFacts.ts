@@ -1,4 +1,4 @@
-/** Fuzz target: what is read by hand of a claim's value of today's format is what decoding the whole value finds. */
+/** Fuzz target: our own parser of a claim's value in the present format finds the same as decoding the whole value. */
 import { decodeClaim } from '../../../src/metadata/claim.js';
 import { readClaimFacts } from '../../../src/metadata/claimFacts.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';

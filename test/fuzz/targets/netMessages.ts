@@ -1,6 +1,6 @@
 /**
- * Fuzz target: what a peer may send. A stream of messages (sound, changed, cut short, noise), now and then damaged as a
- * whole, goes through the frame reader, and each payload through its codec and what is made of it next.
+ * Fuzz target: bytes from a peer. A stream of messages (valid, changed, truncated, noise), sometimes corrupted as a whole, is
+ * read by the frame reader, and each payload is parsed by its codec and by the code that uses the result.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { provedTransactions } from '../../../src/consensus/partialMerkleTree.js';

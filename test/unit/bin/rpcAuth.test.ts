@@ -1,4 +1,4 @@
-/** `lbcnode-cli -makerpcauth`: what it prints is what the node takes. */
+/** `lbcnode-cli -makerpcauth`: the node accepts the printed credentials. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A header table in memory, filled by short words, for the tests of what stands on it. */
+/** A header table in memory with short functions that fill it, for tests of the code that uses it. */
 import { sha256 } from '../../../src/crypto/hash.js';
 import { HeaderTable, NO_HEADER } from '../../../src/store/files/headerTable.js';
 import type { RowReader } from '../../../src/store/rows/rows.js';

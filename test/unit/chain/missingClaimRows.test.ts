@@ -1,4 +1,4 @@
-/** Rows of the claim trie that are gone from the database: the chain rebuilds them, or says how it can be computed again. */
+/** Rows of the claim trie that are missing in the database: the chain rebuilds them, or says how it can be computed again. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { verifyChain } from '../../../src/chain/open/verifyChain.js';

@@ -1,4 +1,4 @@
-/** The typed client of lbcnet, against a server that says what it is told to. */
+/** The typed client of lbcnet, with a server whose answers the test sets. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Indexes that are filled behind the tip, held row by row against such as were written from the genesis block on: over
- * new blocks, reorganisations below and above what is filled, kills, and times in which they are off.
+ * Indexes that are filled behind the tip. Their rows are compared with those of indexes that were written from the genesis
+ * block on, with new blocks, reorganisations below and above the filled height, kills, and times in which they are disabled.
  */
 import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

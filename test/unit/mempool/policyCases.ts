@@ -1,6 +1,6 @@
 /**
- * Transactions at the edges of policy, each with what a node that wants standard ones says of it. One block funds them
- * all, so that each stands for itself.
+ * Transactions at the limits of the policy, each with the answer of a node that requires standard transactions. One block funds
+ * all of them, so that they are independent.
  */
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { NULL_HASH, NULL_INDEX, txid, type Transaction } from '../../../src/primitives/transaction.js';

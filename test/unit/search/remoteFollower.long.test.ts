@@ -1,7 +1,8 @@
 /**
- * A thread that follows the claim index while the chain grows, goes back up to 100 blocks and is flushed, while the thread ends,
- * its values come late, or its file is damaged: whenever it has come to the tip its index is what the node's own thread makes of
- * the chain from nothing. Two minutes; LBCNODE_FOLLOW_ROUNDS tells how many rounds, LBCNODE_FOLLOW_SEED repeats a run.
+ * A thread that follows the claim index while blocks are connected, up to 100 blocks are disconnected and the chain is flushed,
+ * and while the thread ends, values arrive late, or its file is corrupted. Each time it is at the tip, its index equals one
+ * that the node's own thread builds from the start. Takes two minutes. LBCNODE_FOLLOW_ROUNDS sets the number of rounds,
+ * LBCNODE_FOLLOW_SEED repeats a run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Turns of calls: what callers without a password leave to the others, order within a connection, what the log is told. */
+/** Order of calls: the share of callers without a password, the order within a connection, and the lines of the log. */
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Requests written by hand: what HTTP allows besides the plain form, and what is answered to what it does not allow. */
+/** Raw requests: unusual forms that HTTP allows, and the answers to forms that it does not allow. */
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerBench } from './support.js';

@@ -1,4 +1,4 @@
-/** A server on a free port with methods that wait, stream and break off, and a client that shows what came back. */
+/** A server on a free port with methods that wait, stream and fail during an answer, and a client that returns the answers. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';

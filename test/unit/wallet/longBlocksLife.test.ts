@@ -1,6 +1,6 @@
 /**
- * A random life of long and short blocks, payments, spends, conflicts, reorganisations, mempool and restarts: what a wallet
- * says is what a recount says, and what calls are told between any two slices is of a state that there was.
+ * Random long and short blocks, payments, spends, conflicts, reorganisations, mempool changes and restarts. The answers of a
+ * wallet equal those of a recount, and answers between two slices are those of a state that existed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The file of a snapshot: what is written is read back, and what is not as it was written is refused with a reason. */
+/** The file of a snapshot: a written file is read back, and a changed file is refused with a reason. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Every example of docs/lbcnet-api.md: a shell splits the line, the command line reads it, and the call is the one that
- * the curl line beside it makes. What the command line sends of flags and lists that were not given says nothing.
+ * Every example of docs/lbcnet-api.md: a shell splits the line, the command line parses it, and the call must equal that of the
+ * curl line. Flags and lists that the command line sends although they were not given are ignored.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * States of files: saved, stopped, read, cut off, and gone on with at the next start. Blobs come when a test lets them come.
+ * States of files: saved, stopped, read, interrupted, and continued at the next start. The test decides when blobs arrive.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Wallets with a ledger and a hub: what a chain tells them, and what a lost ledger makes them find again. */
+/** Wallets with a ledger and a hub: their state from a chain, and from the chain again after the ledger was lost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Messages as the reference daemon sent them: each is read and written back to the same bytes, and says what is expected. */
+/** Messages that the reference sent: each is parsed to the expected values and serialized to the same bytes. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';

@@ -1,4 +1,4 @@
-/** A TCP server on loopback that does what a test tells it, and remembers what it was sent. */
+/** A TCP server on the loopback interface that a test controls. It records the received bytes. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** One connection, read piece by piece. */

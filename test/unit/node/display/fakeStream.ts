@@ -1,4 +1,4 @@
-/** A terminal, or what is none, that keeps what was written to it. */
+/** A stream, optionally a terminal, that stores the written text. */
 import type { ConsoleStream } from '../../../../src/node/display/console.js';
 
 export class FakeStream implements ConsoleStream {

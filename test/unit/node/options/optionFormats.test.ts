@@ -1,4 +1,4 @@
-/** The whole table of options: each row says what its values look like, and is held to it. */
+/** The whole table of options: each row declares the format of its values, and the test checks it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `-claimmetadata`: what values say, beside their bytes, in every answer that shows them. */
+/** `-claimmetadata`: the decoded content of values, in addition to their bytes, in every answer that has them. */
 import { describe, expect, it } from 'vitest';
 import { ClaimMetadata } from '../../../../src/rpc/format/claimMetadata.js';
 import { addressPrefixes } from '../../../../src/rpc/format/addresses.js';

@@ -1,4 +1,4 @@
-/** Bounds of the endpoint for lbcd's WebSocket protocol: slow clients, clients that say nothing, what all watch together. */
+/** Limits of the endpoint for lbcd's WebSocket protocol: slow clients, silent clients, and all watched scripts together. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

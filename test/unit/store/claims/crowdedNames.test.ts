@@ -1,6 +1,6 @@
 /**
- * Names with many claims and supports, asked for at the tip: what is read from few rows or kept from one question to the next,
- * against what the past is told from and against the naive model. Random lives with reorganisations across all forks.
+ * Queries at the tip for names with many claims and supports: compares the answers from few rows and from stored data with the
+ * answers about past blocks and with the naive model. Random operations with reorganisations across all forks.
  */
 import { describe, expect, it } from 'vitest';
 import { pointKey } from '../../../../src/claimtrie/item.js';

@@ -1,4 +1,7 @@
-/** The life of names, lists of them, and what comes, against the naive model: random lives with reorganisations. */
+/**
+ * Histories of names, lists of names and upcoming events, compared with the naive model. Random operations with
+ * reorganisations.
+ */
 import { describe, expect, it } from 'vitest';
 import { filedName } from '../../../../src/store/claims/query/claimQueries.js';
 import { readNameHistory, type NameBlock } from '../../../../src/store/claims/query/nameHistory.js';

@@ -1,4 +1,4 @@
-/** Rows of the claim trie that are gone before, at and after each fork: blocks come out the same. */
+/** Rows of the claim trie that are missing before, at and after each fork: the roots of blocks are the same. */
 import { expect, it } from 'vitest';
 import { crossForks } from '../../../support/forkLife.js';
 

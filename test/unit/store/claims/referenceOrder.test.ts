@@ -1,4 +1,4 @@
-/** In which order the reference lists the supports of a name: what joined, and what disconnecting blocks brought back. */
+/** The order in which the reference lists the supports of a name: added ones, and ones that disconnected blocks restored. */
 import { describe, expect, it } from 'vitest';
 import { compareJoining, pointKey, REMOVAL, type Item } from '../../../../src/claimtrie/item.js';
 import { LogWriter } from '../../../../src/store/claims/rows/logRow.js';

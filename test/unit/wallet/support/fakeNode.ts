@@ -1,6 +1,6 @@
 /**
- * A node for wallets under test: a chain that the test makes, a mempool that takes what it is given, rates and a clock that
- * stand where they are put. Everything happens at once, and nothing is validated.
+ * A node for tests of wallets: a chain that the test makes, a mempool that accepts every transaction unless the test refuses
+ * it, and fee rates and a clock that the test sets. Everything happens at once, and nothing is validated.
  */
 import { FoundPayments } from '../../../../src/chain/blocks/paymentScan.js';
 import { sha256 } from '../../../../src/crypto/hash.js';

@@ -1,4 +1,4 @@
-/** Settings: which source wins, what a file may hold, and what is said of what it may not. */
+/** Settings: the precedence of sources, valid contents of a settings file, and the errors for invalid ones. */
 import {
   lstatSync,
   mkdirSync,

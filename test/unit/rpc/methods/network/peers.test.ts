@@ -1,4 +1,4 @@
-/** The network methods over a peer layer that notes what it is asked for. */
+/** The network methods on a peer layer that records its calls. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RpcMethod } from '../../../../../src/rpc/declare/method.js';
 import { addNode } from '../../../../../src/rpc/methods/network/addNode.js';

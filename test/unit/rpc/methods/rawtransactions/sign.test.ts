@@ -1,4 +1,4 @@
-/** Signing with given keys, and combining what several signed; coins of the chain and coins that the caller tells. */
+/** Signing with given keys, and combining several signers; with coins of the chain and coins that the caller gives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../../../src/crypto/hash.js';
 import { regtestParams } from '../../../../../src/params/regtest.js';

@@ -1,4 +1,4 @@
-/** The events of past blocks, compared with what connecting told at the time. */
+/** The events of past blocks, compared with those that were reported when the blocks were connected. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimBlock, ClaimEvent } from '../../../../../src/claimtrie/types.js';
 import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';

@@ -1,4 +1,4 @@
-/** The rows of the claim trie say what was put in, in few bytes, and damage is noticed. */
+/** The rows of the claim trie return what was stored, are small, and corruption is detected. */
 import { describe, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey, type Item } from '../../../../../src/claimtrie/item.js';
 import {

@@ -1,4 +1,4 @@
-/** Notes of what blocks changed in a node: what they tell, how many are of the whole node, and damaged rows. */
+/** Records of the changes of blocks to a node: their content, how many contain the whole node, and corrupt rows. */
 import { describe, expect, it } from 'vitest';
 import { packSlots, unpackSlots, type Slot } from '../../../../../src/claimtrie/slots.js';
 import {
