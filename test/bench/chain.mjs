@@ -136,11 +136,11 @@ async function addReference() {
 }
 
 const statOf = (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').map(Number);
-/** User and system time stand 12th and 13th behind the name; those of ended children behind them. */
+/** User and system time are the 12th and 13th fields after the name; those of ended children follow them. */
 const cpuOf = (pid) => (statOf(pid)[11] + statOf(pid)[12]) / TICKS;
 const childrenCpu = () => (statOf('self')[13] + statOf('self')[14]) / TICKS;
 
-/** Starts the program; `peakMb()` tells the kernel's count of its memory, the last one read while it ran. */
+/** Starts the program. `peakMb()` returns the kernel's count of its peak memory, the last one that was read while it ran. */
 function start(of, more) {
   const child = spawn(of.program, [...of.args, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);

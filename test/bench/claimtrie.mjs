@@ -217,7 +217,7 @@ async function measureBlocks(count, ends) {
   return { times, flush: flushMs - flushedBefore, drop: dropMs - droppedBefore };
 }
 
-/** Waits until the database merges its table files no more: what growing left over is not a part of what is measured. */
+/** Waits until the database no longer merges table files, because merges after the growth are not part of the measurement. */
 async function merged() {
   await flush();
   for (let before = ''; before !== store.tableStats(); await sleep(QUIET_MS)) before = store.tableStats();

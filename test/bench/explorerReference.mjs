@@ -1,4 +1,4 @@
-// A copy of a node's regtest chain in the reference (lbrycrd), for calls beside ours. Belongs to explorer.mjs.
+// A copy of a node's regtest chain in the reference (lbrycrd), whose calls are compared with ours. Part of explorer.mjs.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';

@@ -223,7 +223,7 @@ const ROWS = [
   ['getchangesinblock', (stage) => rpc('getchangesinblock', [stage.block])],
 ].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
 
-/** Milliseconds that the node has worked, of the clock where that cannot be told. */
+/** Milliseconds in which the node has worked; the time of the clock if that is not available. */
 function workedMs() {
   try {
     const fields = readFileSync(`/proc/${node.pid}/stat`, 'latin1').split(') ')[1].split(' ');

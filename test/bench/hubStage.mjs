@@ -160,7 +160,7 @@ function url() {
 function nodeCpuMs() {
   const stat = `/proc/${node.pid}/stat`;
   if (!existsSync(stat)) return NaN;
-  // User and system time stand 12th and 13th behind the name, which is in parentheses.
+  // User and system time are the 12th and 13th fields after the name, which is in parentheses.
   const fields = readFileSync(stat, 'utf8').split(') ').at(-1).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }

@@ -61,11 +61,11 @@ async function timed(program, programArgs) {
         peakKb,
         Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0),
       );
-      // User and system time stand 12th and 13th behind the name, which is in parentheses.
+      // User and system time are the 12th and 13th fields after the name, which is in parentheses.
       const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
       cpuSeconds = (Number(fields[11]) + Number(fields[12])) / TICKS;
     } catch {
-      // The process has gone, or the system has no /proc.
+      // The process has ended, or the system has no /proc.
     }
   };
   const timer = setInterval(sample, 20);

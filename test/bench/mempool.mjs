@@ -44,7 +44,7 @@ function processorUs(since) {
   return user + system;
 }
 
-// Acceptance beside its signatures, turn by turn, so that whatever else the machine does slows both.
+// Measures the acceptance and its signatures in turns, so that other programs slow both.
 const ecdsa = ecdsaBackend();
 const key = generatePrivateKey();
 const publicKey = ecdsaBackend().publicKeyOf(key, true);

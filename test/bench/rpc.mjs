@@ -447,7 +447,7 @@ if (reference) {
   const theirs = ['-checkblockindex=0', '-connect=0', '-disablewallet', '-dbcache=450'];
   servers.push(makeServer('lbrycrd', [reference], theirs));
 }
-/** Each path with the call that tells the same: of one transaction or block, of all that an answer has, or of a page. */
+/** Each path with the call that has the same answer: about one transaction or block, a whole answer, or a page. */
 function esploraRows({ hashes, large, txids, families, heights, addresses, paid }) {
   const paths = (list, path) => list.map((value) => `GET /api${path.replace(':', value)}`);
   const pages = Array.from({ length: 8 }, (_, n) => txids.slice(n * 25, n * 25 + 25));
@@ -492,7 +492,7 @@ function esploraRows({ hashes, large, txids, families, heights, addresses, paid 
 
 const each2 = (method, params, more) => params.map((param) => body(method, [param, more]));
 
-/** The rates of paths beside those of methods. */
+/** Measures the rates of paths and of methods. */
 async function compareEsplora() {
   await ours.load([file]);
   await ours.start(['-esplora']);

@@ -14,7 +14,7 @@ const COUNT = Number(countText);
 const CHANNELS = channelsOf(COUNT);
 /** Number of claims that the follower passes at once. */
 const BATCH = 500;
-/** Claims that are made while the clock stands. */
+/** Number of claims that are made while the clock is stopped. */
 const AHEAD = 20_000;
 const RUNS = 100;
 const COMMON_RUNS = 20;

@@ -83,7 +83,9 @@ async function add(howMany) {
   }
 }
 
-/** From the request to the last byte of the answer; `making` is the time until the template stood, in milliseconds. */
+/**
+ * Measures from the request to the last byte of the answer; `making` is the time until the template is ready, in milliseconds.
+ */
 async function answer() {
   const began = performance.now();
   const template = await miner.template(Uint8Array.of(0x51), true);

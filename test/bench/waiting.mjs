@@ -226,7 +226,7 @@ function cpuMs({ pid }) {
   return spans.reduce((sum, ns) => sum + Number(ns), 0) / 1e6;
 }
 
-/** Medians of the time and of the processor time of the same calls of each client, turn by turn. */
+/** Medians of the time and of the processor time of the same calls of each client, measured in turns. */
 async function measure(clients, runs) {
   const medians = clients.map(() => ({}));
   const nodes = [bare, node];

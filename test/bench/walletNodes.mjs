@@ -123,7 +123,7 @@ class Node {
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const least = (values) => Math.min(...values);
 
-/** Runs a measurement on both, turn by turn; answers the first turn, and medians of those that count. */
+/** Runs a measurement on both nodes in turns. Returns the first turn, and the medians of the turns that count. */
 async function turnByTurn(nodes, task, turns = TURNS) {
   const seen = nodes.map(() => []);
   for (let turn = 0; turn < turns + WARMUP; turn++)
@@ -193,7 +193,7 @@ async function measureTimes(nodes) {
   for (const node of nodes) await node.stop();
 }
 
-/** The first calls after a start, whose code V8 has not optimized yet: medians of several starts, turn by turn. */
+/** The first calls after a start, whose code V8 has not optimized yet: medians of several starts, in turns. */
 async function measureFirstCalls(nodes) {
   const calls = [
     { name: 'loadwallet', args: [], call: ['loadwallet', WALLET] },

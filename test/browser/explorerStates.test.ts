@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   /** Kinds of pages that axe looks at here; it takes the longest. */
   const FOR_AXE = ['The node is starting', 'The node is syncing', 'Search for “xyz”', 'Too many requests'];
 
-  /** The answer's status, and the text of the page once it is there. */
+  /** The status of the answer, and the text of the loaded page. */
   async function look(
     path: string,
   ): Promise<{ status: number; text: string; headers: Record<string, string> }> {

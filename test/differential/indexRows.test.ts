@@ -45,7 +45,7 @@ function randomBlock(random: Random, txCount: number, scripts: readonly Buffer[]
   return formatRawBlock(random, txs);
 }
 
-/** Coins for so many inputs, whatever the inputs name. */
+/** Coins for this number of inputs, independent of the inputs. */
 function randomCoins(random: Random, count: number, scripts: readonly Buffer[]): ResolvedInputs {
   const spent = Array.from({ length: count }, () =>
     random.chance(2) ? random.pick(scripts) : randomScript(random),
@@ -113,7 +113,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
         const fallback = fallbackRows.begin();
         await new BlockWalk(fallback, block, height, spentBy(coins), true).run();
         fallback.commit();
-        // A block that is refused leaves nothing of what was begun.
+        // A refused block leaves no rows.
         for (const isKept of [false, true]) {
           const own = store.begin();
           const begun = addressIndex.begin!(own, block, height, coins)!;

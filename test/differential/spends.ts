@@ -80,7 +80,7 @@ class Signer {
 
 interface Locked {
   script: Buffer;
-  /** The stack that unlocks it, bottom first, when `code` is what is signed. */
+  /** The stack that unlocks it, bottom first, if `code` is signed. */
   unlock(code: Buffer, version: SigVersion): Buffer[];
 }
 

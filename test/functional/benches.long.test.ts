@@ -1,4 +1,4 @@
-/** The benches run at sizes that mean nothing, so that they still run when someone wants their figures. */
+/** Runs the benches with minimal sizes, to check that they still work. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -96,7 +96,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     return hash!;
   }
 
-  /** A page of the search index at the tip, of claims of the chain: what is taken back waits in the mempool. */
+  /** A page of the search index at the tip, with claims of the chain only. Claims of disconnected blocks are in the mempool. */
   async function search(constraints: object): Promise<Page> {
     const height = await node.rpc<number>('getblockcount');
     for (;;) {
@@ -155,7 +155,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
       ];
       for (const row of rows) {
         expect(metaOf(row).canonicalUrl).toBe(canonical);
-        // The channel that the claim names, as long as it lives: clients verify by its key.
+        // The channel that the claim names, while that exists. Clients verify with its key.
         const place = metaOf(row).channel;
         const { total } = await search({ claim_id: channelId });
         expect(place && hashToHex(Buffer.from(place.txHash))).toBe(

@@ -1,4 +1,4 @@
-/** The script that lists which default servers answer, against stand-ins on this machine. */
+/** The script that lists which default servers answer, with fake servers on this machine. */
 import { execFile } from 'node:child_process';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -46,7 +46,7 @@ class Lives {
     this.node = node;
   }
 
-  /** Goes through all lives side by side; what a life did wrong first is kept. */
+  /** Runs all lives in parallel, and records the first failure of each. */
   async run(lives: readonly TakeoverLife[], purse: ClaimPurse): Promise<void> {
     this.base = await this.node.rpc<number>('getblockcount');
     const actors = lives.map((_, n) => new ClaimActor(purse, `life-${n}`));
@@ -149,7 +149,7 @@ function isAction(step: Step): step is Extract<Step, { do: 'claim' | 'update' | 
   return ['claim', 'update', 'support', 'abandon'].includes(step.do);
 }
 
-/** All lives take some seconds. Only for what hangs. */
+/** Only ends a test that hangs. All lives take some seconds. */
 const HANG_MS = 600_000;
 /** The height at which purses are filled. */
 const FILLED = 113;

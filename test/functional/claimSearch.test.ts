@@ -65,7 +65,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     for (;;) {
       try {
         const page = await node.rpc<Page>('searchclaims', [constraints]);
-        // On a busy machine the index may be behind, and know of claims that are gone.
+        // On a busy machine the index may be behind and return claims that were abandoned.
         if (page.height !== height) continue;
         expect(page.total).toBe(page.claims.length);
         return page.claims.map(({ name }) => name);

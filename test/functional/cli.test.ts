@@ -374,7 +374,7 @@ describe('failures', () => {
     expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo', '-regtest'])).err).toContain(
       '\nOptions must precede the command: -regtest\n',
     );
-    // The cookie of another network tells that its node runs.
+    // The cookie of another network shows that its node is running.
     expect((await run([`-datadir=${data}`, `-rpcport=${free}`, 'echo'])).err).toContain(
       `\nA node of regtest seems to be running. To call it, add -regtest.\nStart a node of main with: lbcnode -datadir=${data}\n`,
     );
@@ -395,7 +395,7 @@ describe('failures', () => {
       'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
         `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n`,
     );
-    // A folder cannot be read by anyone; the rights of a file do not stop root.
+    // A folder cannot be read as a file by any user. File permissions do not restrict root.
     expect((await ask(`-rpccookiefile=${data}`, 'echo')).err).toBe(
       `error: Could not read the authentication cookie ${data}: it is a folder where a file should be (EISDIR).\n` +
         'Run lbcnode-cli as the user that runs the node, or pass a password with -rpcuser and -stdinrpcpass (configured with -rpcauth on the node).\n',

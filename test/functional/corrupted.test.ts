@@ -53,7 +53,7 @@ describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
       code: -5,
       message: 'No such transaction found in the provided block. Use gettransaction for wallet transactions.',
     });
-    // The index knows where it lies, and its id proves it: what stands before the block is not needed.
+    // The index has the position of the transaction, and the id verifies its bytes. The bytes before it are not needed.
     const hex = await rpc<string>('getrawtransaction', [tx[0]]);
     expect(await rpc('decoderawtransaction', [hex])).toMatchObject({ txid: tx[0] });
     expect(await rpc('verifychain', [1, 0])).toBe(false);

@@ -77,7 +77,7 @@ function differences(one: Twin, other: Twin): string[] {
     .filter((line) => line !== '');
 }
 
-/** Keeps a result; a failure is told at once, and how it goes now and then. */
+/** Records a result. Prints a failure at once, and the progress at intervals. */
 function note(results: CaseResult[], result: CaseResult): void {
   results.push(result);
   if (result.outcome === 'failure') console.log(described(result));

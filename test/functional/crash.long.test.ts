@@ -48,7 +48,7 @@ describe.runIf(source)('crashes during an import', () => {
   });
   afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-  /** Starts a node on the folder, lets the import end, and tells what came of it. */
+  /** Starts a node on the folder, waits until the import ends, and returns the resulting state. */
   async function finish(dataDir: string): Promise<State> {
     const node = await startRegtest({ dataDir, args: [...ARGS, `-loadblock=${file}`], timeoutMs: 300_000 });
     try {

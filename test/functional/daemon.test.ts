@@ -76,7 +76,7 @@ const UNREADABLE: readonly unknown[] = [
   undefined,
 ];
 
-/** Asks until the answer is as it should be; what is not by then hangs. */
+/** Polls until the answer satisfies the condition. Fails at the time limit. */
 async function until<Answer>(
   ask: () => Promise<Answer>,
   holds: (answer: Answer) => boolean,

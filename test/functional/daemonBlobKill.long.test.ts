@@ -10,7 +10,7 @@ import { ContentFolder } from '../support/contentFolder.js';
 
 const WRITER = fileURLToPath(new URL('support/blobWriter.mjs', import.meta.url));
 const KILLS = 6;
-/** Lines after which the writer is killed, at whatever it does then: other ones each time. */
+/** Number of lines after which the writer is killed, different for each kill. */
 const linesBefore = (kill: number): number => 2 + ((kill * 5) % 9);
 
 interface Done {

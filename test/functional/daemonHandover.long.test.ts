@@ -222,12 +222,12 @@ async function fill(kind: Kind, folder: string): Promise<void> {
   await sendAtMost(0);
 }
 
-/** A daemon takes the folder over: all files are there, and those that lacked something are completed. */
+/** Starts a daemon on the folder of the other: all files are present, and incomplete ones are completed. */
 async function complete(kind: Kind, folder: string, names: readonly string[]): Promise<void> {
   const holder = await Holder.start(kind, folder);
   try {
     expect(await holder.names()).toEqual([...names].sort());
-    // It continues by itself with what was being saved.
+    // It continues to save the file that was being saved.
     await holder.expectSaved('running');
     await holder.expectSaved('finished');
     for (const name of ['partial', 'headless', 'stopped']) {

@@ -55,7 +55,7 @@ interface Utxo {
 const KINDS: Readonly<Record<string, string>> = { b5: 'claim', b7: 'claim', b6: 'support' };
 /** Errors that follow if two transactions spend the same coin. */
 const CONFLICTS = /conflict|missing inputs|missingorspent/i;
-/** Steps in which all lists are counted again, beside those after which they are anyhow. */
+/** Interval of the steps in which all lists are recounted, in addition to those after `VIOLENT` steps. */
 const RECOUNT_EVERY = STEPS > 100 ? 10 : 1;
 const VIOLENT = ['reorganised', 'killed', 'restarted'];
 /** A deed is killed within so many milliseconds: by then most are done. Arbitrary. */

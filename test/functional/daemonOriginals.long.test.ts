@@ -27,7 +27,7 @@ let world: ContentWorld;
 let creator: TestDaemon;
 /** A node of the DHT that keeps announcements, and downloads. */
 let viewer: TestDaemon;
-/** A node that asks, and knows no other. */
+/** A node that sends queries and knows no other node. */
 let asker: LoopbackNode;
 let peerPort: number;
 let udpPort: number;

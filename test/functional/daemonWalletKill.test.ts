@@ -15,7 +15,7 @@ import { FakeLedger } from '../support/fakeLedger.js';
 
 const WRITER = fileURLToPath(new URL('support/walletWriter.mjs', import.meta.url));
 const KILLS = 6;
-/** Lines after which the writer is killed, at whatever it does then: other ones each time. */
+/** Number of lines after which the writer is killed, different for each kill. */
 const linesBefore = (kill: number): number => 3 + ((kill * 37) % 53);
 
 interface Done {
@@ -26,7 +26,7 @@ interface Done {
 }
 
 let folder: string;
-/** Process ids, in the order of their lives. */
+/** Process ids in the order of the starts. */
 const writers: number[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-kill-'));

@@ -1,4 +1,4 @@
-/** A node that may have few files and sockets open, beside a crowd of idle HTTP connections. */
+/** A node with a low limit of open files and sockets, and many idle HTTP connections. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -81,7 +81,7 @@ describe('a low limit of file descriptors', () => {
     while (sockets.length - closed > HTTP_CONNECTIONS) await sleep(5);
     expect(await call('generatetoaddress', [5, ADDRESS])).toHaveLength(5);
     for (const hash of hashes) expect(await call('getblock', [hash, 0])).toEqual(expect.any(String));
-    // Idle ones fill what is theirs and leave the rest.
+    // Idle connections use only their own share.
     const open = readdirSync(`/proc/${child.pid}/fd`).length;
     expect(open).toBeGreaterThan(HTTP_CONNECTIONS);
     expect(open).toBeLessThan(LIMIT - 150);

@@ -27,7 +27,7 @@ describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
 
   beforeAll(async () => {
     theirs = new PythonNodes(LBRYNET!);
-    // Ours is the first that theirs know, and one of theirs the first that the others of ours know.
+    // Our first node is the first contact of lbry-sdk's nodes, and one of them is the first contact of our other nodes.
     ours.push(await startLoopbackNode([], clock));
     theirPorts = await theirs.start(COUNT, [ours[0]!.port]);
     for (let count = 1; count < COUNT; count++)

@@ -157,7 +157,7 @@ describe('-esplora', () => {
         '\r\nHost: evil.example',
       ]) {
         const head = `GET /api/${path} HTTP/1.1${more}`;
-        // A connection with this header is handed over to the parser.
+        // A connection with this header is passed to the HTTP parser.
         const parsed = await raw(`${head}\r\nTE: gzip`);
         expect(await raw(head)).toEqual(parsed);
       }

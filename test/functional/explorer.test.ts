@@ -1,4 +1,6 @@
-/** `listnames`, `getnamehistory` and `listupcoming` of a node whose chain grows, turns and is what was foretold. */
+/**
+ * `listnames`, `getnamehistory` and `listupcoming` of a node whose chain grows and is reorganised; upcoming events take place.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClaimSource } from './support/claimSource.js';
 import { OPEN_ADDRESS } from './support/network.js';

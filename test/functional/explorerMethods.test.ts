@@ -655,9 +655,9 @@ async function holdLives(): Promise<number> {
       expect(end).not.toBeNull();
       continue;
     }
-    // The block that files names again is told without events.
+    // The block that normalizes names is reported without events.
     if (status.outputHeight === FORK || status.endedHeight === FORK) continue;
-    // An output that its own block spent again is in no state after a block: the one before it is told.
+    // An output that is spent in its own block is in no state after a block. The previous output is reported.
     const isFleeting = end?.height === madeAt;
     if (!isFleeting) expect(`${status.txid}:${status.n}`).toBe(output);
     if (end === null) expect(['active', 'pending']).toContain(status.state);

@@ -199,7 +199,7 @@ describe('floods', () => {
     await until('all places taken', async () => (await peersOf(node)).length >= PLACES);
     let at = 0;
     const dripping = setInterval(() => {
-      // Every other one says nothing at all.
+      // Every other socket sends nothing.
       sockets.forEach((socket, i) => i % 2 === 0 && socket.sendBytes(greeting.subarray(at, at + 1)));
       at++;
     }, 1000);

@@ -226,7 +226,7 @@ describe('a data folder', () => {
       await start();
       await node!.rpc('generatetoaddress', [12, ADDRESS]);
       await stop();
-      // The second start leaves a table beside the log.
+      // The second start writes a table in addition to the log.
       await start();
       await node!.rpc('generatetoaddress', [3, ADDRESS]);
       const before = await state();

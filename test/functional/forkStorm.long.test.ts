@@ -98,7 +98,7 @@ class ForkChain {
     await this.them.rpc('invalidateblock', [await us.rpc('getblockhash', [first])]);
     const branch: string[] = [];
     for (let height = first; height <= oldHeight + 1; height++) {
-      // The first blocks of the branch hold what was taken back.
+      // The first blocks of the branch contain the disconnected transactions.
       if (height > fork || storm.random(2) === 0) await this.fill();
       branch.push(...(await this.mined(1)));
     }

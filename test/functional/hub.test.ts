@@ -106,7 +106,7 @@ function spend(txid: string, from: number, to: readonly number[], totalSat: bigi
 const history = (client: HubClient, n: number): Promise<HistoryEntry[]> =>
   client.call('blockchain.address.get_history', [addressOf(n)]);
 
-/** Waits until a status of an address is told that its history has by then. */
+/** Waits for the notification of an address status that its history has at that time. */
 async function toldStatus(client: HubClient, n: number, before: number): Promise<HistoryEntry[]> {
   for (let from = before; ; from++) {
     await client.until(() => client.notifications.length > from);
@@ -231,7 +231,7 @@ describe('notifications', () => {
       expect(await client.call('blockchain.transaction.get_merkle', [txid, 107])).toEqual(info);
     }
 
-    // A block taken back, and with it what its transactions did.
+    // Disconnects a block, so that the changes of its transactions are undone.
     seen = client.notifications.length;
     await node.rpc('invalidateblock', [block]);
     expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: -1, fee: Number(FEE) }]);

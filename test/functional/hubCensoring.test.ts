@@ -58,7 +58,7 @@ async function outputs(method: string, params: unknown): Promise<Outputs> {
   }
 }
 
-/** Which of the URLs are not told. */
+/** The URLs that are blocked. */
 async function blockedOf(...urls: string[]): Promise<string[]> {
   const { txos } = await outputs('resolve', urls);
   return urls.filter((_, n) => {
@@ -173,7 +173,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   await mine(abandon('channel filter'));
   await untilFound(withoutAlone);
 
-  // With a listed channel ends what it censored, until that is taken back.
+  // If a listed channel is abandoned, its censoring ends until the abandonment is disconnected.
   const end = await mine(abandon('filters'));
   await untilFound(all);
   await node.rpc('invalidateblock', [end]);

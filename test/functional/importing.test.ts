@@ -1,4 +1,4 @@
-/** Calls are answered while blocks are read from files, and what is begun is finished by a later start. */
+/** Calls are answered while blocks are read from files, and a later start finishes an interrupted import. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

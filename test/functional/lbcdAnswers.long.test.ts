@@ -1,4 +1,4 @@
-/** The lbcd profile beside lbcd itself: a random life of claims past both forks, and the answers of both about it. */
+/** Compares the lbcd profile with lbcd: random claim operations across both forks, and the answers of both about them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -133,7 +133,7 @@ const OWN_MATTERS: Readonly<Record<string, readonly string[]>> = {
   getblocktemplate: ['curtime', 'maxtime', 'longpollid', 'version'],
 };
 
-/** Answers that have nothing beside what lbcd tells. */
+/** Methods whose answers have no members that lbcd's answers do not have. */
 const EXACT: ReadonlySet<string> = new Set(['getblocktemplate', 'gettxout', 'setgenerate', 'node']);
 
 function hide(answer: unknown, key: string): void {

@@ -106,7 +106,7 @@ describe('calls', () => {
     const heights = Array.from({ length: 100 }, (_, height) => height);
     const hashes = await Promise.all(heights.map((height) => one.result('getblockhash', height)));
     expect(hashes).toEqual(await Promise.all(heights.map((height) => node.rpc('getblockhash', [height]))));
-    // Longer than what is sent in one piece.
+    // The text is longer than a single chunk.
     const whole = (await one.result('help')) as string;
     expect(whole).toMatch(/\nrescanblocks "blockhashes"/);
     expect(await one.result('help', 'notifyspent')).toMatch(/^notifyspent "outpoints"\n/);

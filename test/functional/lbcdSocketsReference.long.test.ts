@@ -65,7 +65,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
   async function told(what: string): Promise<string[]> {
     await ours.result('getblockcount');
     await theirs.untilTrue(() => theirs.notes.length >= ours.notes.length, `as many notifications: ${what}`);
-    // lbcd tells more where we tell too little.
+    // Waits for further notifications of lbcd, in case ours are too few.
     await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
     const [one, two] = [ours.notes.splice(0), theirs.notes.splice(0)];
     expect(one, what).toEqual(two);

@@ -131,7 +131,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     }
   }
 
-  /** Waits until the wallet stands where the node does. */
+  /** Waits until the wallet is at the tip of the node. */
   const followed = (): Promise<void> =>
     until(
       'lbcwallet follows',

@@ -117,7 +117,8 @@ describe('-lightwallets', () => {
     await wallet.sync();
     const [filter, hash] = [wallet.filters[TIP + 2]!, wallet.hashes[TIP + 2]!];
     expect(matches(filter, hash, [script])).toBe(true);
-    // The coin that it spends is the wallet's own, so its script is there, too; the next block's filter has neither.
+    // The spent coin belongs to the wallet, so its script is in the filter too. The filter of the next block has neither
+    // script.
     expect(matches(filter, hash, [OWN_SCRIPT])).toBe(true);
     const spent = spend(support.id, [{ value: 98_000_000n, script: Buffer.from(OPEN_SCRIPT) }]);
     await node.rpc('sendrawtransaction', [toHex(spent.hex)]);

@@ -33,7 +33,7 @@ describe('the mempool of a node', () => {
   afterEach(async () => {
     for (const hash of await node.rpc<string[]>('getrawmempool'))
       await node.rpc('prioritisetransaction', [hash, 0, 1_000_000]);
-    // To another address, or else a block that was taken back would come out again.
+    // Pays to another address, because otherwise the block would equal the disconnected one.
     await node.rpc('generatetoaddress', [1, ADDRESS]);
     expect(await node.rpc('getrawmempool')).toEqual([]);
   });

@@ -62,7 +62,8 @@ describe('the mempools of two nodes', () => {
     await disconnect(a, b);
   };
   beforeAll(async () => {
-    // Whitelisted peers are told at once, and only who comes is whitelisted: each of the two has come to the other.
+    // Transactions are announced to whitelisted peers at once. Only inbound peers are whitelisted, so each connects to the
+    // other.
     [a, b] = [
       await startPeer({ args: ['-whitelist=127.0.0.1'] }),
       await startPeer({ args: ['-whitelist=127.0.0.1'] }),

@@ -1,4 +1,4 @@
-/** Mining on demand beside a peer, on a machine that has other work: the peer must not be left waiting. */
+/** Mining on demand with a peer on a busy machine: the answers to the peer must not be delayed. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -145,7 +145,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     expect(await accounts()).toHaveLength(1);
     const backup = join(home, 'lbry-backup', 'lbryum', 'wallets', 'default_wallet');
     expect(readFileSync(backup, 'utf8')).toBe(walletOfSeed(SEED));
-    // The seed stands as it was: lbrynet would find its wallet.
+    // The seed is unchanged: lbrynet would find its wallet.
     expect(
       (JSON.parse(readFileSync(join(wallets, 'default_wallet'), 'utf8')) as { accounts: { seed: string }[] })
         .accounts[0]!.seed,

@@ -114,7 +114,7 @@ async function join(): Promise<void> {
       );
     for (let wait = 0; wait < 20 && !told(); wait++) await sleep(10);
     if (!told()) continue;
-    // The last of what is reported about a block.
+    // The last message about a block.
     const raw = await node.rpc<string>('getblock', [hash, 0]);
     await until(() => heard.some(({ body }) => body === raw));
     heard.length = 0;

@@ -34,7 +34,7 @@ const start = async (...args: string[]): Promise<RegtestNode> => {
   node = await startRegtest({ dataDir: folder, args });
   return node;
 };
-/** To another address than before a block was taken back, or else the same block would come out again. */
+/** After a disconnect, blocks must pay to another address, because otherwise the block would equal the disconnected one. */
 const mine = (count: number, address = ADDRESS): Promise<string[]> =>
   node!.rpc('generatetoaddress', [count, address]);
 const linesOf = (file: string): string[] =>
@@ -150,7 +150,7 @@ describe('-printpriority', () => {
     await node!.rpc('prioritisetransaction', [txid, 0, 500_000]);
     const { size } = await node!.rpc<{ size: number }>('getmempoolentry', [txid]);
     await mine(1);
-    // The fee of 0.01 and what was added.
+    // The fee of 0.01 and the added amount.
     const rate = formatCoins((1_500_000n * 1000n) / BigInt(size));
     await until(() => node!.output().includes(`fee ${rate} LBC/kB txid ${txid}\n`));
   });

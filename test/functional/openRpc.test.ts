@@ -225,7 +225,7 @@ function shapeOf({ method, result }: RecordedCall, profile: Profile): string {
   return answerShape(table.find(method, profile)!.result, result);
 }
 
-/** Writes what was answered: of a method that profiles answer alike only in the first. */
+/** Writes the answers. If profiles give the same answer to a method, only that of the first is written. */
 function record(): void {
   const kept: RecordedCall[] = [];
   for (const profile of PROFILES) {

@@ -102,7 +102,7 @@ async function mineWith(
   return output;
 }
 
-/** Starts the daemon that is installed in a folder, with a node beside it, asks for its wallet, and stops it. */
+/** Starts the daemon that is installed in a folder, and a node, reads the state of its wallet, and stops it. */
 async function liveWith(prefix: string, { env }: Environment): Promise<void> {
   const dataDir = mkdtempSync(join(folder, 'life-'));
   mkdirSync(join(dataDir, 'lbcnode'));
@@ -147,7 +147,7 @@ async function liveWith(prefix: string, { env }: Environment): Promise<void> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnode-package-'));
   writeFileSync(join(folder, 'npmrc'), '');
-  // Packing changes files for a while, and other tests run beside this one.
+  // A copy, because packing changes files for some time, and other tests run in parallel.
   const copy = join(folder, 'project');
   cpSync(ROOT, copy, {
     recursive: true,
@@ -249,7 +249,7 @@ describe('where no addon of the package fits', () => {
   });
 
   it('the node builds one at its first start where there is a compiler', async () => {
-    // Linked again from what was compiled a moment ago.
+    // Links the addon again from the object files of the last build.
     for (const name of ['lbcnode.node', 'lbcnode.stamp']) rmSync(join(installed, 'build', name));
     const output = await mineWith(installed, own);
     expect(output).toContain('It is being built');

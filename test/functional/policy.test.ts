@@ -81,7 +81,7 @@ describe('the limits of the mempool', () => {
     expect(full.mempoolminfee).toBeGreaterThan(0.00001);
     const waiting = await node.rpc<string[]>('getrawmempool');
     expect(waiting).toHaveLength(full.size);
-    // The cheapest are gone, the others all there.
+    // The transactions with the lowest fee rates were removed, and all others are present.
     expect(new Set(waiting)).toEqual(new Set(sent.slice(-full.size)));
     const cheap = spending(coins.at(-1)!, COIN_SAT, 1, 1000n);
     await expect(send(cheap)).rejects.toMatchObject({

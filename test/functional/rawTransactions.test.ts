@@ -69,7 +69,7 @@ describe('signing of raw transactions', () => {
     return { txid: block.tx[0]!, vout: 0, amountSat: BigInt(Math.round(value * 1e8)), script };
   }
 
-  /** Sends a coinbase to the outputs and mines it; what is over comes back. */
+  /** Sends a coinbase to the outputs and mines the transaction. The rest is change. */
   async function fund(outputs: readonly OutputDraft[]): Promise<string> {
     const coin = await coinbase();
     const sum = outputs.reduce((total, { value }) => total + value, FEE);

@@ -1,4 +1,4 @@
-/** The script that renews the block assumed valid, against a stand-in for a synced node. */
+/** The script that updates the assumed-valid block, with a fake synced node. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';

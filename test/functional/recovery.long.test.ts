@@ -1,4 +1,4 @@
-/** Interrupted starts, damaged and missing files: what was acknowledged stays, and nothing wrong is connected. */
+/** Interrupted starts, corrupt and missing files: acknowledged data are kept, and no invalid block is connected. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import {
   cpSync,

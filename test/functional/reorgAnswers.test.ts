@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
 const OTHER = '2NGFrZmcc9pRLpL1veuDercvpTQHhicwg5r';
-/** Transactions of the blocks that are taken back: each returns by itself, which takes many turns of the loop. */
+/**
+ * Number of transactions of the disconnected blocks. Each returns separately, which takes many iterations of the event loop.
+ */
 const COUNT = 150;
 /** Blocks that are exchanged for one more. */
 const DEPTH = 12;

@@ -98,7 +98,7 @@ const PERMANENT_URL = /^lbry:\/\/(.+)#([0-9a-f]{40})$/;
 /** A name in a URL with the beginning of its id. */
 const SHORT_ID = /(@?[a-z0-9]+)([#:])([0-9a-f]{1,39})(?![0-9a-f])/g;
 
-/** Which of our names stands for which recorded one, both ways. */
+/** Maps our names to the recorded ones, and back. */
 class Names {
   private readonly ours = new Map<string, string>();
   private readonly theirs = new Map<string, string>();
@@ -123,7 +123,7 @@ class Names {
     if (name !== undefined) this.claims.set(name, id!);
   }
 
-  /** Whether ours may stand for the recorded name, as it does from now on. */
+  /** Whether our name can correspond to the recorded name. If so, it does from now on. */
   note(recorded: string, ours: string): boolean {
     if (this.ours.has(recorded) || this.theirs.has(ours)) return this.ours.get(recorded) === ours;
     const isSeed = recorded.includes(' ') && ours.includes(' ');

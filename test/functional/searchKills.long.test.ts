@@ -97,7 +97,7 @@ async function makeSteps(): Promise<void> {
       const height = (await rpc<number>('getblockcount')) - depth + 1;
       const hash = await rpc<string>('getblockhash', [height]);
       await rpc('invalidateblock', [hash]);
-      // A branch wins by itself, or after the other was taken back.
+      // The branch has more work, or the other one was invalidated before.
       if (random(2) === 0) steps.push(['invalidateblock', hash]);
       await note(await rpc<string[]>('generatetoaddress', [depth + 1, OPEN_ADDRESS]));
     }

@@ -1,4 +1,4 @@
-/** Snapshots beside full disks, limits, kills and pruning: nothing is lost, and the next start continues or starts over. */
+/** Snapshots with full disks, limits, kills and pruning: no data are lost, and the next start continues or starts over. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ import {
 const BLOCKS = 100;
 /** With the first one of all, which every file has. */
 const READ = BLOCKS + 1;
-/** The same blocks so often: long enough to be looked at. */
+/** Number of copies of the blocks, so that the import takes long enough. */
 const TIMES = 1000;
 /** Number of further attempts, each with four times as many copies of the blocks, for fast machines. */
 const ATTEMPTS = 2;

@@ -60,7 +60,7 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
   });
   afterAll(() => peers.stop());
 
-  /** Transactions that spend what is there and something that is not. */
+  /** Transactions that spend existing outputs and a missing one. */
   const orphans = (known: number): Buffer =>
     Buffer.concat(
       Array.from({ length: ORPHANS }, () => {

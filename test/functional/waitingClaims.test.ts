@@ -105,7 +105,7 @@ async function leads(url: string): Promise<string> {
 const waits = (label: string): string => `0 ${hashToHex(actor.of(label).txid)}`;
 const stands = (label: string): string => hashToHex(actor.of(label).txid);
 
-/** The rows of a search as `leads` tells them, with the total; by the hub and by the node the same. */
+/** The rows of a search in the form of `leads`, with the total. Hub and node return the same. */
 async function finds(constraints: Record<string, unknown>): Promise<{ rows: string[]; total: number }> {
   const shown = (txid: string, height: number): string => `${height === 0 ? '0 ' : ''}${txid}`;
   const { txos, total } = await outputs('search', constraints);

@@ -212,7 +212,7 @@ describe('claims of a wallet', () => {
     const stakes = async (): Promise<string[]> =>
       (await listed(true, true)).map(({ txid, vout }) => `${txid}:${vout}`).sort();
     const before = await stakes();
-    // More than there is beside the stakes is not there, by whatever way it is asked for.
+    // A call cannot spend more than the balance without claims and supports, whichever method it uses.
     const much = Number((balance - 0.1).toFixed(8));
     expect(await error('sendtoaddress', ADDRESS, much)).toEqual({ code: -4, message: 'Insufficient funds' });
     const raw = await node.rpc<string>('createrawtransaction', [[], { [ADDRESS]: much }]);

@@ -1,4 +1,4 @@
-/** Wallets as files of a node: making, opening, closing, listing, backing up, and what is in the way. */
+/** Wallet files of a node: creating, opening, closing, listing, backups, and other objects with their names. */
 import {
   existsSync,
   linkSync,
@@ -125,7 +125,7 @@ describe('wallets of a node', () => {
     expect(await rpc('createwallet', ['second'])).toEqual({ name: 'second', warning: '' });
     expect(await rpc('createwallet', ['watching', true])).toEqual({ name: 'watching', warning: '' });
     expect(await rpc('listwallets')).toEqual(['', 'second', 'watching']);
-    // In the profile that stands before it, too.
+    // Also with the path of a profile before the path of the wallet.
     for (const [path, answer] of [
       ['/lbrycrd/wallet/second', { result: { walletname: 'second' } }],
       ['/lbcd/wallet/second', { result: { walletname: 'second' } }],
@@ -228,7 +228,7 @@ describe('wallets of a node', () => {
       await other.stop();
     }
     expect(await rpc('loadwallet', ['linked'])).toEqual({ name: 'linked', warning: '' });
-    // One file is one wallet, by whatever name: two that write to it would lose each other's keys.
+    // One file is one wallet under any name, because two wallets that write to it would lose keys of each other.
     mkdirSync(join(folder, 'hard'));
     linkSync(join(elsewhere, 'wallet.db'), join(folder, 'hard', 'wallet.db'));
     for (const same of [elsewhere, join(folder, 'hard')]) {
@@ -310,7 +310,7 @@ describe('wallets of a node', () => {
       ['walletpassphrasechange', ['secret', 'other']],
     ] as const) {
       let ended: unknown;
-      // A few times, if it is over before we come to close the wallet.
+      // Several attempts, because the call may end before the wallet is closed.
       for (let attempt = 0; attempt < 10; attempt++) {
         await rpc('createwallet', ['leaving']);
         if (method !== 'encryptwallet') await to('leaving', 'encryptwallet', ['secret']);

@@ -195,7 +195,7 @@ describe('keys of wallets', () => {
       { success: false, error: { code: -8, message: 'Invalid scriptPubKey' } },
       { success: false, error: { code: -1, message: 'Missing required fields' } },
     ]);
-    // All outputs of the key, and what is watched.
+    // All outputs of the key, and watch-only outputs.
     expect(await count()).toBe(11);
     for (const [requests, code] of [
       [[{ scriptPubKey: '51' }], -3],
@@ -259,7 +259,7 @@ describe('keys of wallets', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/ hdseed=1 # addr=.* hdkeypath=s\n/);
     await rpc('createwallet', 'again');
     expect(await at('again', 'importwallet', path)).toBe(null);
-    // The keys and scripts, but nothing of what is only watched.
+    // The keys and scripts, without watch-only ones.
     const [own, again] = [keyOf('import 0'), keyOf('import 1')];
     expect(await at('again', 'getaddressinfo', own.nested)).toMatchObject({ ismine: true });
     expect(await at('again', 'getaddressinfo', again.bech32)).toMatchObject({ iswatchonly: false });

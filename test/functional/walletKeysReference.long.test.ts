@@ -397,7 +397,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
 
   it('writes and reads the same dumps', async () => {
     await both('importwallet', join(folder, 'none'));
-    /** Lines that matter: of keys from the seed that both have, and of scripts; and what is behind them. */
+    /** Compared lines: of keys from the common seed and of scripts, with their content. */
     const linesOf = (name: string): string[] => {
       const lines = readFileSync(join(folder, name), 'utf8').split('\n');
       // Made before the clock was stopped, from seeds of chance.

@@ -295,7 +295,7 @@ async function restart(side: Side, cleanly: boolean, extra: readonly string[] = 
   await agree();
   for (const owner of owners) {
     if (owner.side !== side) continue;
-    // Each key that was ever shown is there still.
+    // The wallet still has every key that it returned.
     for (const address of owner.shown)
       expect((await owner.call<{ ismine: boolean }>('getaddressinfo', [address])).ismine).toBe(true);
   }

@@ -126,7 +126,7 @@ async function live(rpc: Rpc): Promise<Life> {
   );
   await rpc('move', ['bob', '', 0.25]);
   await mine(3, wrapped);
-  // Blocks that are taken back, with a payment in them that is not in those that follow at once.
+  // Blocks that are disconnected, with a payment that the next blocks do not contain.
   const stale = (await mine(2, plain))[0]!;
   const unlucky = await noted(rpc('sendtoaddress', [wrapped, 0.125]));
   await mine(1, NOBODY);
@@ -294,7 +294,7 @@ describe.skipIf(binary === undefined)('a wallet beside the reference', () => {
       await file.commit(
         rows
           .map(([key, value]): [string, Buffer] => [key.toString('latin1'), value])
-          // So that nothing is read of the chain but what is handed over.
+          // Without these rows, the wallet reads only the given blocks of the chain.
           .filter(([key]) => !key.includes('bestblock')),
       );
       await file.close();

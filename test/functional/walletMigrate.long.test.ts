@@ -1,4 +1,4 @@
-/** Passphrases, wallets of lbrycrd, options of wallets, and what is reported about them, over the node's own interfaces. */
+/** Passphrases, wallets of lbrycrd, options of wallets, and messages about them, by the node's own interfaces. */
 import {
   appendFileSync,
   existsSync,
@@ -219,7 +219,7 @@ describe('wallets', () => {
   it('killed during encryption, a wallet is encrypted or not, with all its keys', async () => {
     const own = join(folder, 'killed');
     let wasKilledBefore = false;
-    // The more keys, the longer it takes: once at least it must not have come to its end.
+    // Several attempts, because at least one kill must occur before the end. More keys take longer.
     for (let attempt = 0; attempt < 3 || (!wasKilledBefore && attempt < 8); attempt++) {
       rmSync(own, { recursive: true, force: true });
       mkdirSync(own);

@@ -19,7 +19,7 @@ interface Standing {
   unspent: string[];
 }
 
-// Which file is open, the system tells on Linux.
+// Only Linux shows which file is open.
 describe.runIf(process.platform === 'linux')('a wallet on a failing disk', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-refused-'));
   const dataDir = join(folder, 'data');

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Transactions of the block that is taken back: each returns to the mempool by itself, which takes many turns of the loop. */
+/** Number of transactions of the disconnected block. Each returns separately, which takes many iterations of the event loop. */
 const COUNT = 150;
 
 describe('a wallet in the middle of a reorganisation', () => {

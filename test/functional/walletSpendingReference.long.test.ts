@@ -311,7 +311,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
         changepos: created.changepos,
         locked: locked.length > 0,
         told: [relock, unlocked, reunlock, wrong],
-        // Which coins pay is left to chance; each tells where its key comes from.
+        // The selected coins are random. Each has the derivation path of its key.
         paths: decoded.inputs.every((input) => input['bip32_derivs'] !== undefined),
         outputs: decoded.outputs.map((output) => Object.keys(output)),
         complete: [signed.complete, final.complete, accepted[0]!.allowed],

@@ -16,7 +16,7 @@ interface CommandLine {
   readonly printed: string | boolean;
 }
 
-/** A server that keeps what it is sent and says what it is told to. */
+/** A server that stores the received request and sends the answer of the test. */
 let told = '';
 let received: unknown = null;
 const server = createServer((request, response) => {

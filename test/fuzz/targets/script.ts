@@ -19,7 +19,7 @@ import { meaningfulFlags, randomSpend, type Spend } from './scriptMaterial.js';
 
 const ERROR_NAMES = new Map<number, string>(Object.entries(SCRIPT_ERROR).map(([name, code]) => [code, name]));
 
-/** Takes signatures by their bytes alone, so that scripts continue behind a good one without anyone having signed. */
+/** Accepts signatures by their bytes only, so that scripts continue after an accepted one that is not a real signature. */
 export const COIN_TOSS: SignatureVerifier = {
   verify: (hash, signature, key) =>
     ((signature[signature.length - 1] ?? 0) + (key[1] ?? 0) + hash.length) % 2 === 0,

@@ -179,7 +179,7 @@ describe('RpcHttpServer', () => {
     await expect(bench.start({ auth: { user: '', password: '', rpcAuth: [], cookieFile } })).rejects.toThrow(
       `The RPC authentication cookie ${cookieFile} cannot be written: it is missing (ENOENT). Its folder must exist and be writable: correct -rpccookiefile, or use -rpcuser and -rpcpassword.`,
     );
-    // A folder lies where the file should: what was written beside it goes.
+    // A folder has the name of the file. The temporary file beside it is removed.
     const folder = join(bench.folder, 'taken');
     mkdirSync(folder);
     await expect(

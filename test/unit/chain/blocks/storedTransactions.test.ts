@@ -77,7 +77,7 @@ describe('reading one transaction out of a block file', () => {
     }
   }
 
-  /** The answer as text, or 'damaged' when the call fails and says which file is damaged and what to do. */
+  /** The answer as text, or 'damaged' if the error names the corrupt file and says what to do. */
   async function ask(method: RpcMethod, params: (string | number)[]): Promise<string> {
     try {
       return JSON.stringify(await chain.call(method, params), (_, value: unknown) =>

@@ -112,7 +112,7 @@ describe('a transaction of our own', () => {
   });
 });
 
-/** Histories of two addresses as they should stand, beside a store. */
+/** The expected histories of two addresses, with a store. */
 class Model {
   readonly store: LedgerStore;
   readonly random = randomNumbers(5);

@@ -101,7 +101,7 @@ describe('the ledger', () => {
     chain.mempool.push(lost);
     hub.answer = (method) => {
       if (method !== 'blockchain.address.get_history') return undefined;
-      // The next time it tells the truth, and the transaction is gone.
+      // The next answer is correct, and the transaction is missing.
       hub.answer = (again) => {
         if (again === method) chain.mempool.length = 0;
         return undefined;

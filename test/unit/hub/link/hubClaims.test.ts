@@ -318,7 +318,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     expect(found!.total).toBe(follower.status.documents);
     expect(ids.length).toBeGreaterThan(0);
     await expect(search({ channel: 7 })).rejects.toMatchObject({ code: 1 });
-    // A block that the follower has not come to: it is told that someone waits.
+    // The follower has not processed this block. It is notified that a search waits.
     await run.mine(6);
     const late = search({ limit: 49 });
     await expect.poll(() => sides.said).toContainEqual(['follower', 'poke']);

@@ -10,7 +10,7 @@ import type { FakePeer } from '../../../support/fakePeer.js';
 import { spend } from '../../../support/testChain.js';
 import { headerOf, headersOf, itemsOf, makeBlock, SPACING_SEC, SyncWorld } from '../sync/support.js';
 
-/** Three blocks with three transactions each beside the coinbase, one on top of the other, behind this height. */
+/** Height below three consecutive blocks, each with three transactions and the coinbase. */
 const HEIGHT = 104;
 
 describe('compact blocks', () => {

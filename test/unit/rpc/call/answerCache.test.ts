@@ -325,7 +325,7 @@ describe('cached answers over blocks, transactions and reorganisations', () => {
     };
     const stale = hashes();
     for (let round = 0; round < (IS_LONG ? 30 : 6); round++) {
-      // A block like one that was taken back would be that very block.
+      // A new time, because otherwise a new block could equal a disconnected one.
       chain.timeSec += 60;
       await steps[random(steps.length)]!();
       if (round % 2 === 1) await kept.readAhead();

@@ -496,7 +496,7 @@ describe('listupcoming', () => {
     const call = (...params: (string | number | null)[]) =>
       world.call('documented', 'listupcoming', ...params) as Promise<{ events: { height: number }[] }>;
     const whole = await call();
-    // What was to enter does not come to that, and what the second page tells is not so any more.
+    // The first claim is spent before it becomes active, so the answer as of the tip differs now.
     await world.mine([[first.out(0)], [plainOutput(1n)]]);
     await world.mineEmpty(10);
     expect((await call()).events).not.toEqual(whole.events);
