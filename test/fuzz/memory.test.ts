@@ -84,7 +84,7 @@ function blockOf(outputs: number, items: number, itemBytes: number): Buffer {
 const RULES = { height: 1, bip34Height: 2, segwitActive: true, lockTimeCutoffSec: 0 };
 
 describe('blocks with as many items as possible', () => {
-  // An output is an object with a view and an amount. Witness items are not looked at: they would be views, 120 bytes each.
+  // An output is an object with a view and an amount. Witness items are not tested, because each is a view of 120 bytes.
   it.each([
     ['outputs', blockOf(220_000, 0, 0), null, 128],
     ['empty witness items', blockOf(1, 7_900_000, 0), 'unexpected-witness', 64],

@@ -1,4 +1,4 @@
-/** Messages made to be expensive: counts that promise what is not there, and payloads as dense as they can be. */
+/** Expensive messages: counts of items that are missing, and payloads with as many items as possible. */
 import { describe, expect, it } from 'vitest';
 import { provedTransactions } from '../../src/consensus/partialMerkleTree.js';
 import { PartialBlock } from '../../src/net/compact/compactBlock.js';

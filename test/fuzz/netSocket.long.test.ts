@@ -13,7 +13,7 @@ import { randomMessage } from './support/netMessages.js';
 
 const CONNECTIONS = 8;
 const MESSAGES = 40_000;
-/** Messages of one connection before another takes its place, if it is not sent away before. */
+/** Number of messages of a connection before another replaces it, unless it is disconnected earlier. */
 const MESSAGES_EACH = 400;
 const ROUNDS = 8;
 const MIB = 1 << 20;

@@ -94,7 +94,7 @@ describe('claim scripts', () => {
 });
 
 describe('names', () => {
-  // Long results stand as their hash.
+  // Long results are stored as their hash.
   it.each(cases<{ bytes: string; normalized: string }>('name'))(
     '%s',
     (_name, { bytes, normalized, outcome }) => {

@@ -20,11 +20,11 @@ const FOR_VISITORS =
   'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxinfo gettxout gettxoutproof getvalueforname ' +
   'getchainseries getclaimstatus getmempoolsummary listclaims listmempoolclaims listnames listsupports listupcoming resolve validateaddress verifymessage verifytxoutproof';
 
-/** Groups whose methods act, or tell what is the operator's alone. */
+/** Groups whose methods change something or return data only for the operator. */
 const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];
 /** The method of these groups that only returns a number of seconds. */
 const EXCEPTED = ['uptime'];
-/** They write, send, or change whom the node talks to, whatever group they are in. */
+/** Methods of any group that write, send, or change the peers of the node. */
 const WRITES =
   /^(add|abandon|backup|clear|create|debug|disconnect|dump|encrypt|generate|import|invalidate|keypool|load|lock|logging|migrate|move|ping|precious|prioritise|prune|reconsider|remove|rescan|resend|save|send|set|sign|stop|submit|unload|wallet)/;
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** Targets of the static imports and exports of a file; those of types alone are gone when it runs. */
+/** Targets of the static imports and exports of a file. Imports of types are removed by the compiler and not included. */
 function staticImports(path: string): string[] {
   const text = readFileSync(path, 'utf8');
   const statements = text.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;'"]*?\sfrom\s)?\s*'([^']+)'/gm);

@@ -41,7 +41,7 @@ function headersOf(lines: readonly string[], last: number): { at: Map<number, Se
     const parent = places.get(hashToHex(block.header.prevHash)) ?? { height: -1, header: Buffer.alloc(32) };
     const height = parent.height + 1;
     if (height > last) continue;
-    // Some of the recorded blocks spend what is not there: no chain has them.
+    // Some of the recorded blocks spend missing outputs. They are not part of any chain.
     const spent = block.transactions
       .slice(1)
       .flatMap(({ inputs }) => inputs.map(({ prevout }) => toLatin1(formatOutPoint(prevout))));

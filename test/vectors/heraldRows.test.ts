@@ -65,7 +65,7 @@ function knownClaims(file: string): Known[] {
 const idOf = ({ digits, rootTx }: Known): Buffer =>
   Buffer.from((digits + rootTx.toString(16).padStart(40 - digits.length, '0')).slice(0, 40), 'hex');
 
-/** The claims of a name as the index keeps and reads them. The numbers of transactions stand for heights. */
+/** The claims of a name as the index stores and reads them. The numbers of transactions are used as heights. */
 async function orderOf(claims: readonly Known[], group: string): Promise<ClaimOrder> {
   const store = new MemoryRows();
   const change = store.begin();
@@ -158,7 +158,7 @@ describe.skipIf(folder === null)('the rows of herald.go', () => {
           prefixes++;
           if (root === claim.root) expected ??= digits;
         }
-        // Lists end somewhere: what is cut off tells nothing.
+        // Lists are truncated. Claims beyond the end are not checked.
         if (expected === null) continue;
         expect(shortDigits(order, wireOrder(idOf(claim)))).toBe(expected);
         urls++;

@@ -1,4 +1,4 @@
-/** BIP174's vectors: what is a PSBT, and the roles one after the other. */
+/** Vectors of BIP174: valid and invalid PSBTs, and the roles one after the other. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { emptyInput, formatTransaction, parseTransaction } from '../../src/primitives/transaction.js';

@@ -81,7 +81,7 @@ function verdict(read: () => unknown): unknown {
 /** Exceptions by which lbry-sdk says that bytes make no sense: bencoding, addresses, packets of fixed fields. */
 const SENSELESS: readonly unknown[] = ['DecodeError', 'ValueError', 'error'];
 
-/** Ours beside a recorded value or refusal. */
+/** The difference between our result and the recorded value or error. */
 function readDiffers(ours: unknown, recorded: unknown): string | null {
   const { error } = recorded as { error?: string };
   if (error === undefined) return differs(ours, recorded);

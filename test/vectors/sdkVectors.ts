@@ -14,7 +14,7 @@ export interface SdkLine {
   readonly [field: string]: unknown;
 }
 
-/** Our answer beside what was recorded, in words; null if they are the same text as JSON. */
+/** The difference between our answer and the recorded one, as text; null if both are the same text as JSON. */
 export function differs(ours: unknown, theirs: unknown): string | null {
   const [left, right] = [JSON.stringify(ours), JSON.stringify(theirs)];
   return left === right ? null : `we say ${left}, not ${right}`;
@@ -36,7 +36,7 @@ export function readLines(name: string): string[] | null {
   return text.trimEnd().split('\n');
 }
 
-/** A test that the table of accepted differences says what was accepted. It is behind all tests of the file. */
+/** A test that the table of accepted differences equals the accepted ones. It must come after all other tests of the file. */
 export function checkAccepted(accepted: AcceptedDifferences): void {
   it.skipIf(!existsSync(FOLDER))(
     'accepts the differences of docs/lbcnet-recordings.md, each as often',

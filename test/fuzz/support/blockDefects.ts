@@ -1,4 +1,4 @@
-/** Sound random blocks, and everything that can be wrong with one before coins are looked at, each with its reason. */
+/** Valid random blocks, and every defect that can be found without coins, each with its reason. */
 import { coinbaseHeightPush, type BlockContext } from '../../../src/consensus/contextualCheckBlock.js';
 import { MAX_MONEY } from '../../../src/consensus/limits.js';
 import { witnessCommitmentScript, witnessMerkleRoot } from '../../../src/consensus/witnessCommitment.js';

@@ -1,4 +1,4 @@
-/** Random messages of every kind, whole and sound, as seeds for what is done to them. */
+/** Random valid messages of every kind, as seeds for mutations. */
 import { loadBlock, type LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { buildCompactBlock } from '../../../src/net/compact/compactBlock.js';
 import type { InventoryMessage } from '../../../src/net/inventory.js';

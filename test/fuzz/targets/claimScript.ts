@@ -1,4 +1,4 @@
-/** Fuzz target: claim prefixes, told alike by the script layer, by the block parser's scan and by the addon. */
+/** Fuzz target: the script layer, the scan of the block parser and the addon parse claim prefixes with equal results. */
 import { checkClaimScriptSizes } from '../../../src/consensus/checkTransaction.js';
 import { OUTPUT_CLAIM_KIND } from '../../../src/primitives/blockLayout.js';
 import { parseTxFallback } from '../../../src/primitives/blockScan.js';
@@ -107,7 +107,7 @@ export function checkClaimScript(script: Buffer): string {
   return metadata ? 'support with metadata' : claim.kind;
 }
 
-/** A push in any of its four length forms, minimal or not, now and then one that lies. */
+/** A push in any of its four length forms, minimal or not, sometimes with a wrong length. */
 function anyPush(random: Random, data: Buffer): Buffer {
   const size = random.chance(20) ? random.below(300) : data.length;
   const form = random.below(4);

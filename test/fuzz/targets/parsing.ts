@@ -169,7 +169,7 @@ function sameTransaction(bytes: Buffer, parsed: ParsedBlock, index: number, tx: 
   }
 }
 
-/** Holds a whole table against the transactions as objects; `overheadBytes` is what stands before the first. */
+/** Compares a whole table with the transactions as objects. `overheadBytes` is the number of bytes before the first one. */
 export function sameTransactions(
   bytes: Buffer,
   parsed: ParsedBlock,

@@ -89,7 +89,7 @@ export function checkSpend(spend: Spend): string {
   checkEvaluation(spend, 0);
   checkEvaluation(spend, 1);
   law(inputsOf(spend) === before, 'scripts and witness are left as they were');
-  // Every flag only narrows what is accepted: that is what makes each of them a soft fork or a policy.
+  // Every flag only makes the rules stricter. So each is a soft fork or a policy.
   const [fewer, more] = [meaningfulFlags(spend.flags & 0x0d5a9), meaningfulFlags(spend.flags | 0x1a2d4)];
   const isFewer = (fewer & ~spend.flags) === 0;
   if (verdict === SCRIPT_ERROR.OK && isFewer)

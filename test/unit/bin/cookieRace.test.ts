@@ -1,4 +1,4 @@
-/** `lbcnode-cli` beside a node that is just starting. */
+/** `lbcnode-cli` during the start of a node. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

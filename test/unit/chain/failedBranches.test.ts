@@ -235,12 +235,12 @@ describe('failed branches', () => {
     compare(model);
     const { index } = core();
     const work = index.clearFailure(idOf(low));
-    // Each of its walks begins with a pause. Before the first the verdict stands.
+    // Each of its walks begins with a yield. Before the first one the verdict is unchanged.
     work.next();
     await add(model, high, { withData: false });
     work.next();
     expect(index.headers.isFailed(idOf(low))).toBe(false);
-    // A header above what is still marked is refused, as it was before.
+    // A header on a block that is still marked is refused, as before.
     const early = await blockOn(high.block, high.height + 1, false);
     expect(core().acceptHeaders([early.raw.subarray(0, 112)]).error?.reason).toBe('bad-prevblk');
     model.reconsider(low);

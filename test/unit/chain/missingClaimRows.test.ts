@@ -69,7 +69,7 @@ async function makeWorld(): Promise<void> {
   await chain.opened.flusher.flush();
 }
 
-/** The next block, made while all rows are there: an abandoned claim, and a new one beside it. */
+/** The next block, made while all rows exist. It has an abandoned claim and a new one. */
 async function nextBlock(): Promise<LoadedBlock> {
   world.chain.pending.push(
     spend(
@@ -169,7 +169,7 @@ it('are found again for names without claims when the marks of such names are mi
     );
   abandon('abc');
   await world.chain.mine(1);
-  // The support is left under a name without claims, and is spent in the next block, beside a new claim of the name.
+  // The support remains under a name without claims. The next block spends it and has a new claim of the name.
   abandon('support');
   world.claims.set('again', await stake(claimScript('abc')));
   const block = await mineAndTakeBack();

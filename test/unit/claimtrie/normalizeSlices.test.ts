@@ -3,7 +3,7 @@ import { normalizeName } from '../../../src/claimtrie/normalize.js';
 import { normalizeNameInSlices } from '../../../src/claimtrie/normalizeSlices.js';
 import { countPauses } from '../../support/slices.js';
 
-/** Letters, marks of several classes, what decomposes, what folds to more, Hangul, what is beyond 16 bits. */
+/** Letters, marks of several classes, characters that decompose or fold to several, Hangul, and characters beyond 16 bits. */
 const ALPHABET = [
   ...'aZ\u00c9\u00df\u0130\u0390\u1fb7\ufb03\u212a\u2126\uac01\u{1d160}\u{1f600}',
   '\u0315',

@@ -1,4 +1,4 @@
-/** The working trie: whatever is inserted and removed, it is the trie that is built from the names that remain. */
+/** The working trie after any insertions and removals equals a trie that is built from the remaining names. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { unpackSlots } from '../../../src/claimtrie/slots.js';

@@ -174,7 +174,7 @@ describe('queue around the normalization fork', () => {
     await chain.mineTo(640);
     const late = chain.claim('Abc', 20);
     await chain.mine();
-    // With its owner gone the name has no delay any more: the estimate is 641, under the raw name.
+    // After its owner is spent, the name has no delay any more: the estimate is 641, under the raw name.
     chain.spend(owner);
     await chain.mine();
     chain.spend(late);

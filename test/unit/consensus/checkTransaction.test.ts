@@ -21,7 +21,10 @@ const withOutputs = (...outputs: Transaction['outputs']): Transaction => ({ ...s
 const claimOutput = (prefix: Uint8Array) => outputOf(1n, concatBytes(prefix, TRUE_SCRIPT));
 const nullPrevout = { hash: primitives.NULL_HASH, index: primitives.NULL_INDEX };
 
-/** Bytes of a claim prefix of a one-letter name beside its value, whose push takes three bytes of length. */
+/**
+ * Number of bytes of a claim prefix with a name of one letter, without its value. The push of the value has a length of three
+ * bytes.
+ */
 const CLAIM_OVERHEAD = buildClaimPrefix(bytes(1), bytes(8000)).length - 8000;
 
 describe('checkTransaction', () => {

@@ -75,7 +75,7 @@ describe('merkleRoot', () => {
       expect(two.root.equals(one.root)).toBe(honest!.length > 1);
       expect([one.mutated, two.mutated]).toEqual([false, true]);
     }
-    // Equal leaves that are not hashed with one another say nothing.
+    // Equal leaves that are not a pair do not count as a mutation.
     expect(merkleRoot([a, b, b, c]).mutated).toBe(false);
   });
 });

@@ -72,7 +72,7 @@ export async function drive(world: PoolWorld, seed: number, steps: number): Prom
       const depth = 1 + dice.below(3);
       const id = await world.disconnectFrom(world.height - depth + 1);
       note('disconnected');
-      // Or else the same block would come out again.
+      // A new time, because otherwise the block would equal the disconnected one.
       world.chain.timeSec++;
       await world.mempool.check();
       if (dice.chance(50)) await world.mineMempool(depth + 1);

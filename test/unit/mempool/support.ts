@@ -105,7 +105,7 @@ export class PoolWorld {
     return missingInputs ? 'missing inputs' : `${error!.rejectCode}: ${error!.reason}`;
   }
 
-  /** Printed ids of what is in the mempool, sorted. */
+  /** Printed ids of the transactions in the mempool, sorted. */
   ids(): string[] {
     return this.mempool.txids().map(hashToHex).sort();
   }

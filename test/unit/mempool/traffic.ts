@@ -67,7 +67,7 @@ export class Traffic {
     this.seenHeight = Math.min(this.seenHeight, this.world.height);
   }
 
-  /** A transaction over coins that mostly are there and unspent; it may well be refused. */
+  /** A transaction with coins that mostly exist and are unspent. It may be refused. */
   async transaction(): Promise<Transaction> {
     const { dice } = this;
     const inputs = new Set<Coin>();
@@ -125,7 +125,7 @@ export class Traffic {
     return mempool.output(outPoint) !== null || (await chain.opened.reader.coin(outPoint)) !== null;
   }
 
-  /** Some of what is in the mempool, ancestors first, each with all that it spends there. */
+  /** Some transactions of the mempool, ancestors first, each with everything that it spends there. */
   package(): Transaction[] {
     const { mempool } = this.world;
     const chosen = new Set<string>();

@@ -137,7 +137,7 @@ describe('fixed seeds', () => {
       expect(oneShots).toEqual(names.map(({ host, port }) => `${host}:${port}`));
       expect(params.fixedSeeds.every(({ port }) => port === params.p2pPort)).toBe(true);
       const { dnsSeeds } = params;
-      // The same seeds stood below lbry.io once.
+      // The same seeds had the domain lbry.io before.
       expect(new Set(dnsSeeds.map((name) => name.replace(/lbry\.io$/, 'lbry.com'))).size).toBe(
         dnsSeeds.length,
       );

@@ -60,7 +60,7 @@ describe('transactions in slices', () => {
 
   it('are refused with more witness items than a block may have, before those are read', () => {
     const bytes = bigTransaction({ witness: [] });
-    // The count of items stands before the lock time.
+    // The count of items comes before the lock time.
     const counted = Buffer.concat([bytes.subarray(0, -5), Buffer.from('fe01127a00', 'hex')]);
     expect(() => atOnce(parseTransactionInSlices(new Reader(counted)))).toThrow('more witness items');
   });

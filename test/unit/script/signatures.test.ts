@@ -157,7 +157,7 @@ describe('findAndDelete', () => {
     expect(cut('02515251', '51')).toBe('025152');
     expect(cut('0302ff030302ff03', '0302ff03')).toBe('');
     expect(cut('0302ff030302ff03', '02')).toBe('0302ff030302ff03');
-    // Behind a deleted part reading continues there, in the middle of what was a push.
+    // After a deleted part, parsing continues at that byte, in the middle of a former push.
     expect(cut('0302ff030302ff03', '03')).toBe('02ff0302ff03');
     expect(cut('02feed5169', 'feed51')).toBe('02feed5169');
     expect(cut('02feed5169', '02feed51')).toBe('69');

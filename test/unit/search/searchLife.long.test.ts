@@ -15,7 +15,7 @@ const SEARCHES = full ? 20_000 : 2000;
 /** Blocks between searches, and between reorganisations. */
 const SEARCHED_EVERY = 5;
 const REORGANISED_EVERY = 80;
-/** The naive model remembers somewhat more blocks than are ever taken back. */
+/** Number of blocks that the naive model stores: more than are disconnected at a time. */
 const REMEMBERED = 150;
 
 describe.each(searchBackends)('search in $name', (backend) => {

@@ -148,7 +148,7 @@ const broken = defineMethod({
     ),
 });
 
-/** The methods beside the node's own. */
+/** Further methods for tests. */
 export const EXTRA = [waiting, slow, where, big, endless, bytes, longAnswer, broken];
 
 /** The two ends of a connection within the process. */

@@ -312,7 +312,7 @@ describe('transactions', () => {
     expect(good.events()).toHaveLength(count);
     slow.socket.resume();
     const [code, reason] = await slow.closed;
-    // It was told why, if that still reached it, or found the connection cut.
+    // The client received the reason, or the connection was closed before.
     expect([4000, 1006]).toContain(code);
     if (code === 4000) expect(reason.toString()).toBe(`too slow: more than ${4 << 20} bytes were queued`);
     expect(slow.events().length).toBeLessThan(count);

@@ -42,7 +42,7 @@ async function publish(...notifiers: ZmqNotifierOptions[]): Promise<ZmqPublisher
   return publisher;
 }
 
-/** Subscribed to everything at once: what is sent after it resolves arrives. */
+/** Subscribes to all topics. Messages that are sent after it resolves arrive. */
 async function subscribe(publisher: ZmqPublisher, name: string): Promise<Subscriber> {
   const socket = new Subscriber({ receiveHighWaterMark: 1 });
   closers.push(() => socket.close());

@@ -75,7 +75,7 @@ describe('a block with very many transactions of a wallet', () => {
     });
     expect(told(wallet)).toMatchObject({ size: COUNT, trusted: 0n });
     expect(back.turns).toBeGreaterThan(COUNT);
-    // Little ones are there at once.
+    // Short blocks are processed at once.
     node.mine(undefined, payments('b', 1));
     expect(told(wallet)).toMatchObject({ size: COUNT + 1, trusted: VALUE });
   });

@@ -115,7 +115,9 @@ function answers(wallet: Wallet): Record<string, unknown> {
 const byId = (a: unknown, b: unknown): number =>
   (a as { id: string }).id < (b as { id: string }).id ? -1 : 1;
 
-/** Closes it, opens it from its file as it is there, and answers what it says; with `image` that is beside it, or none. */
+/**
+ * Closes the wallet, opens it again from its file, and returns its answers. `image` is the image beside the file; null: none.
+ */
 async function opened(
   one: TestWallet,
   image: Buffer | null,
@@ -198,7 +200,7 @@ class Life {
     const { node, random, coins, paid } = this;
     const isSent = coins.length > 2 && random(2) === 0;
     const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
-    // Some spend again what is spent, and conflict.
+    // Some transactions spend an output that is already spent, and conflict.
     if (isSent && random(3) === 0) coins.push(spent[0]!);
     const script = (): Buffer => paid[random(paid.length)]!;
     const serial = this.serial++;

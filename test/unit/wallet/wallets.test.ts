@@ -96,7 +96,7 @@ describe('Wallets', () => {
     expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
     await own.keys.take(false);
     expect(await problemOf(wallets.openExisting('copy'))).toBe(refused);
-    // It is one whatever the file is called, and at the start too.
+    // It is refused under any file name, and also at the start.
     expect(await problemOf(wallets.openOrCreate('copy'))).toBe(refused);
     await wallets.unload(own);
     const copy = await wallets.openExisting('copy');

@@ -58,7 +58,7 @@ describe('the pruner', () => {
   it('removes the oldest files when a lower target is set, without a new tip', async () => {
     const { pruner, flusher, removed, lines, flushes } = makePruner(140);
     await pruner.pruneToTarget();
-    // 200 MiB are there; 17 of the target are kept free.
+    // There are 200 MiB. Of the target, 17 MiB are kept free.
     expect(removed).toEqual([0, 1, 2, 3]);
     expect([flusher.pruned, flushes()]).toEqual([true, 1]);
     const last = FILES * BLOCKS_A_FILE - 1 - MIN_BLOCKS_TO_KEEP;
@@ -94,7 +94,7 @@ describe('the pruner', () => {
     const { pruner, flusher, removed } = makePruner(140);
     await pruner.pruneToTarget();
     expect(removed).toEqual([0, 1, 2, 3]);
-    // The database has forgotten them, and they are there.
+    // The database no longer has these files, but they exist.
     removed.length = 0;
     await pruner.pruneToTarget();
     expect(removed).toEqual([0, 1, 2, 3]);

@@ -33,7 +33,7 @@ it('includes ancestors of the assumed valid block that are deep enough', () => {
   const { main, fork, make } = makeTree();
   const assumed = make();
   expect([1, 30, 49].map((height) => assumed.holdsFor(main[height]!))).toEqual([true, true, true]);
-  // Buried for just two weeks, above the assumed block, beside it.
+  // A block that is buried for just two weeks, one above the assumed block, and one on another branch.
   expect(assumed.holdsFor(main[50]!)).toBe(false);
   expect(assumed.holdsFor(main[61]!)).toBe(false);
   expect(assumed.holdsFor(fork[0]!)).toBe(false);

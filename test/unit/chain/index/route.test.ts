@@ -18,7 +18,7 @@ function makeIndex() {
   return { index, add };
 }
 
-/** Connects what is next on the way to the best block. */
+/** Connects the next block on the way to the best block. */
 function step(index: BlockIndex, route: Route): number {
   const { active, candidates } = index;
   const fork = route.leadTo(index.findMostWorkChain());

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(work, { recursive: true, force: true }));
 
-/** Opens a folder at a time, and tells its tip's height and what was said of it. */
+/** Opens a folder at a time. Returns the height of its tip and the messages. */
 async function look(folder: string, timeSec: number): Promise<{ height: number; said: string[] }> {
   const said: string[] = [];
   const chain = await TestChain.open({ folder, timeSec, warn: (message) => void said.push(message) });

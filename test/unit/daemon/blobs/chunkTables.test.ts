@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 afterAll(() => threads.close());
 
-/** Damages one byte of the file as a bad disk does: nothing else tells that. */
+/** Changes one byte of the file as a bad disk does, without any other sign of the change. */
 async function damage(at: number): Promise<void> {
   const path = folder.blobPath(HASH);
   const file = openSync(path, 'r+');

@@ -189,7 +189,7 @@ const CHANGES: readonly (readonly [name: string, change: () => void, reason: Reg
     'is replaced by one of the same size',
     () => {
       writeFileSync(`${path}.new`, randomBytes(bytes.length));
-      // The clock of the file system may stand still between two files.
+      // Two files may get the same time from the clock of the file system.
       utimesSync(`${path}.new`, NEW_TIME, NEW_TIME);
       renameSync(`${path}.new`, path);
     },

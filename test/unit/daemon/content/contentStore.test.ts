@@ -49,7 +49,7 @@ function withDatabase<T>(task: (database: SqliteDatabase) => T, name?: string): 
   }
 }
 
-/** `cid name type notnull default pk` of each column, as SQLite tells. */
+/** `cid name type notnull default pk` of each column, as SQLite returns them. */
 const columnsOf = (database: SqliteDatabase, table: string): string[] =>
   database
     .prepare(`pragma table_info('${table}')`)

@@ -95,7 +95,7 @@ export class SimulatedDht {
     return nodes;
   }
 
-  /** The node is gone without a word. */
+  /** Removes the node without any message to the others. */
   async kill(number: number, node: DhtNode): Promise<void> {
     this.network.kill(this.addressOf(number), UDP_PORT);
     await node.stop();

@@ -65,7 +65,7 @@ it(`reads no blob at a start with ${FILES} files, and one to play one of them`, 
       addedOn: NOW_SEC,
     });
   }
-  // Descriptors that are gone are not looked for either.
+  // Missing descriptors are not searched for either.
   rmSync(folder.blobPath(sdHashes[5]!));
   await folder.close();
   reads = 0;

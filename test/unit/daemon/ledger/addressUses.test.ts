@@ -1,4 +1,4 @@
-/** An address to which anything ever paid, or may have, is not given out again, whatever hubs show of it later. */
+/** An address to which a transaction paid, or may have paid, is not given out again, whatever hubs report about it later. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close();
 });
 
-/** Answers each ping with these bytes; null with nothing. Rejects what is not a ping. */
+/** Answers each ping with these bytes; null: no answer. Rejects if a datagram is not a ping. */
 async function answering(pong: Buffer | null): Promise<{ host: string; port: number }> {
   const socket = createSocket('udp4');
   sockets.push(socket);

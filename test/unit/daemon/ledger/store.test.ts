@@ -72,7 +72,7 @@ const confirmed = (tx: ReturnType<typeof made>, height: number, position = 1) =>
   isVerified: height > 0,
 });
 
-/** Random operations on a store and on the model beside it. */
+/** Random operations on a store and on a model. */
 class Life {
   readonly model = new LedgerModel();
   readonly random: (limit: number) => number;

@@ -50,7 +50,7 @@ interface Answers {
   readonly code?: number;
 }
 
-/** Programs that answer as they are told, and note their arguments. */
+/** Fake programs that give the answers of the test and record their arguments. */
 function analyzer(answers: Answers, settings: Partial<VideoSettings> = {}) {
   const log = join(folder, 'calls');
   const program = (name: string, body: string): string => {
@@ -181,7 +181,7 @@ describe('a film', () => {
       ].concat(['-movflags', '+faststart', '-c:a', 'copy', output]),
     );
     expect(readFileSync(path, 'utf8')).toBe('film');
-    // A copy that is there is the user's by now.
+    // An existing copy may have been changed by the user, so it is not replaced.
     expect((await one.check(path, REPAIR)).path).toBe(join(folder, 'my film_fixed_2.mp4'));
   });
 

@@ -144,7 +144,7 @@ export const errorRow = (code: Error_Code, text: string, censor?: Txo): Output =
 export const outputs = (init: MessageInitShape<typeof OutputsSchema>): Buffer =>
   Buffer.from(toBinary(OutputsSchema, create(OutputsSchema, init)));
 
-/** A hub that gives these answers one after the other, whatever it is asked, and the last one from then on. */
+/** A hub that gives these answers one after the other to any request, and then repeats the last one. */
 export function world(
   answers: readonly Buffer[],
   database: Partial<ResolverPorts['ledger']['database']> = {},

@@ -1,4 +1,4 @@
-/** The price that an exchange tells, against a server in its place. Time is the test's own. */
+/** The price of an exchange, with a fake server and fake time. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -54,7 +54,7 @@ async function openOn(
   return { wallets, ledger };
 }
 
-/** A payment of someone, in the next block. */
+/** Mines a payment of a foreign wallet in the next block. */
 function mine(output: NewOutput): void {
   chain.mempool.push(made(transactionOf([foreignOutPoint(`${count++}`)], [output])));
   chain.mine();
@@ -66,7 +66,7 @@ function payTo(address: string): NewOutput {
   return payKeyHash(1000n, destination.hash);
 }
 
-/** Resolves when the wallet's ledger has told the condition true. */
+/** Polls the ledger of the wallet until the condition is true. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

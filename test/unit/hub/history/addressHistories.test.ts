@@ -103,7 +103,7 @@ class World {
     this.waiting.clear();
   }
 
-  /** Takes back the last block; what was in it waits. */
+  /** Disconnects the last block. Its transactions become unconfirmed. */
   unmine(): void {
     const txids = this.blocks.at(-1)!;
     this.disconnect();

@@ -25,7 +25,7 @@ class Pair {
   readonly server: HubRpcServer;
   readonly client = { number: 7, hasLeft: false };
   readonly failures: unknown[] = [];
-  /** Kinds of what reached the node, with what is wanted and not. */
+  /** Kinds of the messages that reached the node; those of kind `wanted` and `unwanted` with their keys. */
   readonly received: unknown[] = [];
   /** Keys of the requested statuses. */
   askedKeys: readonly string[] = [];

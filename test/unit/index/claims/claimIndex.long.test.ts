@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 
 const BLOCKS = 3000;
-/** The naive model remembers somewhat more blocks than are ever taken back. */
+/** Number of blocks that the naive model stores: more than are disconnected at a time. */
 const REMEMBERED = 150;
 
 it('equals the naive model over a long history', { timeout: 1_800_000 }, async () => {

@@ -55,7 +55,7 @@ describe('a flood of addresses', () => {
     expect(book.triedCount).toBe(triedBefore);
     const left = honest.filter(({ address }) => book.lookUp(address) !== null);
     expect(left.length).toBeGreaterThan(honest.length * 0.95);
-    // One group told by one group has a single bucket.
+    // Addresses of one group from a peer of one group have a single bucket.
     expect(book.size - left.length).toBeLessThanOrEqual(BUCKET_SIZE);
     const chosen = Array.from({ length: 400 }, () => formatNetAddress(book.select()!.address));
     const caught = chosen.filter((text) => text.startsWith('44.55.')).length;

@@ -183,7 +183,7 @@ describe('outbound connections', () => {
   });
 
   it('include a feeler about every two minutes once there are eight', async () => {
-    // Half of them answered an hour ago: what is left in the new table is what a feeler is for.
+    // Half of them answered an hour ago. A feeler connects to those that remain in the new table.
     const answered = know(60).filter((_, i) => i % 2 === 0);
     for (const address of answered) book.good(address);
     test.clock.nowSec += 3600;

@@ -146,7 +146,7 @@ describe('the manager of peers', () => {
     manager.start((error) => {
       throw error;
     });
-    // The clock of this test stands between the turns: none is late but the one before which it was put forward.
+    // The fake clock stops between the turns, so a turn is only late after the test advances the clock.
     const turn = async (): Promise<void> => {
       const before = turns;
       await settle(() => turns > before);

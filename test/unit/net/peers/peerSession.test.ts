@@ -1,4 +1,4 @@
-/** Sockets that say nothing, too little or too slowly: how long each is kept. */
+/** Sockets that send nothing, too little or too slowly: the time after which each is closed. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConnectionKind } from '../../../../src/net/messageHandler.js';

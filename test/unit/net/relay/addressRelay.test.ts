@@ -156,7 +156,7 @@ describe('addresses', () => {
     it('go to the same peers all day, and to others the next day', async () => {
       const { from, others } = crowd();
       const targets = async (): Promise<Set<number>> => {
-        // A new set of peers' memories each time: what is known is not sent again.
+        // New sets of known addresses each time, because known addresses are not sent again.
         settle(from, ...others);
         await tell(from, [entry(5)]);
         const heard = others.filter((peer) => told(peer).length > 0);

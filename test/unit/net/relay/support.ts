@@ -75,7 +75,7 @@ export interface EntryOptions {
   timeSec?: number;
 }
 
-/** A mempool that takes whatever it is given. */
+/** A mempool that accepts every entry. */
 export class EntryMempool implements RelaySource {
   changeCount = 0;
   rollingRate = 0n;

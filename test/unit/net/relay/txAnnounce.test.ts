@@ -53,7 +53,7 @@ describe('announcing transactions', () => {
     return peer;
   }
 
-  /** Printed ids of what the peer was told since the last call, in order. */
+  /** Printed ids that were announced to the peer since the last call, in order. */
   function told(peer: FakePeer): string[] {
     return peer.take('inv').flatMap(({ items }) => {
       for (const { type } of items) expect(type).toBe(INV.tx);
@@ -75,7 +75,7 @@ describe('announcing transactions', () => {
     });
   }
 
-  /** Seconds, in steps of 100 ms, until the peer is told something. */
+  /** Seconds until the next announcement to the peer, in steps of 100 ms. */
   function waitFor(peer: FakePeer): number {
     for (let sec = 0; sec < LONG_SEC; sec += 0.1) {
       if (turn(peer)[0]!.length > 0) return sec;

@@ -194,7 +194,7 @@ describe('transactions of peers', () => {
       await send(sender, tx);
       expect(known.isRejected(txid(tx))).toBe(true);
       expect(await announceTo(other, tx)).toEqual([]);
-      // Nor looked at again.
+      // It is not validated again either.
       await send(other, tx);
       expect(other.rejects).toEqual([]);
       await world.mineBlock([]);
@@ -319,7 +319,7 @@ describe('transactions of peers', () => {
       expect(liar.rejects).toEqual([]);
       expect(honest.score).toBe(0);
       expect(announced).toEqual([id(parent), id(good)]);
-      // At the first wrong one the peer is gone, and with it the other.
+      // The first invalid one disconnects the peer, and its other orphan is removed.
       expect(orphans.size).toBe(0);
       expect(known.isRejected(txid(bad))).toBe(true);
       expect(known.isRejected(txid(worse))).toBe(false);

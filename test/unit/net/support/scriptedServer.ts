@@ -79,7 +79,7 @@ export class ScriptedServer {
     });
   }
 
-  /** Ends all connections; resolves once every script has come to its end. */
+  /** Ends all connections. Resolves when every script has ended. */
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));

@@ -328,7 +328,7 @@ describe('serving', () => {
         expect(peer.take('inv').flatMap(itemsOf)).toEqual([`${INV.block}:${long.tip}`]);
         await long.deliver(peer, 'getdata', { items: [item] });
         expect(peer.take('inv')).toEqual([]);
-        // A node that prunes reports no block that may be gone in an hour: 288 less 24 are kept.
+        // A pruning node announces no block that may be deleted within an hour: 288 less 24 are kept.
         const pruning = await SyncWorld.open({ sync: { prunes: true } });
         try {
           await pruning.copyFrom(long.world, 1, 270);

@@ -39,7 +39,7 @@ export class FakeStream implements ConsoleStream {
     return this.listeners.size > 0;
   }
 
-  /** The rows that a terminal of this width shows after what was written, colours left out. */
+  /** The rows that a terminal of this width shows for the written text, without colors. */
   screen(): string[] {
     const rows = [''];
     for (const [part] of this.written.matchAll(/\x1b\[K|\x1b\[\d+m|\r|\n|[^\x1b\r\n]+/g)) {

@@ -33,7 +33,10 @@ interface Samples {
 const HASH64 = 'ab'.repeat(32);
 const FREE: Samples = { good: ['', 'anything at all'], bad: [] };
 
-/** Values of each format. Free texts have no bad ones; what is checked elsewhere is so on regtest, or is warned of. */
+/**
+ * Values of each format. Free texts have no invalid ones. Values that other code checks are valid on regtest or only cause a
+ * warning.
+ */
 const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
   address: { good: ['1.2.3.4', '1.2.3.4:5', '[::1]:5', '::1'], bad: ['', 'host', '1.2.3.4:99999', '1.2.3'] },
   bindHost: { good: ['127.0.0.1', '0.0.0.0', '::1', 'localhost'], bad: ['', 'host', '1.2.3.4:5', '[::1]'] },

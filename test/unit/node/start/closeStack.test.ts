@@ -14,7 +14,7 @@ it('closes all, the last first, and reports failures afterwards', async () => {
   stack.push(closer('third'));
   await expect(stack.close()).rejects.toThrow(/^disk$/);
   expect(closed).toEqual(['third', 'second', 'first']);
-  // All are gone: a second call has nothing to do.
+  // All entries were removed, so a second call does nothing.
   await stack.close();
   expect(closed).toHaveLength(3);
 

@@ -164,7 +164,7 @@ describe('the methods that select claims', () => {
       expect(turns).toBeGreaterThan((2 * count) / 4096);
       return (value as { claims: { txid: string }[] | null }).claims?.map(({ txid }) => txid) ?? null;
     };
-    // Those that are there stand far apart.
+    // The matching claims are far apart in the list.
     const bid = (n: number): number => (n % 10_000 === 5_000 ? 1 : n === 7 ? 0 : 9);
     expect(await ask('getclaimsfornamebybid', bid)).toEqual([first.id, ...Array<string>(5).fill(second.id)]);
     expect(await ask('getclaimsfornamebybid', () => 9)).toBeNull();

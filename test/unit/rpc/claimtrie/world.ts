@@ -87,7 +87,7 @@ export interface Mined {
   claimId(n: number): Buffer;
 }
 
-/** The printed hash that stands for a block of this height. */
+/** The printed hash of a block of this height in this world. */
 export function blockHashAt(height: number): string {
   return height.toString(16).padStart(64, '0');
 }

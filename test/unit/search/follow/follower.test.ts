@@ -45,7 +45,7 @@ async function freshBuild(backend: SearchBackendOfTests, index: FakeClaimIndex, 
   return fresh.contents();
 }
 
-/** Scores from all changes up to the tip, told by a loop. */
+/** Scores from all changes up to the tip, computed by a loop. */
 function expectedScores(index: FakeClaimIndex): Map<string, number> {
   const scores = new Map<string, number>();
   index.allTrending.forEach((changes, height) => {

@@ -100,7 +100,7 @@ function filesOf(of = path): Files {
 
 let copies = 0;
 
-/** Starts with these files; tells what is wrong with them, or what is in the index. */
+/** Starts with these files. Returns the error, or the content of the index. */
 function startWith({ database, log, sums }: Files): { corruption: string } | { contents: string } {
   const copy = join(folder, `copy-${copies++}`);
   writeFileSync(copy, database);

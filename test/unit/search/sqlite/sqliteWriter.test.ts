@@ -80,7 +80,7 @@ describe('scores', () => {
 });
 
 describe('a file', () => {
-  /** Changes the file, and tells what is found in its place. */
+  /** Changes the file. Returns the number of documents and the corruption that are then found. */
   function found(change: () => void): { documents: number; corruption: string | null } {
     removeIndexFile(path);
     build().close();

@@ -7,7 +7,7 @@ import {
   type KeptThreadOptions,
 } from '../../../../src/search/thread/keptThread.js';
 
-/** A thread that ends when it is told. */
+/** A thread that a test ends. */
 class StubThread {
   isUp = true;
   readonly called: string[] = [];

@@ -1,4 +1,4 @@
-/** A chain with a mempool whose doings are told, and claims to put into its blocks. */
+/** A chain with a mempool that reports its changes, and claims for its blocks. */
 import { formatTransaction, txid, type Transaction } from '../../../../src/primitives/transaction.js';
 import {
   buildClaimPrefix,

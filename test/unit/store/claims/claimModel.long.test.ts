@@ -1,4 +1,4 @@
-/** The claim store against the naive model, many lives. */
+/** Compares the claim store with the naive model, with many seeds. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js';

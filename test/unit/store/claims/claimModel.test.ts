@@ -1,4 +1,4 @@
-/** The claim store against the naive model: random lives across every fork, with reorganisations. */
+/** Compares the claim store with the naive model: random operations across every fork, with reorganisations. */
 import { describe, expect, it } from 'vitest';
 import { crossForks } from '../../../support/forkLife.js';
 import { LIFE_NAMES } from '../../../support/claimLife.js';

@@ -104,7 +104,7 @@ function compareLookups(info: NameInfo): void {
   expectSame(filedOutput(info, Buffer.alloc(32, 7), 0), undefined);
 }
 
-/** One life, with a reader that lives through it. */
+/** A random run with one reader for its whole time. */
 class Crowd {
   readonly two: TwoLives;
   readonly active = { height: 0, tip: 0, disconnects: 0, at: () => 0 };
@@ -113,7 +113,7 @@ class Crowd {
   /** The most items that a name had. */
   most = 0;
   compared = 0;
-  /** Claims that were told from few rows, and of these the ones with supports. */
+  /** Claims whose answers came from few rows, and those of them with supports. */
   narrow = 0;
   supported = 0;
   /** Infos that outlived a block. */

@@ -153,7 +153,7 @@ describe('encryptWallet', () => {
     expect([again.isLocked, again.keypool.count('change')]).toEqual([true, OPTIONS.keypoolSize]);
     expect(await unlockWallet(again, OTHER)).toBe(false);
     expect(await unlockWallet(again, PASS)).toBe(true);
-    // All old keys are there still, and none of the pool was in clear before.
+    // All old keys still exist, and no key of the pool was in plaintext before.
     expect(keysOf(again)).toEqual(expect.arrayContaining(keys));
     expect(keysOf(again)).toHaveLength(keys.length + 1 + 2 * OPTIONS.keypoolSize);
     const secret = again.keyring.signingKey(fromLatin1([...again.keyring.keyIds()][1]!))!.privateKey;

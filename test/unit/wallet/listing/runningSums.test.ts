@@ -115,7 +115,7 @@ describe('running sums', () => {
       const pay = (): void => {
         const isSent = coins.length > 2 && random(2) === 0;
         const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
-        // Some spend once more what is spent, and conflict.
+        // Some transactions spend an output that is already spent, and conflict.
         if (isSent && random(3) === 0) coins.push(spent[0]!);
         const outputs = [
           { value: BigInt(1000 + serial), script: script() },
@@ -262,7 +262,7 @@ describe('cached lists', () => {
   });
 });
 
-/** Counts how often anything of a transaction is looked at while a question is answered. */
+/** Counts the reads of transactions during a query. */
 async function workOf(wallet: Wallet, question: () => unknown): Promise<number> {
   const { ledger } = wallet;
   let count = 0;
@@ -338,7 +338,7 @@ describe('the cost of an answer', () => {
     for (const question of Object.values(questions)) await question();
     pay();
     const found: Record<string, number> = {};
-    // That it is counted at all, the same question shows where everything is looked at.
+    // The same query with the naive sums shows that reads are counted.
     expect(await workOf(wallet, () => naive.listedAccounts(wallet, MINE.spendable, 1))).toBeGreaterThan(
       payments,
     );

@@ -316,7 +316,7 @@ describe('a block that uses up the key pool', () => {
     }
     expect(standOf(other)).toEqual(standOf(wallet));
     expect(other.keypool.count('receive')).toBe(100);
-    // Each transaction is reported once, however often its block was looked at.
+    // Each transaction is reported once, however often its block was read.
     expect(announced).toHaveLength(5);
     expect(new Set(announced).size).toBe(5);
     // The same while a wallet catches up.

@@ -56,7 +56,7 @@ export class ScanWorld {
   isQuick = false;
   prunedBelow = 0;
   reads: number[] = [];
-  /** Runs before a block is handed out. */
+  /** Runs before a block is returned. */
   onRead: (height: number) => void | Promise<void> = () => undefined;
   keypoolSize = 5;
   nowSec = START_SEC;

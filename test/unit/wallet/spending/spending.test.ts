@@ -152,7 +152,7 @@ describe('building a transaction', () => {
 
   it('adds no change if coins match exactly', async () => {
     await receive(COIN, 3n * COIN, 7n * COIN);
-    // Two inputs of 148 and an output of 34 beside 11, at 20 sat a byte.
+    // Two inputs of 148 bytes, an output of 34 bytes and 11 other bytes, at 20 sat a byte.
     const created = await create([pay(4n * COIN - 6900n)]);
     expect(created.changePosition).toBe(-1);
     expect(created.coins).toHaveLength(2);
@@ -434,7 +434,7 @@ describe('funding', () => {
     expect(funded.tx.outputs[1]!.value).toBe(2n * COIN - funded.feeSat);
     expect([...wallet.lockedOutputs]).toEqual([second]);
     expect(isOwn(funded.tx.outputs[0]!.script)).toBe(true);
-    // The key of the change is never handed out again, sent or not.
+    // The key of the change output is never given out again, whether or not the transaction was sent.
     const change = funded.tx.outputs[0]!.script;
     opened = await opened.reopen();
     expect(opened.wallet.keypool.has(change.subarray(3, 23))).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordWriter } from '../../../../src/store/rows/rowRecords.js';
 import { RowIndex } from '../../../../src/wallet/store/rowIndex.js';
 
-/** For a key and a value in records: their lengths stand before them. */
+/** Size of the lengths before a key and a value in records. */
 const HEAD_BYTES = 8;
 
 describe('the index of rows', () => {

@@ -6,7 +6,7 @@ import type { RowChange } from '../../../../src/store/rows/rowRecords.js';
 const noRoom = (): Error => Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
 const change = (name: string): RowChange[] => [[name, Buffer.from(name)]];
 
-/** A queue over a list of what was written, whose disk takes what `takes` says. */
+/** A queue that writes to a list. The disk accepts the writes that `takes` selects. */
 function queueOver(takes: (name: string) => boolean): { queue: WriteQueue; written: string[] } {
   const written: string[] = [];
   const write = (kind: string, name: string): void => {

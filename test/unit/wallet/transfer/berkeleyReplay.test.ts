@@ -96,7 +96,7 @@ describe('replayLog', () => {
     // A row is marked as deleted.
     at = log.record(57, 11, Buffer.concat([u32(FILE_NUMBER, 1), lsn(at), u32(0)]));
     log.commit(11);
-    // The last one did not come to its end.
+    // The last transaction was not committed.
     log.addrem(12, true, 1, 6, text('z'), at);
     const whole = replay(file, log.files);
     expect(rowsOf(whole)).toEqual(['b=two', 'c=a much longer value']);

@@ -31,7 +31,7 @@ describe('lines of a dump', () => {
       expect(decodeDumpText(word)).toBe(text);
     }
     expect(encodeDumpText('a b%ü')).toBe('a%20b%25%c3%bc');
-    // A sign too near to the end stands for itself.
+    // A percent sign too close to the end is a literal one.
     expect(decodeDumpText('a%2')).toBe('a%2');
   });
 

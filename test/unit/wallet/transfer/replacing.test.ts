@@ -61,7 +61,7 @@ describe('a backup may replace', () => {
     await wallets.unload(older);
     own = await wallets.openExisting('own');
     expect(await refusal()).toBeNull();
-    // It was only looked at.
+    // The file was only read.
     writeFileSync(path, Buffer.concat([before, Buffer.from('torn')]));
     expect(await refusal()).toBeNull();
     expect(readFileSync(path).length).toBe(before.length + 4);

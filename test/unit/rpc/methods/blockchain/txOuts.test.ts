@@ -160,7 +160,7 @@ describe('methods about outputs and transaction proofs', () => {
     } finally {
       coins.get = get;
     }
-    // The first that is found tells the block, wherever its outputs are.
+    // The first transaction that is found determines the block, wherever its outputs are.
     const many = unknown.slice(0, 9);
     const reader = chain.services.chain;
     const first = async (ids: readonly string[]): Promise<number | undefined> =>

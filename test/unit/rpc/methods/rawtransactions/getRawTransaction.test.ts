@@ -17,7 +17,7 @@ describe('getrawtransaction', () => {
     chain = await TestChain.open();
     await chain.mine(101);
     const coinbase = txidAt((await chain.blockAt(1)).parsed, 0);
-    // Longer than what is read of a transaction at first.
+    // The transaction is longer than the first read of a transaction.
     const outputs = Array.from({ length: 700 }, () => ({ value: 10n, script: OPEN_SCRIPT }));
     tx = spend([{ txid: coinbase, n: 0 }], outputs);
     id = hashToHex(txid(tx));

@@ -1,4 +1,4 @@
-/** lbcd's answers about what is made and spent within one block: numbers, order of supports, empty names. */
+/** lbcd's answers about outputs that are created and spent in one block: numbers, order of supports, empty names. */
 import { beforeEach, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';
 import type { ClaimKind, ClaimTx } from '../../../../../src/store/claims/claimStore.js';

@@ -40,7 +40,7 @@ function plain(events: readonly ClaimEvent[]): Record<string, unknown>[] {
 async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): Promise<Told> {
   const work = rows.begin();
   const { report } = await store.connect(work, block);
-  // Described at once: what is described later would be of items that changed since.
+  // Described at once, because the items may change later.
   const events = plain(report.events);
   work.commit();
   return { block, events };

@@ -25,7 +25,7 @@ import { IS_LONG } from '../../../../support/long.js';
 
 const PROVEN = ['', '0', 'a', 'aa', 'a0', 'm7', 'zz', 'nothing'];
 
-/** Blocks that make, change and take names, some of them many; what is proven after each is kept, and its root. */
+/** Blocks that create, change and remove names, some of them many. The proofs and the root after each block are stored. */
 class Life {
   readonly chain: HandChain;
   readonly roots = new Map<number, string>();
@@ -146,7 +146,7 @@ async function makeOlder({ rows, height: tip, store }: HandChain): Promise<void>
   for (const [key, note] of older) rows.rows.set(key, note);
 }
 
-/** Mines up to a height, with blocks taken back now and then, but none below `floor`. */
+/** Mines up to a height. Sometimes disconnects blocks, but none below `floor`. */
 async function liveTo(life: Life, height: number, floor: number): Promise<void> {
   const { chain } = life;
   while (chain.height < height) {
@@ -185,7 +185,7 @@ describe('proofs after every block', () => {
         9,
       );
       expect(await life.compare()).toBeGreaterThan(10);
-      // Blocks noted slot by slot are taken back, and others come in their place.
+      // Blocks that were recorded slot by slot are disconnected, and others replace them.
       await life.disconnect(20);
       expect(await life.compare()).toBeGreaterThan(10);
       expect(
