@@ -92,7 +92,7 @@ export class DiskSpace {
     const count =
       (await this.#remove((limit) => database.removableContent(limit), contentBytes)) +
       (await this.#remove((limit) => database.removableNetwork(limit), used.networkBytes - networkMib * MIB));
-    if (count > 0) log.info(`${count} blobs were deleted because of the disk space limits in the settings.`);
+    if (count > 0) log.info(`Blobs deleted because of the disk space limits in the settings: ${count}.`);
     this.#usage = count === 0 ? used : await this.#measure();
   }
 

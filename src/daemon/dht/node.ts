@@ -316,7 +316,7 @@ export class DhtNode {
       pauseMs = FIRST_PAUSE_MS;
       this.#isJoined = true;
       for (const resolve of this.#onJoined.splice(0)) resolve();
-      log.info(`The DHT was joined: ${this.table.size} peers are known.`);
+      log.info(`The DHT was joined. Known peers: ${this.table.size}.`);
       await this.#refreshWhileJoined();
       this.#isJoined = false;
     }

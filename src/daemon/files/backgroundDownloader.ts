@@ -159,7 +159,9 @@ export class BackgroundDownloader {
       for (const [one, length] of missing)
         await this.#fetch(one, hash, length, DATA_TIMEOUTS, { into: null });
       if (missing.size > 0)
-        log.info(`The background downloader has downloaded the stream ${hash} of ${missing.size} blobs.`);
+        log.info(
+          `The background downloader has downloaded data blobs of the stream ${hash}: ${missing.size}.`,
+        );
       return !wasThere || missing.size > 0;
     } catch (error) {
       log.debug('net', () => `the background download of ${hash} ended: ${failureReason(error)}`);

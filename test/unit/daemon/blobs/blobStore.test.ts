@@ -306,12 +306,13 @@ describe('makeStream', () => {
 describe('DiskSpace', () => {
   const MIB = 1024 * 1024;
   let limits = { contentMib: 0, networkMib: 0 };
+  const lines: string[] = [];
   const disk = () =>
     new DiskSpace({
       database: folder.database,
       store: folder.store,
       limits: () => limits,
-      log: { info: () => undefined, warn: () => undefined },
+      log: { info: (line) => void lines.push(line), warn: () => undefined },
     });
 
   /** A stream that was downloaded. */
@@ -346,10 +347,13 @@ describe('DiskSpace', () => {
     const own = await streamOf(2 * MIB - 2);
     const foreign = await foreignStream([MIB, MIB, MIB / 2], 'foreign');
     limits = { contentMib: 5, networkMib: 0 };
+    lines.length = 0;
     for (let n = 0; n < 3; n++) await disk().clean();
     expect(await statusesOf(foreign)).toEqual([true, true, true, false]);
+    expect(lines).toEqual([]);
     limits = { contentMib: 4, networkMib: 0 };
     await disk().clean();
+    expect(lines).toEqual(['Blobs deleted because of the disk space limits in the settings: 1.']);
     // The sum is 4.5 MiB: the smallest blob of equal age goes, and that is enough.
     expect(await statusesOf(foreign)).toEqual([true, true, false, false]);
     limits = { contentMib: 1, networkMib: 0 };
