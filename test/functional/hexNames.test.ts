@@ -1,6 +1,7 @@
 /**
- * Names that are not UTF-8: each method that takes a name takes the hex of its bytes, in every profile. The methods are
- * found by their declarations, so that a new one cannot be forgotten.
+ * Names that are not UTF-8: each method that takes a name takes the hex of its bytes. Those that read take it in every
+ * profile, those that send only in the documented one. The methods are found by their declarations, so that a new one cannot
+ * be forgotten.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile } from '../../src/rpc/declare/method.js';
@@ -115,6 +116,27 @@ describe('a name that is not UTF-8', () => {
         ]);
       }
   });
+
+  it.each([
+    ['claimname', [ODD, '00', 1], [[2], [false, 3]], 'takes 3 to 4 arguments, 5 were given'],
+    ['supportclaim', [ODD, '00', 1, ''], [[false, 3]], 'takes 1 to 5 arguments, 6 were given'],
+  ] as const)(
+    'is refused by %s outside the documented profile',
+    async (method, params, untyped, complaint) => {
+      const failure = async (last: readonly unknown[], profile: Profile) => {
+        const body = JSON.stringify({ id: 1, method, params: [...params, ...last] });
+        const { text } = await node.post(body, PATHS[profile]);
+        return (JSON.parse(text) as { error: { code: number; message: string } }).error;
+      };
+      expect(await failure([false, true], 'lbrycrd')).toEqual({
+        code: -1,
+        message: expect.stringContaining(complaint) as string,
+      });
+      expect(await failure([false, true], 'lbcd')).toMatchObject({ code: -32602 });
+      const wrong = { code: -1, message: 'JSON value is not a boolean as expected' };
+      for (const last of untyped) expect(await failure(last, 'documented')).toEqual(wrong);
+    },
+  );
 
   it('has its pages', async () => {
     for (const path of [

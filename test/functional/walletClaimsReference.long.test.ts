@@ -153,6 +153,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
       ['supportclaim', NAME, ''],
       ['supportclaim', NAME, 'xyz'],
       ['supportclaim', NAME, 'a'.repeat(41)],
+      ['supportclaim', NAME, 'aa', 1, '', false, true],
       ['supportclaim', 'ümläut', '0x12', 1],
       ['listnameclaims', 'x'],
       ['listnameclaims', true, 1],

@@ -21,9 +21,8 @@ import { PARAM_TYPES } from '../declare/paramTypes.js';
 /** Data about a method that each call needs, computed once from the declaration of the method. */
 interface CallPlan {
   readonly required: number;
-  readonly most: number;
-  /** Like `most`, in the lbcd profile: lbcd ignores no arguments. */
-  readonly mostInLbcd: number;
+  /** Maximum number of arguments by profile. lbcd ignores no arguments. */
+  readonly most: Readonly<Record<Profile, number>>;
   readonly params: readonly ParamPlan[];
   /** Parameters whose JSON type is checked before the first parameter is parsed. */
   readonly strict: readonly { readonly index: number; readonly param: ParamDecl }[];
@@ -39,11 +38,16 @@ const plans = new WeakMap<RpcMethod, CallPlan>();
 function planOf(method: RpcMethod): CallPlan {
   let plan = plans.get(method);
   if (plan !== undefined) return plan;
-  const { params } = method;
+  const { params, maxArgs = params.length } = method;
+  const { maxArgsInReference = Infinity } = method;
+  const mostInLbcd = method.refusesBriefly === true ? maxArgs : params.length;
   plan = {
     required: params.filter((param) => param.required === true).length,
-    most: method.maxArgs ?? params.length,
-    mostInLbcd: method.refusesBriefly === true ? (method.maxArgs ?? params.length) : params.length,
+    most: {
+      documented: maxArgs,
+      lbrycrd: Math.min(maxArgs, maxArgsInReference),
+      lbcd: Math.min(mostInLbcd, maxArgsInReference),
+    },
     params: params.map((param) => ({ key: paramKey(param), param })),
     strict: params
       .map((param, index) => ({ index, param }))
@@ -65,8 +69,8 @@ export function invoke(
   const plan = planOf(method);
   const count = positional.length;
   if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
-  const most = ctx.profile === 'lbcd' ? plan.mostInLbcd : plan.most;
-  if (count < plan.required || count > most) throw wrongCount(method, plan, count, ctx.profile);
+  if (count < plan.required || count > plan.most[ctx.profile])
+    throw wrongCount(method, plan, count, ctx.profile);
   refuseDeprecated(method, ctx);
   return method.run(ctx, parseArgs(method, plan, positional, ctx.profile), positional);
 }
@@ -110,14 +114,24 @@ function refuseDeprecated(method: RpcMethod, ctx: RpcContext): void {
   throw rpcError(RPC_ERROR.METHOD_DEPRECATED, deprecated.message);
 }
 
+/** Returns the method without the parameters that have no effect in the profile. */
+function inProfile(method: RpcMethod, profile: Profile): RpcMethod {
+  if (profile === 'documented' || method.maxArgsInReference === undefined) return method;
+  return { ...method, params: method.params.slice(0, method.maxArgsInReference) };
+}
+
 /**
  * Creates the error for a wrong number of arguments: -32602 in the lbcd profile, otherwise -1. Source: lbcd
  * btcjson/cmdparse.go `checkNumParams`.
  */
 function wrongCount(method: RpcMethod, plan: CallPlan, count: number, profile: Profile): RpcError {
-  if (profile !== 'lbcd') return rpcError(RPC_ERROR.MISC_ERROR, arityError(method, count));
+  if (profile !== 'lbcd')
+    return rpcError(RPC_ERROR.MISC_ERROR, arityError(inProfile(method, profile), count));
   if (method.refusesBriefly === true) return invalidRequest();
-  const { required, mostInLbcd: most } = plan;
+  const {
+    required,
+    most: { lbcd: most },
+  } = plan;
   const expected = required === most ? `${most}` : `between ${required} and ${most}`;
   return rpcError(
     RPC_ERROR.INVALID_PARAMS,

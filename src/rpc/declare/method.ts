@@ -158,6 +158,11 @@ export interface MethodDecl<Params extends readonly ParamDecl[]> {
   /** Maximum number of positional arguments, if the reference accepts more arguments than it names. */
   readonly maxArgs?: number;
   /**
+   * Maximum number of arguments in the lbrycrd and lbcd profiles, if the parameters after it have an effect only in the
+   * documented profile. A call with more arguments fails there, because its result would differ from the requested one.
+   */
+  readonly maxArgsInReference?: number;
+  /**
    * The method returns error -32 with `message` unless the operator set `-deprecatedrpc=<option>`. Applies only to the
    * listed profiles.
    */

@@ -13,6 +13,19 @@ export function hexParam(label: string) {
   } as const;
 }
 
+/**
+ * Like `hexParam`, for the methods of the wallet. They accept it only in the documented profile. Declare it last, after the
+ * arguments that lbrycrd accepts (`maxArgsInReference`).
+ */
+export function walletHexParam(label: string) {
+  const param = hexParam(label);
+  return {
+    ...param,
+    late: true,
+    description: `${param.description}. Only in the documented profile`,
+  } as const;
+}
+
 /** Parses hex digits to bytes. An empty text means the empty name. Throws an error with the text `complaint` for other text. */
 export function bytesOfHex(digits: string, complaint: string): Buffer {
   if (digits !== '' && !isHex(digits)) throw rpcError(RPC_ERROR.INVALID_PARAMETER, complaint);

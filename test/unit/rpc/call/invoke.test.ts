@@ -237,6 +237,23 @@ describe('arguments', () => {
     expect((await failure(lax.method, '[1,2]'))[0]).toBe(-1);
   });
 
+  it('are fewer in the other profiles if the last parameters have no effect there', async () => {
+    const own = { ...method, maxArgsInReference: 3 };
+    await invokeMethod(own, testContext(), [1, 'x', true, 'y']);
+    for (const profile of ['lbrycrd', 'lbcd'] as const)
+      await invokeMethod(own, testContext({ profile }), [1, 'x', true]);
+    const usage = 'Usage: test first ( "second" third )';
+    for (const wrong of ['[1,"x",true,"y"]', '{"first":1,"fourth":"y"}'])
+      expect(await failure(own, wrong, testContext({ profile: 'lbrycrd' }))).toEqual([
+        -1,
+        `test takes 1 to 3 arguments, 4 were given.\n${usage}`,
+      ]);
+    expect(await failure(own, '[1,"x",true,"y"]', testContext({ profile: 'lbcd' }))).toEqual([
+      -32602,
+      'wrong number of params (expected between 1 and 3, received 4)',
+    ]);
+  });
+
   it('have the types of their declaration', async () => {
     const typedMethod = defineMethod({
       name: 'typed',

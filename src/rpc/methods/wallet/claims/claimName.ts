@@ -1,7 +1,7 @@
 /** `claimname`: creates a claim for a name. */
 import { claimName as makeClaim } from '../../../../wallet/claims/stakes.js';
 import { hashToHex } from '../../../../util/bytes.js';
-import { givenName, hexParam } from '../../claimtrie/hexNames.js';
+import { givenName, walletHexParam } from '../../claimtrie/hexNames.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
@@ -37,8 +37,9 @@ export const claimName = defineMethod({
       late: true,
       description: 'Allow an empty name. Ignored in the other profiles, as lbrycrd ignores a fourth argument',
     },
-    { ...hexParam('name'), late: true },
+    walletHexParam('name'),
   ],
+  maxArgsInReference: 4,
   result: t.hash('the transaction'),
   examples: [['"mindblown"', '"6f6d67"', '0.1']],
   async run(ctx, { name, value, amount, force, hex }) {
@@ -48,7 +49,7 @@ export const claimName = defineMethod({
     // lbrycrd accepts the empty name without the option `force`.
     if (ctx.profile === 'documented' && !force() && name === '')
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, EMPTY_NAME);
-    const claimed = givenName('name', name, ctx.profile === 'documented' && hex());
+    const claimed = givenName('name', name, hex());
     requireUnlocked(wallet);
     const { txid } = await spending(() => makeClaim(wallet, claimed, bytes, valueSat));
     return hashToHex(txid);

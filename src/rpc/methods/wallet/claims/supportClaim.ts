@@ -6,7 +6,7 @@ import { supportClaim as makeSupport } from '../../../../wallet/claims/stakes.js
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { hashToHex, isHex, type Bytes } from '../../../../util/bytes.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
-import { givenName, hexParam } from '../../claimtrie/hexNames.js';
+import { givenName, walletHexParam } from '../../claimtrie/hexNames.js';
 import { defineMethod, type RpcContext } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import { claimByDigits } from '../../../lookup/nameLookup.js';
@@ -102,8 +102,9 @@ export const supportClaim = defineMethod({
       late: true,
       description: 'Whether the amount is given to the owner of the claim (a tip), who can spend it',
     },
-    { ...hexParam('name'), late: true },
+    walletHexParam('name'),
   ],
+  maxArgsInReference: 5,
   result: t.union([
     { when: 'in the documented profile', schema: t.hash('the transaction') },
     {
@@ -118,7 +119,7 @@ export const supportClaim = defineMethod({
   async run(ctx, { name: text, claimid: claimId, amount, value, isTip, hex }) {
     const wallet = walletOf(ctx);
     checkClaimId(claimId);
-    const name = givenName('name', text, ctx.profile === 'documented' && hex());
+    const name = givenName('name', text, hex());
     requireUnlocked(wallet);
     const claim = await findClaim(ctx, { name, text, claimId });
     const valueSat = amount();
