@@ -743,7 +743,7 @@ describe('a claim index without past claims', () => {
     await restart([]);
     for (;;) {
       const points = await seriesOf('amount').catch((error: Error) => {
-        expect(error.message).toMatch(/still being|not yet/);
+        expect(error.message).toMatch(/Retry later/);
         return null;
       });
       if (points === null) continue;
