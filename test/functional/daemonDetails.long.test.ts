@@ -57,17 +57,17 @@ const DETAILS: readonly Detail[] = [
   {
     method: 'collection_resolve',
     params: { claim_id: 'list', page: 0 },
-    row: 'A page or a page size below 1',
+    row: 'A page of 0 means the first page',
   },
   {
     method: 'collection_resolve',
     params: { claim_id: 'list', page_size: 0 },
-    row: 'A page or a page size below 1',
+    row: 'A page of 0 means the first page',
   },
   {
     method: 'collection_resolve',
     params: { claim_id: 'list', page: -1 },
-    row: 'A page or a page size below 1',
+    row: 'A page of 0 means the first page',
   },
   { method: 'txo_list', params: { type: 'nothing' } },
   { method: 'txo_sum', params: { type: 'nothing' } },
@@ -82,7 +82,7 @@ const DETAILS: readonly Detail[] = [
   {
     method: 'publish',
     params: { name: 'a', bid: null, preview: true },
-    row: 'a null for an optional parameter means that it is omitted',
+    row: 'A null for an optional parameter means that it is omitted',
   },
   { method: 'support_create', params: { claim_id: 'film', amount: null, preview: true } },
   {
@@ -133,8 +133,8 @@ const DETAILS: readonly Detail[] = [
   { method: 'transaction_list', params: { page: 0, page_size: 0 } },
   { method: 'txo_list', params: { page: 0 } },
   { method: 'txo_list', params: { page: -1, page_size: -1 } },
-  { method: 'claim_search', params: { page: 0 }, row: 'A page or a page size below 1' },
-  { method: 'claim_search', params: { page_size: 0 }, row: 'A page or a page size below 1' },
+  { method: 'claim_search', params: { page: 0 }, row: 'A page of 0 means the first page' },
+  { method: 'claim_search', params: { page_size: 0 }, row: 'A page of 0 means the first page' },
   { method: 'claim_search', params: { page: -1, page_size: -2 } },
   { method: 'purchase_list', params: { page: 0 } },
   { method: 'account_list', params: { page: 0 } },
@@ -176,7 +176,12 @@ const DETAILS: readonly Detail[] = [
   { method: 'settings_set', params: { key: 'nothing', value: 1 } },
   ...(
     [
+      ['tcp_port', -1],
+      ['tcp_port', 70_000],
       ['prometheus_port', 70_000],
+      ['download_timeout', -1],
+      ['blob_lru_cache_size', -1],
+      ['blob_storage_limit', -1],
       ['hub_timeout', 0],
       ['hub_timeout', -5],
       ['node_rpc_timeout', 0],
@@ -192,12 +197,7 @@ const DETAILS: readonly Detail[] = [
   })),
   ...(
     [
-      ['tcp_port', -1],
-      ['tcp_port', 70_000],
       ['udp_port', 'x'],
-      ['download_timeout', -1],
-      ['blob_lru_cache_size', -1],
-      ['blob_storage_limit', -1],
       ['network_storage_limit', 'x'],
       ['max_key_fee', { currency: 'DOGE', amount: '1' }],
       ['max_key_fee', { currency: 'USD', amount: 'x' }],
