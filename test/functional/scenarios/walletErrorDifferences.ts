@@ -55,6 +55,11 @@ const DIFFERENCES: readonly Difference[] = [
         (call.params.length > 3 && ours === '-1 JSON value is not a boolean as expected')),
   },
   {
+    why: 'supportclaim has a sixth argument (hex), which lbrycrd refuses with its help.',
+    fits: ({ call, theirs }) =>
+      isOf(call, 'supportclaim') && call.params.length === 6 && theirs === '-1 <help>',
+  },
+  {
     why: 'lbrycrd made the claims that the row above is about: its wallet has less left for the claims that follow.',
     fits: ({ call, ours, theirs }) =>
       isOf(call, 'claimname') && ours === 'answered' && theirs === '-4 Insufficient funds',
