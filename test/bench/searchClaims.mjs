@@ -27,7 +27,7 @@ const random = () => {
   return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 };
 export const below = (limit) => Math.floor(random() * limit);
-/** Ranks of which the first are the most frequent. */
+/** Ranks. The first ones are the most frequent. */
 export const ranked = (limit) => Math.floor(limit ** random()) - 1;
 const word = () => `w${ranked(WORDS).toString(36)}`;
 export const text = (length) => Array.from({ length }, word).join(' ');

@@ -52,7 +52,7 @@ describe('relay', () => {
     await untilSameTip([a, b]);
     const received = async (command: string): Promise<number> =>
       (await peersOf(b))[0]!.bytesrecv_per_msg[command] ?? 0;
-    /** Mines a block on `a` with transactions of which `b` has some. Returns the kinds of messages that transferred it. */
+    /** Mines a block on `a`. `b` has some of its transactions. Returns the kinds of messages that transferred it. */
     const mine = async (
       shared: number[],
       hidden: number[],

@@ -1,6 +1,6 @@
 /**
  * Twenty peers that send expensive transactions as fast as they can: with very many parts, with unknown parents, with
- * signatures of which only the last is invalid. No peer is disconnected for them. The node's other work continues meanwhile
+ * signatures whose last one is invalid. The node disconnects none of these peers, and its other work continues meanwhile
  * (`support/unbraked.ts`). Nonstandard transactions are refused, as on the main network.
  */
 import { randomBytes } from 'node:crypto';

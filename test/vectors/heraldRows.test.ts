@@ -29,7 +29,7 @@ const of = (kind: string): HeraldRow[] => rows.filter((row) => row.kind === kind
 const latin1 = (bytes: Buffer): string => bytes.toString('latin1');
 const wireOrder = (printed: Buffer): Buffer => Buffer.from(printed).reverse();
 
-/** A claim of which the first digits of its id and its first output are known. */
+/** A claim with known first digits of its id, and a known first output. */
 interface Known {
   readonly group: string;
   readonly root: string;

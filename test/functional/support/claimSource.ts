@@ -30,7 +30,7 @@ interface Chain {
 const OPEN_SCRIPT = scriptForDestination(OPEN);
 const FEE_SAT = 20_000n;
 
-/** Names of which some normalize to the same name, and some share their first bytes. */
+/** Names. Some of them normalize to the same name, and some share their first bytes. */
 export const NAMES = [
   'a',
   'A',

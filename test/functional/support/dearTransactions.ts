@@ -11,7 +11,7 @@ const OP_1 = 0x51;
 const CHECKMULTISIG = 0xae;
 const CHECKMULTISIGVERIFY = 0xaf;
 const NOT = 0x91;
-/** Number of keys of a multisig, of which the signing key is tried last, and number of multisig checks in a script. */
+/** Number of keys of a multisig, and number of multisig checks in a script. The signing key is tried last. */
 const KEYS = 20;
 const CHECKS = 5;
 /** SIGHASH_NONE | SIGHASH_ANYONECANPAY: a signature for one input of any transaction. */

@@ -28,7 +28,7 @@ export function vectorBytes(text: string): Buffer {
   );
 }
 
-/** A text in pieces, of which some are repeated so that long inputs stay short. */
+/** A text in pieces. Some pieces are repeated, so that long inputs stay short. */
 export type VectorText = string | readonly (string | { readonly unit: string; readonly times: number })[];
 
 export function vectorText(text: VectorText): string {

@@ -10,7 +10,7 @@ const SPACING_SEC = 1800;
 /** Headers that are two weeks of work: each adds half of what its target asks for (`TestHeaders`). */
 const BURYING = (2 * 14 * 24 * 3600) / SPACING_SEC;
 
-/** A main branch that buries its first blocks, one of which is assumed valid, and a fork below that block. */
+/** A main branch that buries its first blocks, and a fork below the block that is assumed valid. */
 function makeTree() {
   const tree = new TestHeaders();
   const main = tree.chain(NO_HEADER, BURYING + 51);

@@ -178,7 +178,7 @@ describe.each(OLD_REVISIONS)('a migration from revision %i', (revision) => {
 });
 
 describe('a migration of lbrynet that was killed', () => {
-  /** The statements of lbry-sdk migrate12to13.py, each of which is a transaction. */
+  /** The statements of lbry-sdk migrate12to13.py. Each is a transaction. */
   const STEPS = [
     `create table new_file (stream_hash char(96) references stream, bt_infohash char(20) references torrent, file_name text,
        download_directory text, blob_data_rate real not null, status text not null, saved_file integer not null,
