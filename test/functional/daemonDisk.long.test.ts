@@ -102,7 +102,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
           writeSync(fd, piece);
         }
       } catch {
-        // There is no space for another chunk of this size.
+        // The disk is too full for another chunk of this size.
       }
     }
     fsyncSync(fd);

@@ -55,7 +55,7 @@ export class AcceptedDifferences {
     return null;
   }
 
-  /** Null if there is no difference or if the row covers it; otherwise the difference. */
+  /** Returns the difference. Null if the answers are equal, or if the row covers the difference. */
   unless(isCovered: boolean, name: string, difference: string | null): string | null {
     return difference !== null && isCovered ? this.accept(name) : difference;
   }

@@ -122,8 +122,8 @@ export class FakeChain {
 
 type Params = readonly never[];
 /**
- * Returns an answer in place of the hub's. Undefined: the hub answers. `SILENCE`: there is no answer. A `RawAnswer`: its bytes
- * are sent. A thrown error becomes an error answer.
+ * Returns the answer that replaces the hub's. Undefined: the hub sends its own answer. `SILENCE`: the hub sends nothing. A
+ * `RawAnswer`: the hub sends its bytes. A thrown error becomes an error answer.
  */
 export type Answerer = (method: string, params: readonly unknown[]) => unknown;
 

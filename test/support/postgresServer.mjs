@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const [programs] = process.argv.slice(2);
 const PASSWORD = 'not-to-be-logged';
 
-/** PostgreSQL refuses to run as root. Root starts it as the user of Debian's package, or as `nobody`. */
+/** PostgreSQL refuses to run as root. A test run by root starts it as the user `postgres` of Debian's package, or as `nobody`. */
 function runner() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {

@@ -2,7 +2,7 @@
 import type { ClaimSource } from './hubClaims.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { HubPeers } from '../protocol/hubPeers.js';
-import type { HubRpcStub } from './hubRpcStub.js';
+import type { HubRpcClient } from './hubRpcClient.js';
 import type { TipHeader } from '../protocol/tipHeader.js';
 import type { UnknownConstraints } from '../methods/unknownConstraints.js';
 
@@ -10,7 +10,7 @@ export interface ClientServices {
   readonly facts: HubFacts;
   readonly peers: HubPeers;
   readonly tip: TipHeader;
-  readonly node: HubRpcStub;
+  readonly node: HubRpcClient;
   readonly claims: ClaimSource;
   readonly warn: (text: string) => void;
   readonly unknownConstraints: UnknownConstraints;

@@ -26,7 +26,7 @@ import type { FoundOutputs } from '../claims/foundOutputs.js';
 import { HUB_ERROR, HubError } from '../protocol/hubError.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubClient } from '../protocol/hubClient.js';
-import type { Asking, HubRpcStub } from './hubRpcStub.js';
+import type { Asking, HubRpcClient } from './hubRpcClient.js';
 import { LinkedRows } from './linkedRows.js';
 import { PacedRows } from './pacedRows.js';
 import type { HubClaimsStart, ToNode } from './portMessages.js';
@@ -48,7 +48,7 @@ const refuse = (): never => {
 export const NO_CLAIMS: ClaimSource = { resolve: refuse, claim: refuse, search: refuse };
 
 export interface HubClaimsDeps {
-  readonly node: HubRpcStub;
+  readonly node: HubRpcClient;
   readonly counters: HubCounters;
   readonly say: (item: ToNode) => void;
   readonly searched: (tookMs: number, timedOut: boolean) => void;

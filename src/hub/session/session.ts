@@ -10,7 +10,7 @@ import type { ClientServices } from '../link/clientServices.js';
 import { HUB_ERROR, HubError, internalError } from '../protocol/hubError.js';
 import type { LineSocket } from './lineSocket.js';
 import type { HubClient, HubResult } from '../protocol/hubClient.js';
-import { ClientLeft } from '../link/hubRpcStub.js';
+import { ClientLeft } from '../link/hubRpcClient.js';
 import { NodeFailure } from '../link/portMessages.js';
 import { bindArguments, type HubMethod } from '../methods/method.js';
 import { addressNotifications, PEER_NOTIFICATION, peerNotification } from '../protocol/notifications.js';

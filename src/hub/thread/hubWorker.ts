@@ -7,7 +7,7 @@ import { HubCounters } from '../link/hubCounters.js';
 import { HubPeers } from '../protocol/hubPeers.js';
 import type { HubMethod } from '../methods/method.js';
 import { HUB_METHODS } from '../methods/methodTable.js';
-import { HubRpcStub } from '../link/hubRpcStub.js';
+import { HubRpcClient } from '../link/hubRpcClient.js';
 import { Callee, answerCall } from '../../threads/callee.js';
 import {
   ORDER_ERRORS,
@@ -44,7 +44,7 @@ const batches: Batches<ToNode> = new Batches<ToNode>(port, () => {
   node.tellWishes();
   return undefined;
 });
-const node = new HubRpcStub(batches, turns);
+const node = new HubRpcClient(batches, turns);
 const tip = new TipHeader();
 const peers = new HubPeers(start.peers);
 

@@ -9,7 +9,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Posts one call. Throws if the result does not match the declaration. `method` is undefined if there is no declaration. */
+/** Posts one call. Throws if the result does not match the declaration. `method` is undefined for a method without a declaration. */
 export async function checkedCall<T>(
   url: string,
   method: RpcMethod | undefined,

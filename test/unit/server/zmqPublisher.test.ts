@@ -118,7 +118,7 @@ describe('the publisher', () => {
     publisher.blockChanged(emptyBlock(7, ['{"event":"claim"}']));
     publisher.tipChanged(tip(7));
     publisher.transactionAdded(entryOf(id(2)), Buffer.from('transaction 2'));
-    // There is no message during the download of the chain, or if blocks were only disconnected.
+    // The node publishes nothing during the download of the chain, or if blocks were only disconnected.
     publisher.blockChanged(emptyBlock(8));
     publisher.tipChanged(tip(8, 0, true));
     publisher.tipChanged(tip(6, 6));

@@ -301,7 +301,7 @@ const swapped: Way = ({ folder, kind, path, bytes, random }) => {
   const other = random.pick(others.length > 0 ? others : foreign.filter((one) => one !== path));
   const theirs = readFileSync(other);
   writeFileSync(path, theirs);
-  // There is no other file of this kind. The other file is not changed, because it would be corruption of another kind.
+  // The folder holds one file of this kind. A change of the other file would be corruption of another kind.
   if (others.length === 0) return { what: `overwritten with ${other.slice(folder.length + 1)}` };
   writeFileSync(other, bytes);
   return { what: `swapped with ${other.slice(folder.length + 1)}` };

@@ -157,7 +157,7 @@ describe('a hub that lies', () => {
     const branch = chain.branch(chain.height, 0);
     branch.history = historyOf(chain);
     const pair = chain.pair(id);
-    // There is no proof any more either.
+    // The lying hub returns no merkle proof for this transaction.
     liar.answer = (method) => (method === BATCH ? { [id]: [pair[0], { block_height: -1 }] } : undefined);
     liar.chain = branch;
     liar.tell();

@@ -11,7 +11,7 @@ import type { HubClient } from '../../../../src/hub/protocol/hubClient.js';
 import type { ToHub, ToNode } from '../../../../src/hub/link/portMessages.js';
 import { HubClaims } from '../../../../src/hub/link/hubClaims.js';
 import { HubRpcServer } from '../../../../src/hub/link/hubRpcServer.js';
-import { HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
+import { HubRpcClient } from '../../../../src/hub/link/hubRpcClient.js';
 import type { HubServices } from '../../../../src/hub/link/hubServices.js';
 import { Batches } from '../../../../src/threads/batches.js';
 import type { AnswerItem } from '../../../../src/threads/protocol.js';
@@ -102,7 +102,7 @@ class Sides {
       { postMessage: (items) => (structuredClone(items) as ToNode[]).forEach((item) => void receive(item)) },
       () => undefined,
     );
-    const node = new HubRpcStub(toNode, this.turns);
+    const node = new HubRpcClient(toNode, this.turns);
     this.shared = new HubClaims(start, {
       node,
       counters: new HubCounters(),

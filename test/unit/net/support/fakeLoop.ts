@@ -25,7 +25,7 @@ export class FakeLoop implements Loop {
     this.due.push([first, second]);
   }
 
-  /** There is no other caller that could use the time. */
+  /** Runs the task at once, and moves the fake time forward by `ms`. */
   after(ms: number, task: () => void): void {
     this.restedMs += ms;
     this.timeMs += ms;

@@ -430,7 +430,7 @@ describe('Ledger', () => {
         default:
           world.reopen();
       }
-      // A transaction that conflicted is no longer abandoned after the conflict.
+      // A conflict ends the abandonment of a transaction.
       for (const tx of all) if (world.entry(tx).state === 'conflicted') abandoned.delete(key(tx));
       check();
     }

@@ -7,7 +7,7 @@ import type { HubServices } from '../../../../src/hub/link/hubServices.js';
 import { StreamedJson } from '../../../../src/hub/protocol/hubClient.js';
 import type { NodeMethod } from '../../../../src/hub/methods/method.js';
 import { HubRpcServer } from '../../../../src/hub/link/hubRpcServer.js';
-import { ClientLeft, HubRpcStub } from '../../../../src/hub/link/hubRpcStub.js';
+import { ClientLeft, HubRpcClient } from '../../../../src/hub/link/hubRpcClient.js';
 import { NodeFailure, unpackKeys, type ToHub, type ToNode } from '../../../../src/hub/link/portMessages.js';
 import { PIECES_AHEAD, type AnswerItem } from '../../../../src/threads/protocol.js';
 import { ClientQueue, type Turn } from '../../../../src/scheduler/clientQueue.js';
@@ -21,7 +21,7 @@ const CHAIN = { chain: { deps: { store: { commits: 0 } }, exclusively: (task: ()
 
 /** Both sides in one thread; what crosses is cloned, as between threads. */
 class Pair {
-  readonly port: HubRpcStub;
+  readonly port: HubRpcClient;
   readonly server: HubRpcServer;
   readonly client = { number: 7, hasLeft: false };
   readonly failures: unknown[] = [];
@@ -46,7 +46,7 @@ class Pair {
       this.port.tellWishes();
       return undefined;
     });
-    this.port = new HubRpcStub(batches, this.turnsOfHub);
+    this.port = new HubRpcClient(batches, this.turnsOfHub);
     const statuses = (keys: readonly string[]) => {
       this.askedKeys = keys;
       return Promise.resolve(keys.map(() => null));
@@ -93,7 +93,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await round();
 }
 
-describe('HubRpcStub', () => {
+describe('HubRpcClient', () => {
   it('announces its calls before it sends them, in one batch', async () => {
     const pair = new Pair();
     pair.port.wish(KEYS[0]!, true);

@@ -28,7 +28,7 @@ export interface Asking {
 /** The part of a `Turn` (time slot of a client) that the called code needs. */
 type Weighing = Pick<Turn, 'weight'>;
 
-export class HubRpcStub {
+export class HubRpcClient {
   private readonly batches: Batches<ToNode>;
   private readonly caller: Caller<Asking, CallContext, number>;
   /** Numbers of the clients that have made calls. */
