@@ -15,6 +15,10 @@ const CHECK_MS = 1_000;
 const BUSY_CHECKS = 2;
 /** Share of a processor that a busy process takes. Arbitrary. */
 const BUSY_SHARE = 0.6;
+/** Number of characters from which an answer is large. Building a large answer allocates many times its size. Arbitrary. */
+const LARGE_ANSWER = 10_000;
+/** Number of characters of large answers between two checks from which the API is busy. Arbitrary: some answers of searches. */
+const BUSY_ANSWERS = 200_000;
 
 /** Access to V8 and to the load of the process. Tests replace it. */
 export interface GrowthPort {
@@ -36,33 +40,52 @@ function processPort(): GrowthPort {
   };
 }
 
-/**
- * Lets the new space of all threads grow only while the process is busy. In Node 20 and 22, V8 restores its default when a new
- * thread gets its heap, so each check sets the flag. The checks do not keep the process alive.
- */
-export function growWhileBusy({ busyShare, setGrowthFactor }: GrowthPort = processPort()): NodeJS.Timeout {
-  let busyChecks = 0;
-  return setInterval(() => {
-    busyChecks = busyShare() > BUSY_SHARE ? busyChecks + 1 : 0;
-    setGrowthFactor(busyChecks >= BUSY_CHECKS ? GROWTH_FACTOR : 1);
-  }, CHECK_MS).unref();
-}
-
-/**
- * Keeps the new space of all threads at its present size during the start, for at most three seconds. Returns a function that
- * ends the start. Then the new space grows while the process is busy. Threads that start call `keepNewSpace`.
- */
-export function limitNewSpace(): () => void {
-  keepNewSpace();
-  let isStarting = true;
-  const endStart = (): void => {
-    if (isStarting) growWhileBusy();
-    isStarting = false;
-    clearTimeout(timer);
-  };
-  const timer = setTimeout(endStart, START_MS).unref();
-  return endStart;
-}
-
-/** Keeps the new space of all threads at its present size until the next check of `growWhileBusy`. */
+/** Keeps the new space of all threads at its present size until the next check of `NewSpace`. Each thread calls it at its start. */
 export const keepNewSpace = (): void => setFlagsFromString('--semi-space-growth-factor=1');
+
+/**
+ * Lets the new space of all threads grow only while the process is busy. During the start, for at most three seconds, it keeps
+ * its size.
+ */
+export class NewSpace {
+  readonly #port: GrowthPort;
+  #busyChecks = 0;
+  #answered = 0;
+  #mayGrow = false;
+  /** Runs during the start, and then between two checks. Does not keep the process alive. */
+  #timer: NodeJS.Timeout;
+
+  constructor(port: GrowthPort = processPort()) {
+    this.#port = port;
+    port.setGrowthFactor(1);
+    this.#timer = setTimeout(this.endStart, START_MS).unref();
+  }
+
+  /** Called at the end of the start. */
+  readonly endStart = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+  };
+
+  /** Called with the number of characters of each answer of the API. After many large answers the new space may grow at once. */
+  readonly noteAnswer = (length: number): void => {
+    if (length >= LARGE_ANSWER) this.#answered += length;
+    if (this.#answered >= BUSY_ANSWERS && !this.#mayGrow) this.#allow(true);
+  };
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #check(): void {
+    this.#busyChecks = this.#port.busyShare() > BUSY_SHARE ? this.#busyChecks + 1 : 0;
+    // In Node 20 and 22, V8 restores its default when a new thread gets its heap, so each check sets the flag.
+    this.#allow(this.#busyChecks >= BUSY_CHECKS || this.#answered >= BUSY_ANSWERS);
+    this.#answered = 0;
+  }
+
+  #allow(mayGrow: boolean): void {
+    this.#mayGrow = mayGrow;
+    this.#port.setGrowthFactor(mayGrow ? GROWTH_FACTOR : 1);
+  }
+}

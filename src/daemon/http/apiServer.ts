@@ -45,6 +45,8 @@ export interface ApiServerDeps {
   readonly stopping: AbortSignal;
   /** Called with the origin of each refused request. */
   readonly onRefusedOrigin: (origin: string) => void;
+  /** Called with the number of characters of each answer to a call. */
+  readonly onAnswer?: ((length: number) => void) | undefined;
 }
 
 /** Receives the body of a request, or only its size in bytes if the body exceeds the limit. */
@@ -162,7 +164,8 @@ class ApiAnswers {
   }
 
   #sendAnswer(response: ServerResponse, status: number, text: string): void {
-    const { allowedOrigin, stopping } = this.#deps;
+    const { allowedOrigin, stopping, onAnswer } = this.#deps;
+    onAnswer?.(text.length);
     // The CORS headers are computed after the call, because the call may change the setting `allowed_origin`.
     const cors = corsHeaders(allowedOrigin());
     send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);

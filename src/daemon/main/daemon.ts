@@ -49,6 +49,8 @@ export interface DaemonOptions {
   readonly onComponentFailure?: (name: ComponentName, error: unknown) => void;
   /** Called after the response to the method `stop`. The program must then stop the daemon. */
   readonly onStop: () => void;
+  /** Called with the number of characters of each answer of the API. */
+  readonly onAnswer?: ((length: number) => void) | undefined;
   readonly clock?: Clock;
   readonly random?: RandomSource;
 }
@@ -193,6 +195,7 @@ class Daemon implements RunningDaemon {
       eventSockets: new EventSockets(feed, clock),
       allowedOrigin: () => settings.get('allowed_origin'),
       stopping: stopping.signal,
+      onAnswer: this.#options.onAnswer,
       onRefusedOrigin: (origin) =>
         log.warn(
           `A request with the origin '${origin}' was refused. The setting 'allowed_origin' determines which ` +

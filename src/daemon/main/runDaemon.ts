@@ -5,6 +5,7 @@ import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import type { ComponentName } from '../api/declaration.js';
 import { limitKeptMemory, returnFreeMemory, returnIdleMemory } from '../base/idleMemory.js';
+import type { NewSpace } from '../base/newSpace.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
@@ -38,10 +39,10 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
 }
 
 /**
- * Runs the daemon. Calls `endStart` when all components have started. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon
- * cannot start.
+ * Runs the daemon. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon cannot
+ * start.
  */
-export async function runDaemon(command: StartCommand, endStart: () => void): Promise<number> {
+export async function runDaemon(command: StartCommand, newSpace: NewSpace): Promise<number> {
   limitKeptMemory();
   const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
@@ -94,11 +95,12 @@ export async function runDaemon(command: StartCommand, endStart: () => void): Pr
         if (command.isQuiet || command.hasNoLog) printError(`Error: ${failureReason(error)}`);
         fail(`The daemon cannot continue without the component ${name}.`);
       },
+      onAnswer: newSpace.noteAnswer,
       onStop: () => end('The method stop was called.'),
     });
     stopCollections = returnIdleMemory();
     void daemon.started.then((areAllRunning) => {
-      endStart();
+      newSpace.endStart();
       returnFreeMemory();
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');
