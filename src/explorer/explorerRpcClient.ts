@@ -66,9 +66,19 @@ export class ExplorerRpcClient {
     if (known) return known as Promise<Result>;
     const answer = this.put(method, params).then(resultOf);
     this.shared.set(key, answer);
-    const forget = (): void => void this.shared.delete(key);
+    const forget = (): void => {
+      if (this.shared.get(key) === answer) this.shared.delete(key);
+    };
     answer.then(forget, forget);
     return answer as Promise<Result>;
+  }
+
+  /**
+   * Lets later requests be sent again even if the same request is pending, because the pending one may return the state from
+   * before a change of the chain or the mempool.
+   */
+  forget(): void {
+    this.shared.clear();
   }
 
   private put(method: string, params: readonly unknown[]): Promise<string> {

@@ -100,6 +100,7 @@ function take(item: ToExplorer): void {
       state.tip = tip;
       state.taken = withoutOld(state.taken, tip?.height ?? 0);
       node.isSyncing = sync !== null;
+      node.forget();
       state.sync = sync && {
         headers: sync.headers,
         etaSec: syncClock.note(tip?.height ?? 0, sync.headers, performance.now()),
@@ -115,6 +116,7 @@ function take(item: ToExplorer): void {
       state.taken = state.taken.filter(({ hash }) => hash !== item[1]);
       return;
     case 'mempool':
+      node.forget();
       return site.live.changed('mempool');
     case 'status':
       state.status = item[1];

@@ -1,8 +1,8 @@
 /**
- * `/live`: a WebSocket that announces changes without their contents. A client sends the topics of its page. It first
- * receives the current tip, and a hint if the mempool has changed since the page was rendered at the earliest. So it does not
- * miss a change between the rendering of the page and the subscription. Later it receives a hint for each change, at most one
- * per second.
+ * `/live`: a WebSocket that announces changes without their contents. A topic has a version, which a change increases. A page
+ * contains its topics with the versions from before its data was read (`mempool:1764423423001`), and a client sends them. The
+ * first response contains the current tip, and those topics whose versions differ. So the client does not miss a change
+ * between the rendering of the page and the subscription. Later it receives a hint for each change, at most one per second.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -14,21 +14,16 @@ const MAX_MESSAGE_BYTES = 4096;
 const MAX_SOCKETS = 4096;
 const MAX_SOCKETS_A_VISITOR = 8;
 /** Minimum time in ms between two hints on the same topic. */
-const TIP_MS = 1000;
-const MEMPOOL_MS = 5000;
+const LEAST_MS = { tip: 1000, mempool: 5000 } as const;
 const PING_MS = 30_000;
-/**
- * Maximum time in ms between the rendering of a page and its connection here: the reuse of a rendered page (`LIVELY_MS` in
- * site.tsx), and some time for the browser.
- */
-const PAGE_AGE_MS = 3000;
+
+/** What changes: the chain, or the mempool. */
+export type Topic = keyof typeof LEAST_MS;
 
 interface Client {
   readonly socket: WebSocket;
   /** Topics of the client's page; null until the client has sent them. */
   topics: ReadonlySet<string> | null;
-  /** Time before which its page was not rendered, by `performance.now()`. */
-  readonly renderedMs: number;
   isAlive: boolean;
 }
 
@@ -46,8 +41,10 @@ export class Live {
   private readonly server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   private readonly clients = new Set<Client>();
   private readonly byVisitor = new Map<string, number>();
-  private readonly waiting = new Map<string, NodeJS.Timeout>();
-  private readonly lastMs = new Map<string, number>();
+  private readonly waiting = new Map<Topic, NodeJS.Timeout>();
+  private readonly lastMs = new Map<Topic, number>();
+  /** The versions begin with the time, so that they differ from those of an earlier thread. */
+  private readonly versions: Record<Topic, number> = { tip: Date.now(), mempool: Date.now() };
   /** Timer of the pings; null if no socket is open. */
   private pinging: NodeJS.Timeout | null = null;
 
@@ -57,6 +54,11 @@ export class Live {
 
   get count(): number {
     return this.clients.size;
+  }
+
+  /** The topic with its current version, as pages and hints contain it. */
+  versioned(topic: Topic): string {
+    return `${topic}:${this.versions[topic]}`;
   }
 
   /** Handles a connection that requests an upgrade to a WebSocket. */
@@ -76,8 +78,7 @@ export class Live {
   }
 
   private add(socket: WebSocket, visitor: string): void {
-    const renderedMs = performance.now() - PAGE_AGE_MS;
-    const client: Client = { socket, topics: null, renderedMs, isAlive: true };
+    const client: Client = { socket, topics: null, isAlive: true };
     this.clients.add(client);
     this.pinging ??= setInterval(() => this.ping(), PING_MS).unref();
     this.deps.onCount?.(this.clients.size);
@@ -98,11 +99,13 @@ export class Live {
   private listen(client: Client, text: string): void {
     const topics = topicsIn(text);
     if (topics === null) return client.socket.close(1008, 'send {"topics": [...]}');
-    const isFirst = client.topics === null;
-    client.topics = new Set(topics);
-    const isOld = isFirst && (this.lastMs.get('mempool') ?? -Infinity) >= client.renderedMs;
-    const changed = isOld && client.topics.has('mempool') ? ['mempool'] : undefined;
-    client.socket.send(JSON.stringify({ tip: this.deps.tipHash(), changed }));
+    client.topics = new Set(topics.map(({ topic }) => topic));
+    const changed = topics
+      .filter(({ topic, version }) => isKnown(topic) && version !== null && version !== this.versions[topic])
+      .map(({ topic }) => this.versioned(topic as Topic));
+    client.socket.send(
+      JSON.stringify({ tip: this.deps.tipHash(), changed: changed.length > 0 ? changed : undefined }),
+    );
   }
 
   private stopPinging(): void {
@@ -120,22 +123,28 @@ export class Live {
 
   /**
    * Reports a change of a topic. Pages are notified immediately, or when the minimum time since the last notification has
-   * passed.
+   * passed. The version of the mempool increases with the notification: in a busy mempool a page would otherwise be rendered
+   * for each change.
    */
-  changed(topic: 'tip' | 'mempool'): void {
+  changed(topic: Topic): void {
+    if (topic === 'tip') this.versions.tip++;
     if (this.waiting.has(topic)) return;
-    const least = topic === 'tip' ? TIP_MS : MEMPOOL_MS;
-    const due = Math.max(0, (this.lastMs.get(topic) ?? -Infinity) + least - performance.now());
-    const tell = (): void => {
-      this.waiting.delete(topic);
-      this.lastMs.set(topic, performance.now());
-      const hint = JSON.stringify(
-        topic === 'tip' ? { tip: this.deps.tipHash(), changed: ['tip'] } : { changed: ['mempool'] },
+    const due = Math.max(0, (this.lastMs.get(topic) ?? -Infinity) + LEAST_MS[topic] - performance.now());
+    if (due === 0) this.tell(topic);
+    else
+      this.waiting.set(
+        topic,
+        setTimeout(() => this.tell(topic), due),
       );
-      for (const { socket, topics } of this.clients) if (topics?.has(topic)) socket.send(hint);
-    };
-    if (due === 0) tell();
-    else this.waiting.set(topic, setTimeout(tell, due));
+  }
+
+  private tell(topic: Topic): void {
+    this.waiting.delete(topic);
+    this.lastMs.set(topic, performance.now());
+    if (topic === 'mempool') this.versions.mempool++;
+    const changed = [this.versioned(topic)];
+    const hint = JSON.stringify(topic === 'tip' ? { tip: this.deps.tipHash(), changed } : { changed });
+    for (const { socket, topics } of this.clients) if (topics?.has(topic)) socket.send(hint);
   }
 
   close(): void {
@@ -146,14 +155,23 @@ export class Live {
   }
 }
 
-function topicsIn(text: string): string[] | null {
+const isKnown = (topic: string): topic is Topic => Object.hasOwn(LEAST_MS, topic);
+
+/** A topic in the message of a client; the version is null if the client does not send it. */
+interface Subscription {
+  readonly topic: string;
+  readonly version: number | null;
+}
+
+function topicsIn(text: string): Subscription[] | null {
   try {
     const { topics } = JSON.parse(text) as { topics?: unknown };
-    const isFine =
-      Array.isArray(topics) &&
-      topics.length <= MAX_TOPICS &&
-      topics.every((topic) => typeof topic === 'string');
-    return isFine ? (topics as string[]) : null;
+    if (!Array.isArray(topics) || topics.length > MAX_TOPICS) return null;
+    if (!topics.every((topic) => typeof topic === 'string')) return null;
+    return topics.map((text) => {
+      const [topic = '', version] = text.split(':', 2);
+      return { topic, version: version === undefined ? null : Number(version) };
+    });
   } catch {
     return null;
   }

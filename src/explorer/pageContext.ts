@@ -1,5 +1,6 @@
 /** Data and functions for building a page: the request, and the response to it. */
 import type { ComponentChildren } from 'preact';
+import type { Topic } from './live.js';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
 import type { Lru } from '../util/lru.js';
 import type { ExplorerRpcClient } from './explorerRpcClient.js';
@@ -39,8 +40,8 @@ export interface PageResult {
   readonly status?: number;
   readonly title: string;
   readonly description: string;
-  /** Topics whose changes make the page outdated: `tip` and `mempool`. */
-  readonly topics: readonly string[];
+  /** Topics whose changes make the page outdated. */
+  readonly topics: readonly Topic[];
   readonly body: ComponentChildren;
   /** Text that the search field of the page contains. */
   readonly searched?: string;

@@ -66,6 +66,12 @@ export interface SiteDeps {
   readonly nowMs: () => number;
 }
 
+/** Keys of a page in the cache: while it changes only with blocks, and while it changes with the mempool as well. */
+interface CacheKeys {
+  readonly still: string;
+  readonly lively: string;
+}
+
 interface Manifest {
   readonly style: string;
   readonly script: string | null;
@@ -364,16 +370,15 @@ export class Site {
     path: string,
     search: string,
   ): Promise<void> {
-    const { tip } = this.deps.state;
     const look = this.lookOf(request);
     const isLocal = this.isLocal(request);
-    const key = JSON.stringify([path, search, tip?.hash, look, isLocal]);
-    const known = this.cache.get(key);
+    const keys = this.keysOf([path, search, look, isLocal]);
+    const known = this.cache.get(keys.lively) ?? this.cache.get(keys.still);
     if (known) return this.send(request, response, known, 'no-cache');
-    let work = this.rendering.get(key);
+    let work = this.rendering.get(keys.lively);
     if (work === undefined) {
-      work = this.render(path, search, look, isLocal, key).finally(() => this.rendering.delete(key));
-      this.rendering.set(key, work);
+      work = this.render(path, search, look, isLocal, keys).finally(() => this.rendering.delete(keys.lively));
+      this.rendering.set(keys.lively, work);
     }
     try {
       this.send(request, response, await work, 'no-cache');
@@ -395,15 +400,25 @@ export class Site {
     }
   }
 
+  /**
+   * Keys of a page in the cache. They contain the versions of its topics: after a hint, no page from before the change is sent.
+   * The hash of the tip alone is not enough, because a reorg can return to a block while a page of this block is in the cache.
+   */
+  private keysOf(request: readonly unknown[]): CacheKeys {
+    const still = JSON.stringify([...request, this.deps.state.tip?.hash, this.live.versioned('tip')]);
+    return { still, lively: `${still} ${this.live.versioned('mempool')}` };
+  }
+
   private async render(
     path: string,
     search: string,
     look: Look & { readonly wantsImages: boolean },
     isLocal: boolean,
-    key: string,
+    keys: CacheKeys,
   ): Promise<Rendered> {
     const { start, deps } = this;
-    const { tip } = deps.state;
+    const { tip, sync } = deps.state;
+    const versions = { tip: this.live.versioned('tip'), mempool: this.live.versioned('mempool') };
     if (tip === null)
       throw new PageError(503, 'There is no block yet', 'The node has not read its first block.');
     const parts = partsOf(path);
@@ -422,7 +437,7 @@ export class Site {
       parts: parts.slice(1),
       query: new URLSearchParams(search),
       tip,
-      isSyncing: deps.state.sync !== null,
+      isSyncing: sync !== null,
       fixed: this.fixed,
       taken: deps.state.taken,
       nowSec,
@@ -438,15 +453,18 @@ export class Site {
     };
     const result = await page(context);
     if ('redirect' in result) return this.redirection(result);
-    const html = this.html(result, path, search, look);
+    // The state from before the page's data was read: a change during the rendering makes the page outdated.
+    const topics = result.topics.map((topic) => versions[topic]);
+    const html = this.html(result, search === '' ? path : `${path}?${search}`, { tip, sync, topics }, look);
     const rendered = renderedOf(
       result.status ?? 200,
       'text/html; charset=utf-8',
       html,
       securityHeaders(look.wantsImages),
     );
+    const key = result.isLively ? keys.lively : keys.still;
     this.cache.put(key, rendered);
-    if (result.isLively || deps.state.sync) setTimeout(() => this.cache.delete(key), LIVELY_MS).unref();
+    if (result.isLively || sync) setTimeout(() => this.cache.delete(key), LIVELY_MS).unref();
     return rendered;
   }
 
@@ -467,17 +485,21 @@ export class Site {
     });
   }
 
-  private html(result: PageResult, path: string, search: string, look: Look): Buffer {
-    const { tip, sync } = this.deps.state;
+  private html(
+    result: PageResult,
+    path: string,
+    { tip, sync, topics }: Pick<SiteState, 'tip' | 'sync'> & { readonly topics: readonly string[] },
+    look: Look,
+  ): Buffer {
     return documentBytes(
       {
         title: result.title,
         description: result.description,
-        path: search === '' ? path : `${path}?${search}`,
+        path,
         query: result.searched,
         network: this.start.network,
         tip,
-        topics: result.topics,
+        topics,
         strip: sync && tip ? <SyncStrip tip={tip} {...sync} /> : null,
         nowSec: Math.floor(Date.now() / 1000),
         isIndexable: this.start.isIndexable,

@@ -28,7 +28,10 @@ export interface Frame {
   readonly network: string;
   /** Tip of the active chain; null while the node starts. */
   readonly tip: { readonly height: number; readonly hash: string; readonly timeSec: number } | null;
-  /** Topics of the page. When the server announces a change of one of these topics, the page is loaded again. */
+  /**
+   * Topics of the page, each with its version (`tip:5`). When the server announces a later version of one of these topics, the
+   * page is loaded again.
+   */
   readonly topics: readonly string[];
   readonly strip?: ComponentChildren;
   /** Interval in seconds at which the browser reloads the page until it is available. */

@@ -232,6 +232,62 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await isLive.waitFor();
   });
 
+  it('load again after a change before the connection, after a young page, and in a load that is stopped', async () => {
+    const own = await context.newPage();
+    // Loads start at once after a hint.
+    await own.addInitScript('Math.random = () => 0');
+    const change = (total: number): void => {
+      instead['listmempoolclaims'] = { total, claims: [] };
+      // Hints are sent at once.
+      (Reflect.get(site.live, 'lastMs') as Map<string, number>).clear();
+      site.live.changed('mempool');
+    };
+    const isShown = (total: number): Promise<void> =>
+      own.getByRole('heading', { name: `Waiting in the mempool (${total})` }).waitFor();
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    await own.route('**/assets/*.js', (route) => held.then(() => route.continue()));
+    instead['listmempoolclaims'] = { total: 1, claims: [] };
+    await own.goto(`${base}/name/one`, { waitUntil: 'commit' });
+    await isShown(1);
+    change(2);
+    goOn();
+    await isShown(2);
+    change(3);
+    await isShown(3);
+    await own.route('**/name/one', async (route) => {
+      await own.unroute('**/name/one');
+      await own.evaluate('window.stop()');
+      await route.abort();
+    });
+    change(4);
+    await isShown(4);
+    await own.close();
+  });
+
+  it('keep their topics while an object is unknown', async () => {
+    const own = await context.newPage();
+    await own.addInitScript('Math.random = () => 0');
+    await own.goto(`${base}/tx/${HASH}`);
+    await own.locator('#live[data-live="yes"]').waitFor();
+    const next = (error: AskError | undefined, height: number): void => {
+      instead = error === undefined ? {} : { gettxinfo: error };
+      state.tip = { height, hash: String(height).repeat(32), timeSec: TIP.timeSec };
+      (Reflect.get(site.live, 'lastMs') as Map<string, number>).clear();
+      site.live.changed('tip');
+    };
+    next(new AskError(-5, 'No such transaction'), 11);
+    await own.getByRole('heading', { name: 'There is no such transaction' }).waitFor();
+    // The connection is lost while the page has no topics.
+    const sockets = Reflect.get(site.live, 'server') as WebSocketServer;
+    for (const socket of sockets.clients) socket.terminate();
+    await own.getByText('not live').waitFor();
+    await own.locator('#live[data-live="yes"]').waitFor();
+    next(undefined, 12);
+    await own.getByRole('heading', { name: 'Outputs' }).waitFor();
+    await own.close();
+  });
+
   it('show a claim with its waiting operations, its whole description, and its picture on request', async () => {
     const known = answers('harmless')['getclaim'] as { value: object };
     const value = {

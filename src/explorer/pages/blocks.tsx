@@ -73,7 +73,7 @@ export const blocks: Page = async (context) => {
   return {
     title: `Blocks up to ${integerText(from)}`,
     description: `Blocks ${Math.max(0, next + 1)} to ${from} of the LBRY chain.`,
-    topics: from === tip.height ? ['tip'] : [],
+    topics: ['tip'],
     body: (
       <>
         <h1>Blocks</h1>

@@ -68,6 +68,8 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
   const kind = KINDS.find((known) => known === query.get('kind'));
   const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'release_time';
   const after = query.get('after') ?? '';
+  // Claims in the mempool are on the first page.
+  const isFirst = after === '';
   const answer = await orNull(
     ask<{ claims: ClaimAnswer[]; total: number; next?: string }>(
       'searchclaims',
@@ -86,7 +88,8 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
   return {
     title: 'Find claims',
     description: 'Claims by words, tags, channels and kinds.',
-    topics: ['tip'],
+    topics: isFirst ? ['tip', 'mempool'] : ['tip'],
+    isLively: isFirst,
     searched: text ?? '',
     body: (
       <>
@@ -111,7 +114,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
               />
               <Pager
                 next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}
-                first={after === '' ? undefined : withQuery('/claims', own)}
+                first={isFirst ? undefined : withQuery('/claims', own)}
               />
             </>
           )}

@@ -77,7 +77,8 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
   return {
     title: `Search: ${shownLine(text, 60)}`,
     description: 'Matching names and claims.',
-    topics: ['tip'],
+    topics: ['tip', 'mempool'],
+    isLively: true,
     searched: text,
     body: (
       <>

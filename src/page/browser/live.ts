@@ -14,10 +14,13 @@ const SPREAD_MS = 1500;
  * is busy, starting or stopping.
  */
 const AGAIN_MS = 3000;
+/** Maximum number of topics that the server accepts. */
+const MAX_TOPICS = 16;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 interface Hint {
   readonly tip?: string | null;
+  /** Changed topics with their versions (`tip:5`). */
   readonly changed?: readonly string[];
 }
 
@@ -29,11 +32,48 @@ let isPaused = false;
 /** Whether a change was announced that the page does not show yet. */
 let isDue = false;
 let isBusy = false;
+/** Timer of the next load; 0 if no load is scheduled. */
 let timer = 0;
+/** Time of the next load by `performance.now()`. */
+let timerAtMs = 0;
 let after: () => void = () => undefined;
+let socket: WebSocket | null = null;
+/** Names of the topics that were sent to the server. An error page has no topics, so the previous ones stay. */
+let subscribed: readonly string[] = [];
+/** Versions of the topics that the server has announced over this connection. */
+const announced = new Map<string, number>();
+/** Hash of the latest tip that the server has announced over this connection. */
+let announcedTip: string | null | undefined;
 
+/** The topics of the page with their versions. */
 const topics = (): string[] =>
   (document.body.dataset['topics'] ?? '').split(' ').filter((topic) => topic !== '');
+
+/** Splits a topic into its name and its version. */
+function partsOf(topic: string): [name: string, version: number] {
+  const [name = '', version] = topic.split(':', 2);
+  return [name, Number(version)];
+}
+
+/**
+ * Whether the server has announced a change that the page does not contain. An error page has no topics and is outdated
+ * after each block.
+ */
+function isOutdated(): boolean {
+  const own = topics();
+  if (own.length === 0) return announcedTip !== undefined && announcedTip !== document.body.dataset['tip'];
+  return own.map(partsOf).some(([name, version]) => version < (announced.get(name) ?? 0));
+}
+
+/** Sends the topics of the page over a new connection, or if they are not those that were sent before. */
+function subscribe(isNew: boolean): void {
+  const own = topics().slice(0, MAX_TOPICS);
+  const names = own.map((topic) => partsOf(topic)[0]);
+  const isSame = own.length === 0 || names.join(' ') === subscribed.join(' ');
+  if (socket?.readyState !== WebSocket.OPEN || (isSame && !isNew)) return;
+  if (own.length > 0) subscribed = names;
+  socket.send(JSON.stringify({ topics: own.length > 0 ? own : subscribed }));
+}
 
 /** Shows beside the block height whether live updates work, as a dot and as text. */
 function show(): void {
@@ -63,7 +103,8 @@ function load(): Promise<Loaded | null> {
       const found = request.responseXML;
       resolve(found && { document: found, isPage: !NOT_THE_PAGE.has(request.status) });
     };
-    request.onerror = request.ontimeout = () => resolve(null);
+    // Browsers abort requests when the visitor stops loading.
+    request.onerror = request.ontimeout = request.onabort = () => resolve(null);
     request.send();
   });
 }
@@ -93,42 +134,58 @@ async function refresh(): Promise<void> {
   if (isBusy || isPaused || document.hidden) return;
   isBusy = true;
   isDue = false;
+  let isPage = false;
   try {
     const next = await load();
-    if (next?.isPage) put(next.document);
-    else later(AGAIN_MS);
+    if (next?.isPage) {
+      isPage = true;
+      put(next.document);
+      subscribe(false);
+    }
   } finally {
     isBusy = false;
   }
-  if (isDue) later(Math.random() * SPREAD_MS);
+  if (!isPage) later(AGAIN_MS);
+  else if (isDue || isOutdated()) later(Math.random() * SPREAD_MS);
 }
 
+/** Schedules a load. An earlier one that is scheduled already stays, so that frequent changes do not delay it. */
 function later(ms: number): void {
   isDue = true;
+  const atMs = performance.now() + ms;
+  if (timer !== 0 && timerAtMs <= atMs) return;
   clearTimeout(timer);
-  timer = window.setTimeout(() => void refresh(), ms);
+  timerAtMs = atMs;
+  timer = window.setTimeout(() => {
+    timer = 0;
+    void refresh();
+  }, ms);
+}
+
+function hear({ tip, changed = [] }: Hint): void {
+  if (tip !== undefined) announcedTip = tip;
+  for (const [name, version] of changed.map(partsOf)) announced.set(name, version);
+  // The first message confirms the topics, so that no later change is missed.
+  if (!isConnected) {
+    isConnected = true;
+    show();
+    if (wasLost) later(Math.random() * SPREAD_MS);
+    wasLost = false;
+  }
+  if (isOutdated()) later(Math.random() * SPREAD_MS);
 }
 
 function connect(): void {
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
-  socket.addEventListener('open', () => {
+  const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
+  socket = opened;
+  opened.addEventListener('open', () => {
     pauseMs = FIRST_PAUSE_MS;
-    socket.send(JSON.stringify({ topics: topics().slice(0, 16) }));
+    announced.clear();
+    announcedTip = undefined;
+    subscribe(true);
   });
-  socket.addEventListener('message', ({ data }) => {
-    // The first message confirms the topics, so that no later change is missed.
-    if (!isConnected) {
-      isConnected = true;
-      show();
-      if (wasLost) later(Math.random() * SPREAD_MS);
-      wasLost = false;
-    }
-    const hint = JSON.parse(String(data)) as Hint;
-    const isOld = hint.tip !== undefined && hint.tip !== document.body.dataset['tip'];
-    const isMine = hint.changed?.some((topic) => topics().includes(topic)) === true;
-    if (isOld || isMine) later(isOld && !isMine ? 0 : Math.random() * SPREAD_MS);
-  });
-  socket.addEventListener('close', () => {
+  opened.addEventListener('message', ({ data }) => hear(JSON.parse(String(data)) as Hint));
+  opened.addEventListener('close', () => {
     wasLost = true;
     isConnected = false;
     show();

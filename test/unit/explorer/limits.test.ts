@@ -77,6 +77,21 @@ describe('calls to the node', () => {
     expect(sent).toHaveLength(4);
   });
 
+  it('are sent again after a change, because the pending call may return the state before it', async () => {
+    const { node, sent, answer } = port();
+    const before = node.ask('a', 1);
+    node.forget();
+    const later = [node.ask('a', 1), node.ask('a', 1)];
+    expect(sent).toHaveLength(2);
+    await answer(0, '{"result": "old"}');
+    expect(await before).toBe('old');
+    // The end of the first call does not make the second one unknown.
+    void node.ask('a', 1);
+    expect(sent).toHaveLength(2);
+    await answer(1, '{"result": "new"}');
+    expect(await Promise.all(later)).toEqual(['new', 'new']);
+  });
+
   it('run one by one while the node syncs, within their share of the time', async () => {
     vi.useFakeTimers();
     try {

@@ -40,30 +40,56 @@ async function subscribed(client: WebSocket, topics: readonly string[]): Promise
   return JSON.parse(data.toString());
 }
 
-test('a mempool change before the topics arrive is reported with the tip', async () => {
+test('changes between the rendering of a page and its subscription are reported with the tip', async () => {
+  const rendered = [live.versioned('tip'), live.versioned('mempool')];
+  // The page was rendered long before.
+  nowMs += 600_000;
+  live.changed('mempool');
+  expect(await subscribed(await connected(), rendered)).toEqual({
+    tip: 'ab',
+    changed: [live.versioned('mempool')],
+  });
+  live.changed('tip');
   const client = await connected();
   live.changed('mempool');
-  expect(await subscribed(client, ['tip', 'mempool'])).toEqual({ tip: 'ab', changed: ['mempool'] });
+  expect(await subscribed(client, rendered)).toEqual({
+    tip: 'ab',
+    changed: [live.versioned('tip'), live.versioned('mempool')],
+  });
 });
 
-test('a mempool change while the page was loaded is reported with the tip', async () => {
+test('a page that contains the latest changes is not reported as outdated', async () => {
   live.changed('mempool');
-  nowMs += 2500;
-  expect(await subscribed(await connected(), ['mempool'])).toEqual({ tip: 'ab', changed: ['mempool'] });
+  live.changed('tip');
+  const topics = [live.versioned('tip'), live.versioned('mempool')];
+  expect(await subscribed(await connected(), topics)).toEqual({ tip: 'ab' });
+  expect(await subscribed(await connected(), ['tip', 'mempool', 'constructor:1'])).toEqual({ tip: 'ab' });
 });
 
-test('an earlier mempool change is not reported, nor to a page without the mempool', async () => {
-  live.changed('mempool');
-  expect(await subscribed(await connected(), ['tip'])).toEqual({ tip: 'ab' });
-  nowMs += 3001;
-  expect(await subscribed(await connected(), ['mempool'])).toEqual({ tip: 'ab' });
-});
-
-test('a change after the subscription is reported once', async () => {
+test('a change after the subscription is reported once, with the new version', async () => {
   const client = await connected();
-  await subscribed(client, ['mempool']);
+  const before = live.versioned('mempool');
+  await subscribed(client, [before]);
   const message = once(client, 'message');
   live.changed('mempool');
-  expect(JSON.parse(String((await message)[0]))).toEqual({ changed: ['mempool'] });
-  expect(await subscribed(client, ['mempool'])).toEqual({ tip: 'ab' });
+  expect(JSON.parse(String((await message)[0]))).toEqual({ changed: [live.versioned('mempool')] });
+  expect(live.versioned('mempool')).not.toBe(before);
+  expect(await subscribed(client, [live.versioned('mempool')])).toEqual({ tip: 'ab' });
+});
+
+test('frequent changes of the mempool are reported every five seconds, each with one new version', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const versions: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      live.changed('mempool');
+      versions.push(live.versioned('mempool'));
+    }
+    expect(new Set(versions).size).toBe(1);
+    nowMs += 5000;
+    vi.advanceTimersByTime(5000);
+    expect(live.versioned('mempool')).not.toBe(versions[0]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -5,12 +5,15 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Site } from '../../../src/explorer/site.js';
+import { Site, type SiteState } from '../../../src/explorer/site.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
 
 let assetFolder: string;
 let site: Site;
 let port: number;
+let state: SiteState;
+/** Results by method that replace the answers of the node. */
+let instead: Record<string, unknown>;
 
 beforeAll(() => {
   assetFolder = mkdtempSync(join(tmpdir(), 'lbcnode-site-'));
@@ -21,6 +24,8 @@ afterAll(() => rmSync(assetFolder, { recursive: true, force: true }));
 
 beforeEach(async () => {
   const known = answers('harmless');
+  instead = {};
+  state = { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null };
   site = new Site(
     {
       host: '127.0.0.1',
@@ -37,8 +42,8 @@ beforeEach(async () => {
       methods: [],
     },
     {
-      node: { ask: ((method: string) => Promise.resolve(known[method])) as never },
-      state: { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null },
+      node: { ask: ((method: string) => Promise.resolve(instead[method] ?? known[method])) as never },
+      state,
       assetFolder,
       log: (text) => expect.fail(text),
       nowMs: () => performance.now(),
@@ -107,4 +112,95 @@ test.each([
   const socket = await opened(from);
   expect((await ask(socket, '/node', headers)).includes('Addresses of peers are shown only')).toBe(!isShown);
   socket.destroy();
+});
+
+/** Loads a page over a connection of its own. Resolves to its topics with their versions, and its text. */
+async function loaded(path: string): Promise<{ topics: string; tip: string; text: string }> {
+  const socket = await opened();
+  const text = await ask(socket, path);
+  socket.destroy();
+  const [, tip, topics] = /data-tip="([^"]*)" data-topics="([^"]*)"/.exec(text)!;
+  return { topics: topics!, tip: tip!, text };
+}
+
+const NO_NAMES = { names: [], height: 10, blockhash: HASH };
+const waiting = (total: number): object => ({ total, claims: [] });
+
+test('a page after a change of the mempool is not one from before it, however young that is', async () => {
+  instead['listmempoolclaims'] = waiting(0);
+  const before = await loaded('/name/one');
+  instead['listmempoolclaims'] = waiting(7);
+  expect(await loaded('/name/one')).toEqual(before);
+  site.live.changed('mempool');
+  const after = await loaded('/name/one');
+  expect(after.text).toContain('Waiting in the mempool (7)');
+  expect(after.topics).toBe(`${site.live.versioned('tip')} ${site.live.versioned('mempool')}`);
+  expect(after.topics).not.toBe(before.topics);
+});
+
+test.each(['/', '/claims', '/find?q=no%20name', '/mempool', '/tx/' + HASH, '/name/one'])(
+  'page %s shows the mempool, so a change of the mempool renders it again',
+  async (path) => {
+    // No name is found, so the search does not redirect to one.
+    instead['listclaims'] = { ...(answers('harmless')['listclaims'] as object), claims: 0 };
+    const { topics } = await loaded(path);
+    expect(topics).toContain('mempool:');
+    site.live.changed('mempool');
+    expect((await loaded(path)).topics).not.toBe(topics);
+  },
+);
+
+test('a page that depends on blocks alone is rendered once a block', async () => {
+  await loaded('/names');
+  const { rendered } = site.counters;
+  site.live.changed('mempool');
+  await loaded('/names');
+  expect(site.counters.rendered).toBe(rendered);
+  site.live.changed('tip');
+  await loaded('/names');
+  expect(site.counters.rendered).toBe(rendered + 1);
+});
+
+test.each([
+  ['/name/one', 'listmempoolclaims', waiting(0), waiting(7)],
+  ['/names', 'listnames', answers('harmless')['listnames'], NO_NAMES],
+])(
+  'page %s whose data was read before a change has the versions from before it, and is not sent afterwards',
+  async (path, method, old, changed) => {
+    let answer: (result: unknown) => void = () => undefined;
+    instead[method] = new Promise((resolve) => (answer = resolve));
+    const started = loaded(path);
+    await expect.poll(() => site.counters.rendered).toBe(1);
+    const versions = [site.live.versioned('tip'), site.live.versioned('mempool')];
+    instead[method] = changed;
+    const next = { height: 11, hash: 'ef'.repeat(32), timeSec: 2 };
+    state.tip = next;
+    site.live.changed('tip');
+    site.live.changed('mempool');
+    // A request after the change does not wait for the page from before it.
+    const after = await loaded(path);
+    answer(old);
+    const before = await started;
+    expect(before.tip).toBe(HASH);
+    expect(versions).toEqual(expect.arrayContaining(before.topics.split(' ')));
+    expect(after.tip).toBe(next.hash);
+    expect(after.text).not.toBe(before.text);
+    expect((await loaded(path)).topics).toBe(after.topics);
+  },
+);
+
+test('a page from before a reorganisation is not sent when the chain returns to its block', async () => {
+  const gone = { event: 'claim', nameHex: '6f6e65', claimId: 'cd'.repeat(20) };
+  const before = await loaded('/names');
+  const first = state.tip;
+  state.tip = { height: 11, hash: 'ef'.repeat(32), timeSec: 2 };
+  site.live.changed('tip');
+  state.taken = [{ height: 11, hash: 'ef'.repeat(32), events: [gone] }];
+  state.tip = first;
+  instead['listnames'] = NO_NAMES;
+  site.live.changed('tip');
+  const after = await loaded('/names');
+  expect(after.tip).toBe(before.tip);
+  expect(after.text).not.toContain('/claim/');
+  expect(before.text).toContain('/claim/');
 });

@@ -87,7 +87,8 @@ export function takenBack(id: string, blocks: readonly TakenBlock[]): PageResult
     status: 404,
     title: 'Claim removed by a reorganisation',
     description: 'The block that made this claim is no longer in the chain.',
-    topics: ['tip'],
+    topics: ['tip', 'mempool'],
+    isLively: true,
     body: (
       <>
         <h1>A reorganisation removed this claim</h1>
