@@ -127,6 +127,7 @@ describe('calls', () => {
       one.ask('rescan', 'zz', [], []),
       one.ask('loadtxfilter', true, [], [{ hash: 'zz', index: 0 }]),
       one.ask('stopnotifyblocks', 1),
+      one.ask('loadtxfilter', 1, [], []),
     ]);
     expect(errors.map(({ error }) => [error?.code, error?.message])).toEqual([
       [-32601, 'Method not found'],
@@ -141,6 +142,39 @@ describe('calls', () => {
       [-22, 'Argument must be hexadecimal string (not "zz")'],
       [-8, "encoding/hex: invalid byte: U+007A 'z'"],
       [-32602, 'wrong number of params (expected 0, received 1)'],
+      [-32602, "parameter #1 'reload' must be type bool (got number)"],
+    ]);
+  });
+
+  it('accept null for an optional parameter, and a number for an optional boolean', async () => {
+    const one = await client();
+    const tip = await node.rpc('getbestblockhash');
+    expect(await one.result('rescan', tip, [], [], null)).toBeNull();
+    expect(await one.take(1)).toMatchObject([{ method: 'rescanfinished', params: [tip, HEIGHT, {}] }]);
+    expect(await one.result('notifynewtransactions', null)).toBeNull();
+    expect(await one.result('notifynewtransactions', 1)).toBeNull();
+  });
+
+  it.each([
+    ['5', 'a request must be an object'],
+    ['{"jsonrpc":1,"id":1,"method":"getblockcount"}', 'the version must be a string'],
+    ['{"id":1,"method":5}', 'the method must be a string'],
+    ['{"id":1,"method":"getblockcount","params":"x"}', 'the parameters must be an array'],
+  ])('report a request with wrong types: %s', async (text, why) => {
+    const one = await client();
+    one.socket.send(text);
+    one.socket.send(`[${text}]`);
+    await one.untilTrue(() => one.heard.length === 2, 'two replies');
+    const single = one.heard.find((message) => !Array.isArray(message));
+    const batch = one.heard.find((message) => Array.isArray(message));
+    expect(single).toEqual({
+      jsonrpc: '1.0',
+      result: null,
+      error: { code: -32700, message: `Failed to parse request: ${why}` },
+      id: null,
+    });
+    expect(batch).toEqual([
+      { jsonrpc: '2.0', result: null, error: { code: -32600, message: `Invalid request: ${why}` }, id: null },
     ]);
   });
 
@@ -293,6 +327,28 @@ describe('notifications', () => {
     expect(await one.take(1)).toMatchObject([{ method: 'rescanfinished', params: [last, height, time] }]);
     await node.rpc('sendtoaddress', [to, 1]);
     expect(await one.take(1)).toMatchObject([{ method: 'recvtx' }]);
+  });
+
+  it('report a mempool transaction that spends an output which a rescan found', async () => {
+    const to = await address();
+    await node.rpc('sendtoaddress', [to, 3]);
+    const [hash] = await mine();
+    const coins = await node.rpc<{ txid: string; vout: number; address: string }[]>('listunspent');
+    const { txid, vout } = coins.find((coin) => coin.address === to)!;
+    const raw = await node.rpc('createrawtransaction', [[{ txid, vout }], { [ADDRESS]: 2.99 }]);
+    const { hex } = await node.rpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
+    await node.rpc('sendrawtransaction', [hex]);
+    const one = await client();
+    await one.result('rescan', hash, [to], []);
+    expect(await one.take(3)).toMatchObject([
+      { method: 'recvtx', params: [{}, { hash }] },
+      { method: 'rescanfinished' },
+      { method: 'redeemingtx', params: [hex] },
+    ]);
+    // With an end block, lbcd does not watch the outputs afterwards.
+    await one.result('rescan', hash, [to], [], hash);
+    await one.result('getblockcount');
+    expect(one.notes).toEqual([]);
   });
 });
 

@@ -106,6 +106,12 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     ['stopnotifyspent', [{ hash: 'zz', index: 0 }]],
     ['stopnotifyreceived', ['nonsense']],
     ['notifynewtransactions', 'x'],
+    ['notifynewtransactions', 0],
+    ['notifynewtransactions', null],
+    ['loadtxfilter', 1, [], []],
+    ['notifyreceived', [` ${ADDRESS}`]],
+    ['notifyreceived', [`02${'05'.padStart(64, '0')}`]],
+    ['stopnotifynewtransactions'],
     ['getblockhash', 1],
     ['getblockhash', 1_000_000],
     ['getblockcount'],
@@ -180,6 +186,8 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     expect(await told('a rescan of no block')).toEqual([]);
     await both('rescan', await hash(tip), [], []);
     expect(await told('a rescan for nothing')).toEqual(['rescanfinished']);
+    await both('rescan', await hash(tip), [], [], null);
+    expect(await told('a rescan without an end')).toEqual(['rescanfinished']);
     await send('sendtoaddress', addresses[1], 1);
     expect(await told('what is watched after a rescan')).toContain('recvtx');
   });

@@ -16,17 +16,11 @@ import type { JobQueue } from '../../scheduler/jobQueue.js';
 import type { Logger } from '../../util/logging.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { CallOrigin } from './callOrigin.js';
-import {
-  commandHelp,
-  commandUsages,
-  isCommand,
-  runCommand,
-  tellSpenders,
-  type CommandClient,
-} from './commands.js';
+import { commandHelp, commandUsages, isCommand, runCommand, type CommandClient } from './commands.js';
 import { relevantTransaction, relevantTxAccepted, type NotedBlock } from './notices.js';
 import { Outgoing } from './outgoing.js';
 import { readCommandParams } from './parameters.js';
+import { tellSpenders } from './spenders.js';
 import type { WatchedTransaction } from './watchedTransaction.js';
 import { WatchLimitError, Watches, type WatchCount } from './watches.js';
 
@@ -269,7 +263,7 @@ export class LbcdClient implements CommandClient {
       if (!(error instanceof JsonParseError)) throw error;
       return this.parseFailure(error.message, isBatch ? '2.0' : '1.0');
     }
-    return this.answer(value);
+    return this.answer(value, false);
   }
 
   private parseFailure(why: string, version: Head['version'] = '1.0'): string {
@@ -277,6 +271,15 @@ export class LbcdClient implements CommandClient {
     return errorText(
       { version, id: null },
       rpcError(RPC_ERROR.PARSE_ERROR, `Failed to parse request: ${why}`),
+    );
+  }
+
+  /** Reply for an element of a batch whose members have wrong types. Source: `inHandler`. */
+  private elementFailure(why: string): string {
+    if (!this.isKnown) throw new Disconnect('it sent a request before it authenticated');
+    return errorText(
+      { version: '2.0', id: null },
+      rpcError(RPC_ERROR.INVALID_REQUEST, `Invalid request: ${why}`),
     );
   }
 
@@ -295,20 +298,23 @@ export class LbcdClient implements CommandClient {
 
   private async *batchReplies(scanner: JsonScanner): AsyncGenerator<Reply> {
     do {
-      const reply = await this.answer(await readElement(scanner));
+      const reply = await this.answer(await readElement(scanner), true);
       if (reply !== null) yield reply;
     } while (!this.isGone && scanner.take(','));
   }
 
   /** Handles one request. Returns null if the request has no reply. */
-  private async answer(value: JsonValue): Promise<Reply | null> {
-    if (!(value instanceof JsonObject)) return this.parseFailure('a request must be an object');
+  private async answer(value: JsonValue, isInBatch: boolean): Promise<Reply | null> {
+    const fails = (why: string): string => (isInBatch ? this.elementFailure(why) : this.parseFailure(why));
+    if (!(value instanceof JsonObject)) return fails('a request must be an object');
     const head = headOf(value);
+    const version = value.get('jsonrpc') ?? '';
     const method = value.get('method') ?? '';
     const params = value.get('params') ?? [];
-    if (typeof method !== 'string') return this.parseFailure('the method must be a string');
+    if (typeof version !== 'string') return fails('the version must be a string');
+    if (typeof method !== 'string') return fails('the method must be a string');
     if (!Array.isArray(params) && !(params instanceof JsonObject))
-      return this.parseFailure('the parameters must be an array');
+      return fails('the parameters must be an array');
     if (method === '')
       return errorText(head, rpcError(RPC_ERROR.INVALID_REQUEST, 'Invalid request: malformed'));
     if (head.id === null) {

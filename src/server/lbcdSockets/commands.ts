@@ -4,12 +4,9 @@
  */
 import { RPC_ERROR, rpcError } from '../../rpc/declare/errors.js';
 import type { RpcServices } from '../../interfaces/services.js';
-import { formatTransaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
-import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import type { JsonValue } from '../../util/json/json.js';
 import { rawJson, type JsonOut } from '../../util/json/jsonWrite.js';
-import { relevantTransaction } from './notices.js';
 import {
   outPointKeys,
   readCommandParams,
@@ -18,7 +15,7 @@ import {
   type OutPointText,
 } from './parameters.js';
 import { rescan, rescanBlocks, type RescanClient } from './rescan.js';
-import { WatchedTransaction } from './watchedTransaction.js';
+import { tellSpenders } from './spenders.js';
 import { addressKey } from './watchKeys.js';
 import { WatchLimitError } from './watches.js';
 
@@ -61,25 +58,6 @@ function knownKeys(addresses: CommandArg, prefixes: AddressPrefixes): string[] {
   return (addresses as readonly string[])
     .map((address) => addressKey(address, prefixes))
     .filter((key) => key !== null);
-}
-
-/**
- * Notifies a client about mempool transactions that spend the outputs that it has just started to watch. Source:
- * `addSpentRequests`.
- */
-export function tellSpenders(
-  client: Pick<CommandClient, 'notify'>,
-  outputs: readonly string[],
-  services: Pick<RpcServices, 'mempool'>,
-): void {
-  const told = new Set<string>();
-  for (const key of outputs) {
-    const spender = services.mempool.spender(fromLatin1(key));
-    if (spender === null || told.has(toLatin1(spender))) continue;
-    told.add(toLatin1(spender));
-    const transaction = mempoolTransaction(services, spender);
-    if (transaction) client.notify(relevantTransaction('redeemingtx', transaction.hex, null));
-  }
 }
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -197,15 +175,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** Commands that are available before the chain is open. */
 const BEFORE_WARMUP: ReadonlySet<string> = new Set(['session', 'notifyblocks', 'stopnotifyblocks']);
-
-/** A mempool transaction in the form that is matched against watched items. */
-export function mempoolTransaction(
-  { mempool }: Pick<RpcServices, 'mempool'>,
-  txid: Uint8Array,
-): WatchedTransaction | null {
-  const transaction = mempool.transaction(txid);
-  return transaction && WatchedTransaction.alone(formatTransaction(transaction));
-}
 
 /** Runs a WebSocket command. Throws `RpcError`. */
 export async function runCommand(

@@ -53,9 +53,10 @@ export function readCommandParams(
     throw invalid(`wrong number of params (expected ${expected}, received ${values.length})`);
   }
   return values.map((value, i) => {
-    const { name, kind } = params[i]!;
+    const { name, kind, isOptional } = params[i]!;
+    if (isOptional === true && value === null) return undefined;
     try {
-      return readValue(kind, value);
+      return readValue(kind, value, isOptional === true);
     } catch (error) {
       if (!(error instanceof Mismatch)) throw error;
       throw invalid(`parameter #${i + 1} '${name}' must be type ${error.wanted} (got ${error.got})`);
@@ -68,12 +69,12 @@ function invalid(message: string): RpcError {
 }
 
 /** Reads one parameter value. As in Go, null becomes the zero value of the type. */
-function readValue(kind: CommandParam['kind'], value: JsonValue): CommandArg {
+function readValue(kind: CommandParam['kind'], value: JsonValue, isOptional: boolean): CommandArg {
   switch (kind) {
     case 'string':
       return textOf(value);
     case 'bool':
-      return flagOf(value);
+      return flagOf(value, isOptional);
     case 'strings':
       return listOf(kind, value).map(textOf);
     case 'outpoints':
@@ -87,10 +88,12 @@ function textOf(value: JsonValue): string {
   throw new Mismatch('string', goTypeName(value));
 }
 
-function flagOf(value: JsonValue): boolean {
+/** QUIRK: lbcd reads a whole number as a boolean only if the parameter is optional. */
+function flagOf(value: JsonValue, isOptional: boolean): boolean {
   if (value === null) return false;
   if (typeof value === 'boolean') return value;
-  if (isJsonNumber(value) && /^-?[0-9]+$/.test(numberText(value))) return Number(numberText(value)) !== 0;
+  if (isOptional && isJsonNumber(value) && /^-?[0-9]+$/.test(numberText(value)))
+    return Number(numberText(value)) !== 0;
   throw new Mismatch('bool', goTypeName(value));
 }
 

@@ -13,6 +13,7 @@ import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { relevantTransaction, rescanFinished, rescanProgress, type NotedBlock } from './notices.js';
 import { hashOf, notHex } from './parameters.js';
+import { tellManySpenders } from './spenders.js';
 import { outPointKey, WatchedTransaction } from './watchedTransaction.js';
 import { publicKeyKey } from './watchKeys.js';
 import type { Watches } from './watches.js';
@@ -68,7 +69,10 @@ export async function rescan(
   const end = request.end === undefined ? Infinity : heightOf(services.chain, request.end);
   const isEmpty = request.addresses.size === 0 && request.unspent.size === 0;
   const last = isEmpty ? await tipOf(services) : await scan(services, client, request, begin, end);
-  if (last !== null) client.notify(rescanFinished(last));
+  if (last === null) return;
+  client.notify(rescanFinished(last));
+  // The blocks have not spent these outputs. A mempool transaction may have spent them before the client watched them.
+  if (end === Infinity) await tellManySpenders(client, [...request.unspent], services);
 }
 
 async function tipOf(services: Services): Promise<NotedBlock> {

@@ -4,7 +4,7 @@
  * `ExtractPkScriptAddrs`, txscript/pkscript.go `ComputePkScript`, lbcutil address.go `DecodeAddress`.
  */
 import { hash160, sha256 } from '../../crypto/hash.js';
-import { hasPublicKeySize } from '../../crypto/ecdsaEncoding.js';
+import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { inputScriptAt, witnessTopAt, type ParsedBlock } from '../../primitives/blockView.js';
 import { INPUT_SCRIPT_LENGTH, INPUT_STRIDE } from '../../primitives/blockLayout.js';
 import { decodeDestination, type AddressPrefixes } from '../../script/address.js';
@@ -37,8 +37,10 @@ const NO_PAYEES: Payees = { hashes: [], publicKeys: [] };
 export function addressKey(text: string, prefixes: AddressPrefixes): string | null {
   if ((text.length === 66 || text.length === 130) && isHex(text)) {
     const key = fromHex(text);
-    return hasPublicKeySize(key) ? publicKeyKey(key) : null;
+    return ecdsaBackend().isFullyValidPublicKey(key) ? publicKeyKey(key) : null;
   }
+  // lbrycrd ignores white space around an address; lbcd rejects it.
+  if (!/^[0-9a-zA-Z]+$/.test(text)) return null;
   const destination = decodeDestination(text, prefixes);
   return destination && destinationKey(destination);
 }

@@ -47,6 +47,15 @@ describe('addressKey', () => {
     expect(key(toHex(KEY))).toBe(publicKeyKey(KEY));
     expect(addressKey('05'.repeat(33), prefixes)).toBeNull();
     expect(addressKey('nonsense', prefixes)).toBeNull();
+    // The x coordinate 5 is on no point of the curve.
+    expect(addressKey(`02${'05'.padStart(64, '0')}`, prefixes)).toBeNull();
+  });
+
+  it('does not accept white space around an address', () => {
+    for (const address of DESTINATIONS.map(addressOf)) {
+      expect(addressKey(` ${address}`, prefixes)).toBeNull();
+      expect(addressKey(`${address}\n`, prefixes)).toBeNull();
+    }
   });
 
   it('ignores a claim prefix', () => {
