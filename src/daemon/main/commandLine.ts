@@ -249,7 +249,9 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
   while (words.length > 0) {
     const problem = expand(words, START_OPTIONS);
     if (problem !== null) return wrong(problem, ofStart());
-    const word = words[0]!;
+    // `--reflector` has no value; with a value it is lbrynet's abbreviation of `--reflector-servers`.
+    words[0] = words[0]!.replace(/^--reflector=/, '--reflector-servers=');
+    const word = words[0];
     const option = word.split('=', 1)[0]!;
     if (word === '--help') return text(startHelp());
     if (word === '--') {
@@ -258,10 +260,12 @@ function parseStart(words: string[], before: readonly [string, JsonValue][]): Co
         warnings.push(`Command line: the words after '--' are ignored: ${rest.join(' ')}.`);
     } else if (!START_OPTIONS.includes(option)) {
       warnings.push(passOver(words));
-    } else if (SWITCHES.has(word)) {
+    } else if (SWITCHES.has(option)) {
+      if (word !== option) return wrong(`${option} does not accept a value.`, ofStart());
       flags.add(words.shift()!);
-    } else if (word === '--verbose') {
-      flags.add(words.shift()!);
+    } else if (option === '--verbose') {
+      flags.add(option);
+      words.shift();
       // Skips the logger names after `--verbose`. lbrynet takes names of Python loggers there, which this daemon does not
       // have.
       while (words[0] !== undefined && !isOption(words[0])) words.shift();

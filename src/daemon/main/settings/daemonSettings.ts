@@ -18,6 +18,7 @@ import {
   strayServers,
   valueForFile,
   valueOfEnvironment,
+  valueOfFile,
   type SettingRow,
   type SettingValue,
 } from './settingKinds.js';
@@ -181,7 +182,7 @@ export class DaemonSettings implements Settings {
 
   #readFile(): void {
     const warn = this.#warn;
-    let isUpgraded = false;
+    const former = new Set<string>();
     const onDouble = (key: string): void =>
       warn(`The settings file ${this.path} contains '${key}' more than once; the last value is used.`);
     for (const [key, value] of readSettingsFile(this.path, onDouble)) {
@@ -192,10 +193,14 @@ export class DaemonSettings implements Settings {
         this.#strangers.set(key, value);
         continue;
       }
-      isUpgraded ||= row.name !== key;
-      this.#file.set(row.name, cleanFrom(row, value, `Settings file ${this.path}`, warn));
+      // As in lbrynet, the value of a former name replaces that of the present name.
+      if (row.name !== key) former.add(row.name);
+      else if (former.has(key)) continue;
+      const read = valueOfFile(row, value);
+      if (read !== undefined)
+        this.#file.set(row.name, cleanFrom(row, read, `Settings file ${this.path}`, warn));
     }
-    if (isUpgraded) this.#upgrade();
+    if (former.size > 0) this.#upgrade();
   }
 
   /** Renames settings in the file that have names of earlier versions. If the file is not writable, the old names stay. */

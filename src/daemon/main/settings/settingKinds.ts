@@ -84,10 +84,15 @@ function assertRange({ name, range }: SettingRow, number: number): void {
 }
 
 const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i;
+/** As in Python, an underscore may separate two digits. */
+const DIGIT_SEPARATOR = /(?<=[0-9])_(?=[0-9])/g;
 
 function readFloat(value: JsonValue): number {
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'string') return DECIMAL.test(value.trim()) ? Number(value) : NaN;
+  if (typeof value === 'string') {
+    const digits = value.trim().replace(DIGIT_SEPARATOR, '');
+    return DECIMAL.test(digits) ? Number(digits) : NaN;
+  }
   return isJsonNumber(value) ? Number(numberText(value)) : NaN;
 }
 
@@ -226,6 +231,17 @@ export function valueOfEnvironment(row: SettingRow, text: string): JsonValue {
       .map((part) => part.trim())
       .filter((part) => part !== '');
   return text;
+}
+
+/**
+ * Converts a value of the settings file that lbrynet accepts there in another form: a number or null for a toggle, and one
+ * text for a list. Returns undefined for a null that means the default.
+ */
+export function valueOfFile({ kind }: SettingRow, value: JsonValue): JsonValue | undefined {
+  if (kind === 'toggle' && value === null) return false;
+  if (kind === 'toggle' && isJsonNumber(value)) return Number(numberText(value)) !== 0;
+  if (kind === 'texts' && typeof value === 'string') return [value];
+  return value === null && kind !== 'price' && kind !== 'servers' ? undefined : value;
 }
 
 /** Converts a value to the form in the file: servers as `host:port`, numbers as plain numbers. */

@@ -76,6 +76,7 @@ export function readSettingWords(
   const equals = word.indexOf('=');
   const option = equals < 0 ? word : word.slice(0, equals);
   const opposite = rows.find((row) => hasOpposite(row) && oppositeOf(row) === option);
+  if (opposite && equals >= 0) return { problem: `${option} does not accept a value.` };
   if (opposite) return { given: [opposite.name, opposite.kind === 'toggle' ? false : null], isItem: false };
   const row = rows.find((one) => optionOf(one) === option);
   if (row === undefined) {

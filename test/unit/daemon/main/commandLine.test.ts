@@ -103,6 +103,21 @@ describe('start', () => {
     expect(started('--reflector').isReflector).toBe(true);
   });
 
+  it.each([
+    ['--quiet=1', '--quiet does not accept a value.'],
+    ['--with=1', '--with-node does not accept a value.'],
+    ['--no-save-files=1', '--no-save-files does not accept a value.'],
+  ])('refuses a value after %s', (word, problem) => {
+    expect(refusal('start', word)[0]).toBe(problem);
+  });
+
+  it('accepts a value after --verbose, and takes --reflector=… as an abbreviation, as lbrynet', () => {
+    expect(started('--verb=lbry.stream').isVerbose).toBe(true);
+    const { given, isReflector } = started('--reflector=localhost:5566');
+    expect(given.get('reflector_servers')).toEqual(['localhost:5566']);
+    expect(isReflector).toBe(false);
+  });
+
   it('refuses an abbreviation that could mean several options', () => {
     expect(refusal('start', '--download', '1')[0]).toBe(
       "The option '--download' could mean --download-dir, --download-timeout.",

@@ -46,6 +46,36 @@ function open({
   });
 }
 
+describe('forms that lbrynet accepts in the file', () => {
+  it.each([
+    ['use_upnp', '0', false],
+    ['save_files', '1', true],
+    ['use_upnp', 'null', false],
+    ['components_to_skip', 'dht', ['dht']],
+    ['wallets', '', ['default_wallet']],
+    ['jurisdiction', 'null', null],
+    ['allowed_origin', '', ''],
+    ['lbryum_servers', 'null', []],
+    ['download_timeout', '"1_0.5"', 10.5],
+    ['udp_port', '"1_000"', 1000],
+  ])('%s: %s', (name, text, value) => {
+    expect(open({ file: `${name}: ${text}\n` }).value(name)).toEqual(value);
+    expect(warnings).toEqual([]);
+  });
+
+  it('use the value of a former name, in any order', () => {
+    for (const file of [
+      'download_directory: /former\ndownload_dir: /present\n',
+      'download_dir: /present\ndownload_directory: /former\n',
+    ])
+      expect(open({ file }).get('download_dir')).toBe('/former');
+  });
+
+  it.each(['"yes"', '[]', '2020-01-01'])('save_files: %s is refused, because it is ambiguous', (text) => {
+    expect(() => open({ file: `save_files: ${text}\n` })).toThrow("'save_files' must be a true/false value");
+  });
+});
+
 describe('sources', () => {
   it('have priorities: run time, command line, environment, file, default', async () => {
     const sources = {
