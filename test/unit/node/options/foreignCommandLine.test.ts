@@ -65,6 +65,16 @@ describe('a command line of lbcd', () => {
     expect(warnings).toEqual(['Command line: logdir is ignored: use -debuglogfile.']);
   });
 
+  it('may relay non-standard transactions, which no network needs to set', () => {
+    for (const words of [[], ['--regtest']]) {
+      const { options, warnings } = load('--notls', '--relaynonstd', ...words);
+      expect(options.acceptnonstdtxn).toBeUndefined();
+      expect(warnings).toEqual([
+        expect.stringMatching(/^Command line: relaynonstd is ignored: testnet and regtest /),
+      ]);
+    }
+  });
+
   it('may have values in separate words, and short names', () => {
     const { options, warnings } = load(
       ...['-u', 'me', '-P', 'pa ss', '-b', home, '-a', 'one:1', '--addpeer', 'two:2', '-d', 'info'],

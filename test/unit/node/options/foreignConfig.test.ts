@@ -159,7 +159,7 @@ describe('the configuration file of lbcd', () => {
 
   it('maps to existing options', () => {
     const names = new Set<string>(OPTION_ROWS.map((row) => row.name));
-    const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement relaynonstd rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
+    const all = 'addpeer addrindex banduration banthreshold blockmaxweight blocksonly connect externalip listen maxorphantx maxpeers miningaddr minrelaytxfee nobanning nocheckpoints nodnsseed nolisten noonion nopeerbloomfilters norpc onion proxy regtest rejectnonstd rejectreplacement rpclisten rpcmaxclients rpcmaxconcurrentreqs rpcmaxwebsockets rpcpass rpcuser testnet torisolation txindex uacomment upnp whitelist'.split(' '); // prettier-ignore
     const { entries, passedOver } = readLbcdConfig(all.map((name) => `${name}=1`).join('\n'), {
       knows: () => false,
       isList: () => true,
