@@ -6,6 +6,7 @@ NAPI_MODULE_INIT() {
   setProperty(env, exports, "abi", makeNumber(env, kAbi));
   registerDatabase(env, exports);
   registerBlobs(env, exports);
+  registerBlobCopy(env, exports);
   registerFileReads(env, exports);
   registerHeap(env, exports);
   registerHashing(env, exports);

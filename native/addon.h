@@ -6,10 +6,11 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 26;
+constexpr uint32_t kAbi = 27;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerBlobs(napi_env env, napi_value exports);
+void registerBlobCopy(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <string>
+
+#include "fileStamp.h"
 #endif
 
 namespace lbc {
@@ -85,12 +86,8 @@ std::string storeFile(const std::string& temporary, const std::string& path, Spa
                         rename(temporary.c_str(), path.c_str()) == 0;
   if (!isStored) unlink(temporary.c_str());
   struct stat found;
-  char stamp[96] = "";
-  if (isStored && fstat(file, &found) == 0) {
-    const auto nanoseconds = [](const timespec& time) { return 1000000000LL * time.tv_sec + time.tv_nsec; };
-    snprintf(stamp, sizeof stamp, "%llu/%lld/%lld/%lld", static_cast<unsigned long long>(found.st_ino),
-             static_cast<long long>(found.st_size), nanoseconds(found.st_mtim), nanoseconds(found.st_ctim));
-  }
+  std::string stamp;
+  if (isStored && fstat(file, &found) == 0) stamp = fileStamp(found);
   close(file);
   return stamp;
 }

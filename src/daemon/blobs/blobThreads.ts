@@ -1,6 +1,8 @@
 /** Worker threads for blobs. They are started when there is work. Each job goes to the thread with the fewest jobs. */
 import { availableParallelism } from 'node:os';
+import { loadNative } from '../../native/binding.js';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
+import { Slots } from '../base/slots.js';
 import type { CallThread } from '../../threads/callThread.js';
 import { daemonThread } from '../base/threadCalls.js';
 import { blobBuffers } from '../content/blobBuffers.js';
@@ -21,6 +23,10 @@ import type {
 const IDLE_MS = 20_000;
 /** Maximum number of threads. More threads are not faster on common disks. Arbitrary. */
 const MAX_THREADS = 4;
+/** Maximum number of concurrent copies in the thread pool, which has four threads. Arbitrary. */
+const COPIES_AT_ONCE = 3;
+
+const native = loadNative();
 
 /** The hash of one whole file, computed piece by piece in order. */
 export interface FileHash {
@@ -37,6 +43,7 @@ export class BlobThreads {
   #nextFile = 0;
   #idle: Timer | null = null;
   #jobs = 0;
+  readonly #copying = new Slots(COPIES_AT_ONCE);
 
   constructor(
     limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism())),
@@ -51,7 +58,7 @@ export class BlobThreads {
     return this.#threads.length;
   }
 
-  /** Runs a job in a thread. When no jobs have run for some time, the threads end. */
+  /** Runs a job in a thread. When no jobs have run for some time, the threads end and unused buffers are released. */
   async #run(method: string, args: readonly unknown[]): Promise<unknown> {
     this.#begin();
     try {
@@ -67,7 +74,7 @@ export class BlobThreads {
   }
 
   #end(): void {
-    if (--this.#jobs > 0 || this.#threads.length === 0) return;
+    if (--this.#jobs > 0 || (this.#threads.length === 0 && blobBuffers.freeCount === 0)) return;
     this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
 
@@ -94,7 +101,10 @@ export class BlobThreads {
     return this.#start();
   }
 
-  /** Runs `BlobWork.copyTo` in a thread. The file must stay open until the promise settles. */
+  /**
+   * Runs `BlobWork.copyTo` in a thread, or the same work by the addon in the thread pool. The target must stay open until the
+   * promise settles.
+   */
   async copyTo(
     path: string,
     hash: string,
@@ -103,7 +113,40 @@ export class BlobThreads {
     cipher: CipherKey,
     target: CopyTarget,
   ): Promise<BlobCheck> {
+    const stamp = checkedStamp ?? lastCheck?.stamp;
+    if (native?.copyBlob !== undefined && stamp !== undefined) {
+      const table = checkedStamp === null ? lastCheck!.table : null;
+      const length = await this.#copying.run(() => this.#copy(path, stamp, table, cipher, target));
+      if (length !== null && length >= 0) return { kind: 'whole', length, stamp, newTable: null };
+    }
     return (await this.#run('copyTo', [path, hash, checkedStamp, lastCheck, cipher, target])) as BlobCheck;
+  }
+
+  /** See `NativeAddon.copyBlob`. */
+  async #copy(
+    path: string,
+    stamp: FileStamp,
+    table: StoredChunkTable | null,
+    { key, iv }: CipherKey,
+    { fd, position }: CopyTarget,
+  ): Promise<number> {
+    const memory = blobBuffers.take();
+    this.#begin();
+    try {
+      return await native!.copyBlob!(
+        Buffer.from(path),
+        Buffer.from(stamp),
+        table,
+        key,
+        iv,
+        fd,
+        position,
+        memory,
+      );
+    } finally {
+      blobBuffers.giveBack(memory);
+      this.#end();
+    }
   }
 
   /** Runs `BlobWork.encrypt` in a thread. A piece in shared memory is not copied. */
