@@ -404,6 +404,18 @@ export interface NativeAddon {
    * time than one. Absent if the processor does not support it; the caller then uses `node:crypto`.
    */
   sha384Lanes?(messages: readonly Uint8Array[]): Buffer;
+  /**
+   * On another thread, computes digests as `sha384Lanes`, and a chunk table (`chunkTable.ts`) for each message. `keys` are
+   * the keys of the tables (16 bytes each, concatenated). Resolves to the digest and the table of each message, concatenated.
+   * The messages must not change until the promise settles. Absent if `sha384Lanes` is, or if the program does not export
+   * OpenSSL.
+   */
+  digestBlobs?(messages: readonly Uint8Array[], keys: Uint8Array): Promise<Buffer>;
+  /**
+   * Whether chunks of a blob from number `firstChunk` on match its chunk table. Throws a `TypeError` if the table has no codes
+   * for them. Only on Linux, and only if the program exports OpenSSL.
+   */
+  chunksMatch?(table: Uint8Array, firstChunk: number, bytes: Uint8Array): boolean;
   /** Number of bytes from the start of `bytes` in memory to the next page of 4096 bytes. Only on Linux. */
   bytesToPage?(bytes: Uint8Array): number;
   /**

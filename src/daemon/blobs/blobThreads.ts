@@ -8,6 +8,7 @@ import { daemonThread } from '../base/threadCalls.js';
 import { blobBuffers } from '../content/blobBuffers.js';
 import type { StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
+import { canVerifyInPool, verifyInPool } from './blobDigests.js';
 import type {
   BlobCheck,
   CipherKey,
@@ -74,7 +75,7 @@ export class BlobThreads {
   }
 
   #end(): void {
-    if (--this.#jobs > 0 || (this.#threads.length === 0 && blobBuffers.freeCount === 0)) return;
+    if (--this.#jobs > 0) return;
     this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
 
@@ -154,6 +155,11 @@ export class BlobThreads {
     return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;
   }
 
+  /** Whether `verify` starts without a wait for a new thread. */
+  get verifiesAtOnce(): boolean {
+    return this.#threads.length > 0 || canVerifyInPool();
+  }
+
   /** Starts a thread if none runs, for later work. */
   warmUp(): void {
     if (this.#threads.length > 0) return;
@@ -162,8 +168,19 @@ export class BlobThreads {
     this.#end();
   }
 
-  /** Runs `BlobWork.verify` in a thread. Bytes in shared memory are not copied. */
+  /**
+   * Runs `BlobWork.verify` in a thread, or the same work by the addon in the thread pool. Bytes in shared memory are not
+   * copied.
+   */
   async verify(blobs: readonly UnverifiedBlob[]): Promise<readonly (StoredChunkTable | null)[]> {
+    if (canVerifyInPool()) {
+      this.#begin();
+      try {
+        return await verifyInPool(blobs);
+      } finally {
+        this.#end();
+      }
+    }
     return (await this.#run('verify', [blobs])) as readonly (StoredChunkTable | null)[];
   }
 

@@ -31,7 +31,7 @@ interface Waiting {
 
 export class BlobVerifying {
   readonly #files: Pick<BlobFiles, 'isBlob'>;
-  readonly #threads: Pick<BlobThreads, 'verify' | 'count' | 'limit' | 'warmUp'>;
+  readonly #threads: Pick<BlobThreads, 'verify' | 'verifiesAtOnce' | 'limit' | 'warmUp'>;
   readonly #clock: Pick<Clock, 'after' | 'nowMs'>;
   #waiting: Waiting[] = [];
   #groups = 0;
@@ -40,7 +40,7 @@ export class BlobVerifying {
 
   constructor(
     files: Pick<BlobFiles, 'isBlob'>,
-    threads: Pick<BlobThreads, 'verify' | 'count' | 'limit' | 'warmUp'>,
+    threads: Pick<BlobThreads, 'verify' | 'verifiesAtOnce' | 'limit' | 'warmUp'>,
     clock: Pick<Clock, 'after' | 'nowMs'>,
   ) {
     this.#clock = clock;
@@ -52,7 +52,7 @@ export class BlobVerifying {
   async verify(hash: string, blob: BlobBytes): Promise<RightBlob | null> {
     const bytes = bytesOf(blob);
     if (!(blob instanceof Uint8Array) && bytes.length >= THREADED_BYTES) {
-      if (this.#threads.count > 0) {
+      if (this.#threads.verifiesAtOnce) {
         const table = await this.#wait(hash, bytes);
         return table === null ? null : { table };
       }

@@ -26,7 +26,8 @@ type Lanes = (messages: readonly Uint8Array[]) => Buffer;
 
 /** Number of equally long blobs that the addon hashes at the same time. */
 export const HASH_LANES = 4;
-const HASH_BYTES = 48;
+/** Size of a hash in bytes. */
+export const HASH_BYTES = 48;
 const TEST_BYTES = 1000;
 
 let lanes: Lanes | null | undefined;

@@ -7,10 +7,13 @@
  * trustworthy as the database that stores it. If a chunk does not match its table, the hash of the whole blob decides.
  */
 import { createCipheriv, randomBytes, timingSafeEqual, type CipherGCM } from 'node:crypto';
+import { loadNative } from '../../native/binding.js';
+
+const native = loadNative();
 
 /** Size of a verified chunk of a blob. The last chunk of a blob may be shorter. */
 export const CHUNK_BYTES = 64 * 1024;
-const KEY_BYTES = 16;
+export const KEY_BYTES = 16;
 const NONCE_BYTES = 12;
 const CODE_BYTES = 16;
 
@@ -82,6 +85,7 @@ export class ChunkTable {
 
   /** Whether `bytes` match the table. `bytes` must begin at the start of a chunk and end at the end of a chunk or of the blob. */
   matches(firstChunk: number, bytes: Uint8Array): boolean {
+    if (native?.chunksMatch !== undefined) return native.chunksMatch(this.#stored, firstChunk, bytes);
     const key = this.#stored.subarray(0, KEY_BYTES);
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       const chunk = firstChunk + at / CHUNK_BYTES;

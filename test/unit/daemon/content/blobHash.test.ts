@@ -1,16 +1,33 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createCipheriv, createHash, randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
 import { BlobBuffers, blobBuffers } from '../../../../src/daemon/content/blobBuffers.js';
-import { blobHashesOf, MAX_BLOB_BYTES } from '../../../../src/daemon/content/blobHash.js';
+import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { blobHashesOf, HASH_BYTES, MAX_BLOB_BYTES } from '../../../../src/daemon/content/blobHash.js';
+import { CHUNK_BYTES, chunkTableOf, KEY_BYTES } from '../../../../src/daemon/content/chunkTable.js';
 import { IncomingBlob } from '../../../../src/daemon/content/incomingBlob.js';
 import { loadNative } from '../../../../src/native/binding.js';
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha384').update(bytes).digest('hex');
 const native = loadNative();
+
+/** The table of a blob with the key at the start of `keys`, by the definition of GMAC. */
+function tableOf(blob: Uint8Array, keys: Uint8Array): Buffer {
+  const key = keys.subarray(0, KEY_BYTES);
+  const codes: Uint8Array[] = [key];
+  for (let at = 0; at < blob.length; at += CHUNK_BYTES) {
+    const nonce = Buffer.alloc(12);
+    nonce.writeUInt32BE(at / CHUNK_BYTES, 8);
+    const cipher = createCipheriv('aes-128-gcm', key, nonce);
+    cipher.setAAD(blob.subarray(at, at + CHUNK_BYTES));
+    cipher.final();
+    codes.push(cipher.getAuthTag());
+  }
+  return Buffer.concat(codes);
+}
 
 test('several blobs have the hashes that OpenSSL computes for each, whatever their lengths', () => {
   const lengths = [...Array(300).keys()].map(() => randomInt(2) * randomInt(130) + 128 * randomInt(3));
@@ -70,3 +87,61 @@ test.skipIf(native?.storeFile === undefined)('a file is stored with direct I/O, 
     rmSync(folder, { recursive: true });
   }
 });
+
+test.skipIf(native?.digestBlobs === undefined)(
+  'a thread of the pool computes hashes and chunk tables',
+  async () => {
+    for (const length of [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 17]) {
+      const blobs = Array.from({ length: 1 + randomInt(4) }, () => randomBytes(length));
+      const keys = randomBytes(blobs.length * KEY_BYTES);
+      const found = await native!.digestBlobs!(blobs, keys);
+      const stride = found.length / blobs.length;
+      for (const [at, blob] of blobs.entries()) {
+        const own = found.subarray(at * stride, (at + 1) * stride);
+        expect(own.toString('hex', 0, HASH_BYTES)).toBe(hashOf(blob));
+        expect(own.subarray(HASH_BYTES).equals(tableOf(blob, keys.subarray(at * KEY_BYTES)))).toBe(true);
+      }
+    }
+    expect(() => native!.digestBlobs!([randomBytes(1)], randomBytes(KEY_BYTES - 1))).toThrow('16 bytes');
+    expect(() => native!.digestBlobs!([], randomBytes(0))).toThrow('one to four');
+  },
+);
+
+test('blobs of several sizes are verified together, and those with another hash get no table', async () => {
+  const blobs = Array.from({ length: 12 }, (_, at) => {
+    const bytes = randomBytes([70_000, 5, 130_000][at % 3]!);
+    return { hash: at % 4 === 1 ? hashOf(Buffer.from('other')) : hashOf(bytes), bytes };
+  });
+  const threads = new BlobThreads(1);
+  const tables = await threads.verify(blobs);
+  await threads.close();
+  for (const [at, { bytes }] of blobs.entries()) {
+    const table = tables[at]!;
+    if (at % 4 === 1) expect(table).toBeNull();
+    else expect(tableOf(bytes, table!.subarray(0, KEY_BYTES)).equals(table!)).toBe(true);
+  }
+});
+
+test.skipIf(native?.chunksMatch === undefined)(
+  'the addon finds each changed bit of a table or of its chunks',
+  () => {
+    const blob = randomBytes(3 * CHUNK_BYTES + 100);
+    const table = chunkTableOf(blob);
+    expect(native!.chunksMatch!(table, 0, blob)).toBe(true);
+    for (const chunk of [0, 1, 2, 3]) {
+      const bytes = Buffer.from(blob.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES));
+      expect(native!.chunksMatch!(table, chunk, bytes)).toBe(true);
+      expect(native!.chunksMatch!(table, (chunk + 1) % 4, bytes)).toBe(false);
+      bytes[randomInt(bytes.length)]! ^= 1 << randomInt(8);
+      expect(native!.chunksMatch!(table, chunk, bytes)).toBe(false);
+    }
+    for (let at = 0; at < table.length; at++) {
+      const changed = Buffer.from(table);
+      changed[at]! ^= 1 << randomInt(8);
+      expect(native!.chunksMatch!(changed, 0, blob)).toBe(false);
+    }
+    expect(() => native!.chunksMatch!(table, 4, randomBytes(1))).toThrow('no codes');
+    expect(() => native!.chunksMatch!(table.subarray(1), 3, randomBytes(1))).toThrow('no codes');
+    expect(() => native!.chunksMatch!(new Uint8Array(3), 0, new Uint8Array(0))).toThrow('no codes');
+  },
+);
