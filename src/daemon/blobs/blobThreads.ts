@@ -24,8 +24,11 @@ import type {
 const IDLE_MS = 20_000;
 /** Maximum number of threads. More threads are not faster on common disks. Arbitrary. */
 const MAX_THREADS = 4;
-/** Maximum number of concurrent copies in the thread pool, which has four threads. Arbitrary. */
-const COPIES_AT_ONCE = 3;
+/**
+ * Maximum number of concurrent copies in the thread pool, which has four threads. Copies into one file wait for each other,
+ * and waiting threads keep processors busy. Arbitrary.
+ */
+const COPIES_AT_ONCE = Math.min(3, Math.max(2, availableParallelism()));
 
 const native = loadNative();
 
