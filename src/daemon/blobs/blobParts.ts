@@ -93,11 +93,18 @@ export class BlobParts {
 
   /** Verifies whole chunks, skipping chunks that are verified already. Returns whether all match. */
   #areRight(firstChunk: number, bytes: Uint8Array): boolean {
-    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-      const chunk = firstChunk + at / CHUNK_BYTES;
-      if (this.#verified.has(chunk)) continue;
-      if (!this.#chunks!.matches(chunk, bytes.subarray(at, at + CHUNK_BYTES))) return false;
-      this.#verified.add(chunk);
+    const last = firstChunk + Math.ceil(bytes.length / CHUNK_BYTES);
+    for (let from = firstChunk; from < last;) {
+      if (this.#verified.has(from)) {
+        from++;
+        continue;
+      }
+      // One call for several chunks takes less time than one call for each.
+      let to = from + 1;
+      while (to < last && !this.#verified.has(to)) to++;
+      const part = bytes.subarray((from - firstChunk) * CHUNK_BYTES, (to - firstChunk) * CHUNK_BYTES);
+      if (!this.#chunks!.matches(from, part)) return false;
+      for (; from < to; from++) this.#verified.add(from);
     }
     if (this.#verified.size * CHUNK_BYTES >= this.lengthBytes) {
       this.#chunks = null;

@@ -171,13 +171,14 @@ export class BlobServer {
       for (let at = 0; at < blob.lengthBytes; at += size) {
         const piece = await next;
         [buffer, other] = [other, buffer];
+        const sending = this.#sendPiece(served, piece);
         if (at + size < blob.lengthBytes) {
           next = blob.read(at + size, size, buffer);
           // The read of the next piece may fail while the current piece is being sent; the error is handled at the next
           // await.
           next.catch(() => undefined);
         }
-        if (!(await this.#sendPiece(served, piece))) return false;
+        if (!(await sending)) return false;
       }
       return true;
     } finally {

@@ -3,8 +3,11 @@
  * grows.
  */
 
-/** Maximum and minimum size of a piece in bytes. Arbitrary. */
-const MAX_PIECE_BYTES = 512 * 1024;
+/**
+ * Maximum and minimum size of a piece in bytes. Two pieces of the maximum size stay in the cache of a processor core.
+ * Arbitrary.
+ */
+const MAX_PIECE_BYTES = 128 * 1024;
 const MIN_PIECE_BYTES = 16 * 1024;
 /** Maximum memory in bytes for the buffers of all transfers. Above it, smaller pieces are used. Arbitrary. */
 const BUDGET_BYTES = 4 * 1024 * 1024;

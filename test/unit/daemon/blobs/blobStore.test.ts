@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canVerifyInPool } from '../../../../src/daemon/blobs/blobDigests.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { DiskSpace } from '../../../../src/daemon/blobs/diskSpace.js';
 import { makeStream } from '../../../../src/daemon/blobs/makeStream.js';
@@ -115,15 +116,15 @@ describe('BlobStore', () => {
     expect([...folder.store.finished].sort()).toEqual(hashes.slice(0, 2).sort());
   });
 
-  it('lets a running thread verify and write a received blob, whose memory comes back', async () => {
+  it('verifies and writes a received blob on other threads, and its memory comes back', async () => {
     const own = new ContentFolder(new BlobThreads(2));
     await own.open();
     try {
       const bytes = randomBytes(300_000);
       const hash = blobHashOf(bytes);
-      // Without a running thread the call starts one, and the blob does not wait for it.
+      // If the thread pool cannot verify blobs, the call starts a thread, and the blob does not wait for it.
       expect(await own.store.receive(hash, receivedBlob(randomBytes(300_000)))).toBe(false);
-      expect(own.threads.count).toBe(1);
+      expect(own.threads.count).toBe(canVerifyInPool() ? 0 : 1);
       const wrong = receivedBlob(randomBytes(300_000));
       expect(await own.store.receive(hash, wrong)).toBe(false);
       expect(wrong.bytes.length).toBe(300_000);
