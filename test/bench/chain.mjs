@@ -53,7 +53,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-/** Ticks a second in which /proc counts processor time: the same on every Linux. */
+/** Ticks per second of the processor times in /proc. Linux uses 100 on every architecture of Node.js. */
 const TICKS = 100;
 const POLL_MS = 50;
 const MB = 1 << 20;
@@ -140,7 +140,7 @@ const statOf = (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at
 const cpuOf = (pid) => (statOf(pid)[11] + statOf(pid)[12]) / TICKS;
 const childrenCpu = () => (statOf('self')[13] + statOf('self')[14]) / TICKS;
 
-/** Starts the program. `peakMb()` returns the kernel's count of its peak memory, the last one that was read while it ran. */
+/** Starts the program. `peakMb()` returns its peak resident memory, as the kernel reported it at the last poll. */
 function start(of, more) {
   const child = spawn(of.program, [...of.args, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -254,7 +254,7 @@ async function importLast(of, what, part, blocks) {
   await node.ended;
 }
 
-/** A claim of the chain's last blocks that nothing has spent since, as the calls want it. */
+/** Returns the arguments of calls for an unspent claim of the latest blocks. */
 function findClaim() {
   for (let n = offsets.length - 2; n > 0; n--) {
     const bytes = Buffer.alloc(offsets[n + 1] - offsets[n]);
@@ -299,8 +299,8 @@ async function timeCalls(of, node) {
 }
 
 /**
- * The start after the kill, with the last part given again, since lbrycrd loses blocks whose index was not on disk. lbrycrd may
- * refuse to start; then its own advice is followed, and counts.
+ * Starts the program after the kill and passes the last part again, because lbrycrd loses blocks whose index was not on disk. If
+ * lbrycrd refuses to start, the advice in its message is followed, and this time is included.
  */
 async function startKilled(of) {
   const again = `-loadblock=${join(work, 'part.dat')}`;
@@ -334,13 +334,13 @@ async function restarts(of) {
   await timeCalls(of, node);
   await node.rpc('stop');
   await node.ended;
-  // Before the kill a part of the caches was not on the disk.
+  // The size that was recorded before the kill lacks rows that were only in memory then.
   console.log(`${of.name} after the last clean stop: ${noteDisk(of)}`);
 }
 
 /**
- * Connects all blocks of the block files again. The scripts of all blocks but the last are assumed valid: regtest's blocks are
- * a second apart, so that without `-assumevaliddepth` more than a million blocks would have to follow.
+ * Reconnects all blocks from the block files. Scripts are assumed valid except those of the last block. Blocks of regtest are one
+ * second apart, so without `-assumevaliddepth` the assumed-valid block would need more than a million blocks after it.
  */
 async function connectAssumed(of) {
   if (of !== ours && !knowsDepth)

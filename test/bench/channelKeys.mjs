@@ -129,7 +129,7 @@ async function run(count) {
     }
     const search = async (rest) => {
       const all = [];
-      // Another number each time, so that no answer is remembered.
+      // A different limit for each call, so that no answer comes from the cache.
       for (let n = 1; n <= ROTATIONS; n++)
         all.push(
           (await timed(() => node.rpc('searchclaims', [{ order_by: 'height', limit: n, ...rest }])))[0],

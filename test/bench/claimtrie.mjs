@@ -33,18 +33,18 @@ const option = (name, fallback) => {
   return at < 0 ? fallback : args[at + 1];
 };
 const sizes = option('sizes', '50000,500000,5000000').split(',').map(Number);
-/** Operations of a block, as the goal has it. */
+/** Number of claim operations in a measured block. */
 const OPERATIONS = 200;
-/** Up to here it grows by blocks of that many, beyond by blocks of five times as many. */
+/** Up to this number of names the trie grows by blocks of this number of claims, above it by blocks of five times as many. */
 const GROWN_BY_SMALL = 50_000;
-/** Blocks that are measured at each size, and those of a turn. */
+/** Number of measured blocks for each size, and number of blocks in a turn. */
 const MEASURED = 300;
 const TURN = 30;
-/** Table files that stay as they are for so long are done with. */
+/** If no table file has changed for this time, the merges of the database are finished. */
 const QUIET_MS = 2000;
-/** Names by which a kept trie may have outgrown its size. Arbitrary: some measurements. */
+/** Number of names by which a kept trie may exceed its size. Arbitrary, enough for several measurements. */
 const GROWN_BY_MEASURING = 500_000;
-/** Committed rows are brought to disk when they are this many bytes. */
+/** Committed rows are flushed when they take this many bytes. */
 const DIRTY_BYTES = 64 << 20;
 /** Default sizes of a node. */
 const DATABASE_CACHE_BYTES = 32 << 20;
@@ -75,7 +75,7 @@ const SYLLABLES =
   'ba be bi bo da de di do fa fi ga go ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe pi po ra re ri ro sa se si so ta te ti to va ve vi vo za zo'.split(
     ' ',
   );
-/** A name that reads like one: words of syllables with a dash now and then, some with a number. */
+/** A name like those of users: syllables with an occasional dash, and sometimes a number. */
 function nameOf(number) {
   const bytes = hash(`name ${number}`);
   let name = number % 5 === 0 ? '@' : '';
@@ -192,7 +192,7 @@ async function grow(to) {
   return (performance.now() - began) / 1000;
 }
 
-/** The next `count` blocks: what each took, and what bringing rows to disk took meanwhile, with `ends` all of them. */
+/** Connects the next `count` blocks. Returns the time of each and of the flushes. `ends`: also flushes the remaining rows. */
 async function measureBlocks(count, ends) {
   const times = [];
   const flushedBefore = flushMs;
@@ -223,7 +223,7 @@ async function merged() {
   for (let before = ''; before !== store.tableStats(); await sleep(QUIET_MS)) before = store.tableStats();
 }
 
-/** Measures this trie and, in turns with it, that of the process `other`, if it is not null. */
+/** Measures this trie. If `other` is not null, measures the trie of that process in turns with this one. */
 async function measure(other) {
   await merged();
   const [own, others] = [[], []];
@@ -246,7 +246,7 @@ function figuresOf(turns) {
   };
 }
 
-/** Wakes the other process for one turn. It freezes this one meanwhile. */
+/** Resumes the other process for one turn. This process is stopped meanwhile. */
 async function theirTurn(other, ends) {
   other.kill('SIGCONT');
   const answer = once(other, 'message');
@@ -256,7 +256,7 @@ async function theirTurn(other, ends) {
   return turn;
 }
 
-/** A process with a trie of the first size, frozen until its turn comes. */
+/** Starts a process with a trie of the first size. It is stopped except during its turns. */
 async function startOther() {
   const other = fork(fileURLToPath(import.meta.url), ['--sizes', String(sizes[0]), '--other']);
   await once(other, 'message');
@@ -264,7 +264,7 @@ async function startOther() {
   return other;
 }
 
-/** What that process does: everything but to speak for itself. */
+/** Runs in that process: grows a trie, and measures a turn of blocks for each message of the parent, which is stopped meanwhile. */
 async function beOther() {
   await grow(sizes[0]);
   await merged();
@@ -288,7 +288,7 @@ function filesBytes() {
   return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 }
 
-/** Bytes by kind of row once nothing is left to be merged. */
+/** Bytes on disk by kind of row, after all merges. */
 async function diskSizes() {
   await store.compact();
   const sizes = {};
@@ -311,7 +311,7 @@ const fromJson = (_, value) => {
   return typeof value?.hex === 'string' ? Buffer.from(value.hex, 'hex') : value;
 };
 
-/** Goes on where an earlier run left a kept folder. */
+/** Continues with a kept folder of an earlier run. */
 function resume() {
   if (!existsSync(stateFile)) return;
   const state = JSON.parse(readFileSync(stateFile, 'utf8'), fromJson);

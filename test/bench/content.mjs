@@ -35,16 +35,16 @@ const MANY_PEERS = 100;
 /** Pause of a peer of `MANY_PEERS` after each read, in milliseconds. */
 const PAUSE_MS = 200;
 const SEEKS = 30;
-/** Number of files whose first byte is requested after the first file of the run, and their size. */
+/** Number of further files whose first byte is requested, and their size. The first file of the run is not one of them. */
 const OPENED = 9;
 const OPENED_MIB = 8;
-/** Every daemon gets the same question at this distance. */
+/** Interval of the API calls to each daemon. */
 const PROBE_MS = 3;
 const P99_LIMIT_MS = 50;
 
 const lbcnet = [process.execPath, join(dirname(fileURLToPath(import.meta.url)), '../../dist/bin/lbcnet.js')];
 
-/** `least`: the ratio of rates that is wanted; `most`: of times or memory, ours to lbrynet's. */
+/** Results. `least`: lower limit for a rate; `most`: upper limit for a time or for memory, as the ratio of ours to lbrynet's. */
 const rows = [];
 const note = (row) => {
   rows.push(row);
@@ -55,7 +55,7 @@ function median(values) {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
 }
 
-/** Runs a task of a side; its seconds, and those of the processor in all processes of `sides`. */
+/** Runs a task on a side. Returns its seconds, and the processor time of all processes of `sides`. */
 async function timed(sides, task) {
   const before = sides.map(({ process: { pid } }) => processorSeconds(pid));
   const { seconds, ...rest } = await task();
@@ -82,7 +82,7 @@ async function startSide({ make }, folder) {
   return { side, port };
 }
 
-/** Making, transferring and saving, by parts of either program in processes of their own. */
+/** Measures creating, transferring and saving a stream, with components of either program in separate processes. */
 async function withSides(base) {
   const path = join(base, 'film.bin');
   makeFile(path);
@@ -95,7 +95,7 @@ async function withSides(base) {
     // The last blob of a file is short.
     const hashes = made.blobs.slice(0, Math.floor((FILE_MIB * MIB) / (BLOB_BYTES - 1)));
     if (STAGES.includes('transfer'))
-      // A new process has verified no blob yet; the one that made them has.
+      // The process that created the blobs has verified them. A new process has verified none.
       for (const run of ['again', 'first']) {
         if (run === 'first' && kind.name === 'ours') {
           await server.close();
@@ -160,7 +160,7 @@ async function fromSlowPeers(base, folder, hashes) {
   return out;
 }
 
-/** Milliseconds of calls to the API while a task runs; the 99th percentile. */
+/** The 99th percentile of the times of API calls in milliseconds, measured while a task runs. */
 async function whileAsking(daemon, task) {
   let isRunning = true;
   const took = [];
@@ -185,7 +185,7 @@ async function whileAsking(daemon, task) {
 
 const api = (name, p99) => note({ name: `API p99: ${name}`, unit: 'ms', ours: p99, most: P99_LIMIT_MS });
 
-/** Milliseconds until the first byte of a range comes, and the connection's end. */
+/** Milliseconds until the first byte of a range arrives. Then the connection is closed. */
 async function firstByte(url, from) {
   const since = performance.now();
   const response = await fetch(url, { headers: { range: `bytes=${from}-` } });
@@ -197,7 +197,7 @@ async function firstByte(url, from) {
   return took;
 }
 
-/** The start of a daemon on a folder with many files, and what it plays of the large one. */
+/** Measures the start of a daemon on a folder with many files, and the playback of the large file. */
 async function startMany(command, folder, hubPort, { large, opened }, isOurs) {
   const media = await freePort();
   const settings = {
@@ -207,7 +207,7 @@ async function startMany(command, folder, hubPort, { large, opened }, isOurs) {
     tracker_servers: [],
     save_files: false,
   };
-  // The first start makes a wallet.
+  // The first start creates a wallet, which is not part of the measured start.
   const first = new Daemon(command, folder, await freePort(), hubPort, settings);
   await first.up();
   await first.stop();
@@ -299,7 +299,7 @@ async function seedToMany(command, base, hubPort, isOurs) {
   const { blobs } = await side.call('create', path);
   await side.close();
   if (!isOurs) {
-    // lbry-sdk's parts put blobs into the folder itself.
+    // lbry-sdk's components store blobs directly in the folder, its daemon in `blobfiles`.
     mkdirSync(join(data, 'blobfiles'), { recursive: true });
     for (const hash of blobs) cpSync(join(data, hash), join(data, 'blobfiles', hash));
   }
@@ -339,7 +339,7 @@ async function seeding(base, hubPort) {
 
 const completed = async (daemon) => (await daemon.call('file_list')).items[0]?.completed === true;
 
-/** How two daemons answer while one publishes and seeds, and the other downloads and saves. */
+/** Measures the API of two daemons, while one publishes and seeds and the other one downloads and saves. */
 async function askingWhileBusy(base, node, hubPort) {
   const path = join(base, 'published.bin');
   makeFile(path);
@@ -397,7 +397,7 @@ async function askingWhileBusy(base, node, hubPort) {
 const shown = (value) =>
   value === undefined ? '-' : value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
 
-/** The limit of a row as text, and whether the row exceeds it. */
+/** The limit of a row as text, and whether the row misses it. */
 function judged({ ours: mine, theirs, goal, least, most }) {
   if (least !== undefined) return [`at least ${least}`, mine < least];
   if (most !== undefined) return [`at most ${most}`, mine > most];

@@ -23,7 +23,7 @@ function claimValue(sdHash, name, sizeBytes) {
   return Buffer.from(encodeClaim({ channelId: null, signature: null, claim }).toString('hex'));
 }
 
-/** Ties a stream to a claim of its own, as if it had been resolved. */
+/** Adds a claim with a random outpoint to a stream, as if the claim had been resolved. */
 function addClaim(database, streamHash, sdHash, name, sizeBytes) {
   const outpoint = `${randomBytes(32).toString('hex')}:0`;
   database
@@ -57,8 +57,8 @@ function smallStream(n) {
 }
 
 /**
- * Adds files to a folder whose database is there already, and a claim for each stream that has none. `sizeOf` gives the bytes
- * of the file of such a stream by its name.
+ * Adds files to a folder that already has a database, and a claim to each stream without one. `sizeOf` returns the size of the
+ * file of such a stream by its name.
  */
 export async function addFiles(folder, count, sizeOf) {
   const database = (await loadSqlite()).open(join(folder, 'lbrynet.sqlite'));

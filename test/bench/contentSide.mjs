@@ -24,14 +24,14 @@ export const BLOB_BYTES = 2_097_152;
 export const MIB = 1024 * 1024;
 /** Number of blobs that are requested ahead. */
 const BLOBS_AHEAD = 8;
-/** Ticks a second of the system's clock, in which /proc counts processor time. */
+/** Ticks per second of the processor times in /proc. */
 const TICKS_A_SECOND = 100;
 
 const log = { info: () => undefined, warn: console.error };
 const rate = (bytesPerSecond) => new RateLimiter(systemClock, () => bytesPerSecond);
 const bandwidth = new Bandwidth(systemClock, () => true);
 
-/** Our side in this process. */
+/** The blob store and blob server of lbcnet, and a client for other peers. */
 class OurPeer {
   constructor(folder) {
     this.folder = folder;
@@ -148,7 +148,7 @@ class OurPeer {
   }
 }
 
-/** A side as the bench sees it. */
+/** A side in another process, with the methods that the benchmark calls. */
 export class Side {
   constructor(command, args) {
     this.process = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -176,7 +176,7 @@ export class Side {
   }
 }
 
-/** Seconds of the processor that a process took so far, all its threads together. */
+/** Processor time of a process in seconds, all threads together. */
 export function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')

@@ -17,7 +17,7 @@ const OUTPUTS_A_TRANSACTION = 250;
 const TRANSACTIONS_A_BLOCK = 40;
 const MATURITY = 101;
 
-/** Ids as answers print them. */
+/** The printed form of an id. */
 const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
 
 function spend(hash, outputs) {
@@ -31,7 +31,7 @@ function spend(hash, outputs) {
   };
 }
 
-/** Coinbases that can be spent: the ids of their transactions, in wire order. */
+/** Mines spendable coinbases. Returns the ids of their transactions in wire order. */
 async function makeCoins(rpc, count) {
   const hashes = await rpc('generatetoaddress', [count, encodeDestination(OPEN, prefixes)]);
   await rpc('generatetoaddress', [MATURITY, encodeDestination(destination('none'), prefixes)]);
@@ -43,7 +43,7 @@ async function makeCoins(rpc, count) {
   return coins;
 }
 
-/** Sends outputs, so many a transaction, and mines them. Answers the ids of their transactions, in wire order. */
+/** Sends transactions with many outputs each, and mines them. Returns the ids of the transactions in wire order. */
 export class OutputMaker {
   constructor(rpc, coins) {
     this.rpc = rpc;
@@ -56,7 +56,7 @@ export class OutputMaker {
     return new OutputMaker(rpc, await makeCoins(rpc, transactions));
   }
 
-  /** Sends one transaction with outputs of these prefixes; answers its id, in wire order. */
+  /** Sends one transaction with one output for each prefix. Returns its id in wire order. */
   async send(prefixes, firstAmountSat = 100_000n, payeeOf = (n) => destination(n % 1000)) {
     const tx = spend(
       this.coins[this.next++],
@@ -73,7 +73,10 @@ export class OutputMaker {
     await this.rpc('generatetoaddress', [1, this.elsewhere]);
   }
 
-  /** `outputs`: script prefixes; each pays a little more than the one before to one of a thousand addresses, or to `payee`. */
+  /**
+   * `outputs`: script prefixes. Each output has a slightly higher amount than the previous one, and pays to one of a thousand
+   * addresses or to `payee`.
+   */
   async make(
     outputs,
     outputsATransaction = OUTPUTS_A_TRANSACTION,
@@ -111,10 +114,10 @@ export const claimIdsOf = (txids, count) =>
     claimIdOf(txids[Math.floor(n / OUTPUTS_A_TRANSACTION)], n % OUTPUTS_A_TRANSACTION),
   );
 
-/** What the node is asked for: the names, and claims and transactions of the first, as answers print them. */
+/** Makes the names. Returns the names, and claims and transactions of the first name in printed form. */
 export async function makeCrowdedNames(rpc) {
   const maker = await OutputMaker.start(rpc, 400);
-  // One claim alone first: it stays the best, with the supports.
+  // The first claim gets the supports later, so it remains the best one.
   const first = await maker.make(claimPrefixes('crowd', 1));
   const crowd = await maker.make(claimPrefixes('crowd', 5000));
   const ids = claimIdsOf(crowd, 5000);

@@ -18,11 +18,11 @@ export const SKIPPED = [
   'hash_announcer',
 ];
 
-/** A start that takes longer has failed: lbrynet does not say so. */
+/** A start that takes longer counts as failed, because lbrynet does not report failures. */
 const START_MS = 180_000;
 
 export class Daemon {
-  /** `more` are settings beside the usual ones. */
+  /** `more`: settings in addition to the usual ones. */
   constructor(command, folder, port, hubPort, more = {}) {
     this.port = port;
     const settings = {
@@ -65,7 +65,7 @@ export class Daemon {
     return result;
   }
 
-  /** Seconds from the start until every part runs. Throws where one does not start. */
+  /** Seconds from the start until all components run. Throws if a component fails. */
   async up() {
     for (;;) {
       const status = await this.call('status').catch(() => null);

@@ -15,13 +15,13 @@ const { formatTransaction, txid } = await dist('primitives/transaction.js');
 const { scriptForDestination } = await dist('script/standard.js');
 
 const PIECE_BYTES = 4 << 20;
-/** Ten years for a million blocks: the last one is not from the future. */
+/** A million blocks take eight years, so the last block is not in the future. */
 const SPACING_SEC = 250;
 const NONCE_OFFSET = 108;
-/** Payees: the coinbases of the chain pay to so many addresses in turn. */
+/** Number of addresses to which the coinbases pay in turn. */
 const PAYEES = 1000;
 
-/** Nodes take it with `-maxtipage` of at least the age of its tip. */
+/** Nodes need a `-maxtipage` of at least the age of the tip. Otherwise they remain in the initial download. */
 export async function writeEmptyChain(file, blocks) {
   const { genesis, magic, powLimit, powLimitBits, segwitHeight, subsidyLevelInterval } = regtestParams;
   const native = loadNative();

@@ -62,7 +62,7 @@ const text = (value) =>
   Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3);
 const print = (what, goal, measured) => console.log(`| ${what} | ${goal} | ${measured} |`);
 
-/** Milliseconds that a process has worked, and its resident bytes. */
+/** Processor time of a process in milliseconds, and its resident memory in bytes. */
 function usageOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
@@ -72,7 +72,7 @@ function usageOf(pid) {
   };
 }
 
-/** The same time to the nanosecond: what each thread of the process has worked. */
+/** Processor time of all threads of a process in milliseconds, with a resolution of nanoseconds. */
 function workedMs(pid) {
   const spans = readdirSync(`/proc/${pid}/task`).map((thread) =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
@@ -81,7 +81,7 @@ function workedMs(pid) {
 }
 
 let visitors = 0;
-/** A node with an explorer that takes the word of a proxy on this machine, so that each request is another visitor's. */
+/** Starts a node whose explorer trusts X-Forwarded-For from this machine, so that each request can have another address. */
 async function startNode(more = [], options = {}) {
   const own = ['-explorer', '-explorerport=0', '-explorerproxy=127.0.0.1', '-metrics', '-listen=0'];
   const node = await startRegtest({ args: [...own, ...more], ...options });
@@ -98,7 +98,7 @@ async function startNode(more = [], options = {}) {
   const msOf = async (method, params) =>
     (await timedCall(node.rpcPort, `${username}:${password}`, method, params)).ms;
   const metric = async (name) => {
-    // Counters reach the node's thread once a second.
+    // The explorer's thread sends its counters to the main thread once a second.
     await sleep(1500);
     const answer = await fetch(`http://127.0.0.1:${node.rpcPort}/metrics`);
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await answer.text())?.[1]);
@@ -106,7 +106,7 @@ async function startNode(more = [], options = {}) {
   return { node, port, base, ask, metric, msOf, rpc: (method, params = []) => node.rpc(method, params) };
 }
 
-/** Bytes as they go over the wire: packed body and headers. */
+/** Number of transferred bytes: compressed body and headers. */
 async function wireBytes(site, path) {
   const answer = await site.ask(path);
   const head = Object.entries(answer.headers).reduce(
@@ -123,7 +123,7 @@ async function visit(site) {
   for (const path of new Set(found)) parts.push(await wireBytes(site, path));
   const foreign = [...home.body.matchAll(/<(?:link|script|img)[^>]*(?:src|href)="(https?:[^"]+)"/g)].length;
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  // The fifth request is that of the live socket.
+  // The fifth request opens the WebSocket.
   print(
     'first visit of the home page',
     '≤ 45 kB, 5 requests, 0 other hosts',
@@ -143,7 +143,7 @@ async function visit(site) {
   }
 }
 
-/** A node with a chain of so many blocks, whose indexes are complete. */
+/** Starts a node with a chain of this number of blocks and complete indexes. */
 async function nodeOf(folder, blocks) {
   const file = join(folder, `${blocks}.dat`);
   await writeEmptyChain(file, blocks);
@@ -207,7 +207,7 @@ async function longChain() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Every page of a crowded name that its links lead to. */
+/** All pages of a name with many claims, found by following the links from `first`. */
 async function pagesOf(site, first) {
   const seen = new Set();
   const found = [];
@@ -239,13 +239,16 @@ async function crowd(site, reference) {
     '≤ 15 kB',
     `${(largest.gzip / 1000).toFixed(1)} kB (${largest.path.slice(0, 60)})`,
   );
-  // One block after the other, so that no cache of pages has an answer.
+  // Each request follows a new block, so that no cache has the page.
   await measureCrowd({ site, copy, maker, pages, txid, isChanging: false });
   await measureCrowd({ site, copy, maker, pages, txid, isChanging: true });
   await copy?.stop();
 }
 
-/** Milliseconds after a block. Without `isChanging` the blocks do not change the name; else each has another claim of it. */
+/**
+ * Measures milliseconds of requests after a block. With `isChanging`, each block has a new claim of the name; otherwise the
+ * blocks do not change the name.
+ */
 async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
   const kinds = new Map(pages.map(({ path }) => [path.replace(/=[^&]*/g, ''), path]));
   const times = { pages: new Map(), own: [], reference: [], tx: [], txAgain: [], their: [], theirAgain: [] };
@@ -254,7 +257,7 @@ async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
     if (isChanging) await maker.send([claimPrefixes('crowd', 6000 + n).at(-1)], 1000n);
     await maker.mine();
     await copy?.follow(site);
-    // A visitor's page asks for itself up to 1.5 seconds after the block.
+    // An open page reloads itself up to 1.5 seconds after the block.
     if (isChanging) await sleep(200);
     for (const path of kinds.values())
       times.pages.set(path, [...(times.pages.get(path) ?? []), (await site.ask(path)).ms]);
@@ -288,7 +291,7 @@ async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
   );
 }
 
-/** Latencies of a light call, one after the other, until `isOver`. */
+/** Measures the times of a cheap call, one call after the other, until `isOver` returns true. */
 async function pinging(site, isOver) {
   const times = [];
   while (!isOver()) {
@@ -352,7 +355,7 @@ async function viewers(site) {
   );
 }
 
-/** Milliseconds in which a new node takes the whole chain of another one, while so many connections ask for pages. */
+/** Milliseconds in which a new node syncs from another node, while this number of connections requests pages. */
 async function importing(source, height, connections) {
   const site = await startNode(['-supportdelay=proportional']);
   const flood = connections > 0 ? child('explorerFlood.mjs', site.port, connections) : null;
@@ -410,7 +413,7 @@ async function idle() {
     ]) {
       const node = await startRegtest({ args: ['-listen=0', ...indexes, ...more] });
       await node.rpc('generatetoaddress', [200, ADDRESS]);
-      // The garbage of the start is collected, in each thread, when nothing was done for some seconds.
+      // Each thread collects the garbage of its start after some idle seconds.
       await sleep(20_000);
       const before = workedMs(node.pid);
       await sleep(10_000);
@@ -458,8 +461,8 @@ async function takeover(site) {
 }
 
 /**
- * First paint of the home page in Chromium, as it is and on a slow machine with a slow network, beside a page of one line with the
- * same headers: the browser alone takes that time.
+ * Measures the first paint of the home page in Chromium, at full speed and with a slow processor and network, beside a page of
+ * one line with the same headers, which shows the time of the browser itself.
  */
 async function paint(site) {
   const program = process.env.CHROMIUM ?? '/usr/bin/chromium';

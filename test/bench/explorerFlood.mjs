@@ -10,7 +10,7 @@ const statuses = {};
 let next = 0;
 let isOver = false;
 
-/** Addresses of the same block of documentation (RFC 5737) and others, so that no limit of one visitor holds. */
+/** A different address for each request, so that the limits for one visitor do not apply. */
 const visitor = (n) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 const PATHS = ['/', '/blocks', '/names', '/block/tip', '/upcoming'];
 

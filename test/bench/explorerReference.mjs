@@ -13,8 +13,8 @@ const AUTH = 'bench:bench';
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends a request over a kept connection. Answers its status, headers and body, and the milliseconds until the last byte: the
- * client's work on the body is not part of them.
+ * Sends a request over a kept connection. Returns status, headers and body, and the milliseconds until the last byte. The time
+ * does not include the processing of the body.
  */
 export function timedRequest(options, body = '') {
   return new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export function timedRequest(options, body = '') {
       });
     });
     call.on('error', (error) => {
-      // An idle connection was closed while the request was sent. A browser sends it again, too.
+      // The server closed the idle connection while the request was sent. Browsers repeat such a request too.
       if (call.reusedSocket && error.code === 'ECONNRESET') timedRequest(options, body).then(resolve, reject);
       else reject(error);
     });
@@ -36,7 +36,7 @@ export function timedRequest(options, body = '') {
   });
 }
 
-/** Calls a method at `port`. Answers its result, and the milliseconds until the last byte. */
+/** Calls a method at `port`. Returns its result, and the milliseconds until the last byte. */
 export async function timedCall(port, auth, method, params) {
   const body = JSON.stringify({ method, params });
   const headers = { authorization: `Basic ${btoa(auth)}`, 'content-length': Buffer.byteLength(body) };
@@ -47,7 +47,7 @@ export async function timedCall(port, auth, method, params) {
 }
 
 export class ReferenceCopy {
-  /** Starts the program and hands it all blocks of the node. */
+  /** Starts the program and submits all blocks of the node to it. */
   static async start(program, site) {
     const copy = new ReferenceCopy();
     copy.folder = mkdtempSync(join(tmpdir(), 'bench-reference-'));
@@ -69,7 +69,7 @@ export class ReferenceCopy {
     return copy;
   }
 
-  /** Hands over the blocks that the node has made since. */
+  /** Submits the blocks that the node has mined since the last call. */
   async follow(site) {
     const height = await site.rpc('getblockcount');
     for (let block = (await this.rpc('getblockcount')) + 1; block <= height; block++)

@@ -41,7 +41,7 @@ const SIZES = {
   entries: sized(100_000),
   operations: sized(20_000),
 };
-/** The system counts processor time in these steps, so a turn lasts many of them. */
+/** Resolution of the processor time. A turn is much longer than this. */
 const TICK_MS = 10;
 const TURN_MS = 600;
 const KEY = sha256(Buffer.from('the key of the channels'));
@@ -80,7 +80,7 @@ async function hub(method, params) {
   return result;
 }
 
-/** Outputs of all things at n and at 2n, and the coins that they take. */
+/** Number of transactions that make all objects at n and at 2n. Each spends one coin. */
 const transactions = Object.values(SIZES).reduce((sum, size) => sum + (size * 1.5) / 250 + 4, 20);
 const maker = await OutputMaker.start(rpc, Math.ceil(transactions));
 
@@ -119,7 +119,7 @@ async function makeSupported(name, count) {
   return { name, claimId: printed(id), supportTransaction: printed(supports[0]) };
 }
 
-/** Pays an address so often, some outputs a transaction. */
+/** Pays an address this often, with several outputs in a transaction. */
 async function makeAddress(text, count) {
   const destination = { type: 'pubkeyhash', hash: hash160(Buffer.from(text)) };
   await maker.make(
@@ -130,7 +130,7 @@ async function makeAddress(text, count) {
   return encodeDestination(destination, addressPrefixesOf(regtestParams));
 }
 
-/** A block with so many claims, each of a name of its own. */
+/** Mines a block with this number of claims, each with its own name. */
 async function makeBlock(prefix, count) {
   const prefixes = Array.from({ length: count }, (_, n) =>
     buildClaimPrefix(Buffer.from(`${prefix}-${n}`), Buffer.from('value')),
@@ -223,7 +223,7 @@ const ROWS = [
   ['getchangesinblock', (stage) => rpc('getchangesinblock', [stage.block])],
 ].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
 
-/** Milliseconds in which the node has worked; the time of the clock if that is not available. */
+/** Processor time of the node in milliseconds; the wall-clock time if the system does not report it. */
 function workedMs() {
   try {
     const fields = readFileSync(`/proc/${node.pid}/stat`, 'latin1').split(') ')[1].split(' ');

@@ -52,7 +52,7 @@ function makeHeaders() {
   const headers = [];
   let parent = 0;
   for (let i = 0; i < COUNT; i++) {
-    // Wavers around the spacing, so that the difficulty changes.
+    // The spacing varies around the target, so that the difficulty changes.
     const timeSec = index.headers.timeSec(parent) + 100 + ((i * 7919) % 160);
     const bits = nextWorkRequired(index.active, parent, timeSec, params);
     const bytes = formatHeader({
@@ -133,7 +133,7 @@ async function measure(headers, minimumChainWork) {
     messages++;
     await sync.handlers.headers(peer, { headers: headers.slice(at, at + MESSAGE) });
   }
-  // Processor time: what else the machine does must not count.
+  // Processor time, because other programs on the machine must not change the result.
   const { user, system } = process.cpuUsage(began);
   const seconds = (user + system) / 1e6;
   if (index.headers.count !== headers.length + 1)

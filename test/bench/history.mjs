@@ -20,9 +20,9 @@ const { claimReader } = await dist('rpc/lookup/claimReader.js');
 const args = process.argv.slice(2);
 const at = args.indexOf('--blocks');
 const blocks = at < 0 ? 100_000 : Number(args[at + 1]);
-/** Names that are claimed once and left alone. */
+/** Number of names that are claimed once and never changed. */
 const QUIET = 5000;
-/** The hot name is updated, or gets a support, once in so many blocks. */
+/** The busy name is updated or supported once in this number of blocks. */
 const HOT_EVERY = 5;
 const DIRTY_BYTES = 64 << 20;
 const rules = {

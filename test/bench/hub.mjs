@@ -29,14 +29,14 @@ if (!source || !existsSync(source)) {
   process.exit(2);
 }
 const SESSIONS = Number(option('sessions', '100'));
-/** To so many addresses each session subscribes, of those that the chain pays to. */
+/** Number of addresses to which each session subscribes. They occur in the chain. */
 const ADDRESSES = Number(option('addresses', '0'));
-/** How often each session searches. */
+/** Interval between the searches of a session. */
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
-/** Clients are notified of blocks some 100 ms after these. */
+/** The hub notifies its clients about 100 ms after a block. */
 const TOLD_MS = 150;
-/** Blocks between two measurements. */
+/** Number of blocks between two measurements. */
 const BATCH = 10;
 /** A record of a bootstrap file: magic and length, then the block. */
 const FRAME_BYTES = 8;
@@ -71,7 +71,7 @@ const SEARCHES = [
   { claim_type: ['channel'], order_by: ['effective_amount'], limit: 20 },
 ];
 
-/** A session that searches as long as `isSearching` says. */
+/** A session that searches repeatedly while `isSearching` is true. */
 class Session {
   static isSearching = false;
   static answered = 0;
@@ -111,7 +111,7 @@ class Session {
     await sleep((EVERY_MS * this.n) / SESSIONS);
     for (let n = this.n; !this.socket.destroyed; n++) {
       if (Session.isSearching) {
-        // Another answer each time, so that none comes from memory.
+        // A different constraint for each search, so that no answer comes from a cache.
         const search = { ...SEARCHES[n % SEARCHES.length], not_claim_ids: [String(n)] };
         await this.call('blockchain.claimtrie.search', { ...search, height: `>${(n * 7919) % 1000}` });
         Session.answered++;
@@ -131,8 +131,8 @@ const nodes = {
 const sessions = [];
 
 /**
- * Waits until the search index is at the tip and clients are notified of it; the node works on that behind its answers. The
- * other nodes are waited for and asked as long, since that takes time of the main thread too.
+ * Waits until the search index is at the tip and clients are notified. The node continues this work after it has answered
+ * `submitblock`. The other nodes are polled for the same time, because polling uses the main thread too.
  */
 async function settle(node) {
   const height = await node.rpc('getblockcount');
@@ -143,7 +143,7 @@ async function settle(node) {
   }
 }
 
-/** Takes blocks in; answers the time of the main thread for all that is done about them, and that by the clock. */
+/** Submits blocks. Returns the processor time of the main thread and the wall-clock time until all resulting work is finished. */
 async function connectAll(node, blocks) {
   const [cpuMs, since] = [mainThreadMs(node), performance.now()];
   for (const block of blocks) {
@@ -170,7 +170,7 @@ async function paidAddresses(node) {
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 try {
   const blocks = [...blocksOf(source)];
-  // The first ones are without transactions: the node warms up on them.
+  // The first blocks have no transactions, and warm up the nodes.
   const warm = Math.floor(blocks.length / 3);
   for (const node of Object.values(nodes)) await connectAll(node, blocks.slice(0, warm));
   const paid = await paidAddresses(nodes.addresses);
@@ -191,7 +191,7 @@ try {
       const name = names[(turns.length + i) % names.length];
       turn[name] = await connectAll(nodes[name], batch);
     }
-    // The hub with its sessions at rest takes one half of the turns, and with searches the other.
+    // The sessions of the hub search in every second turn.
     Session.isSearching = (turns.length & 1) === 1;
     let perSearchMs = 0;
     if (Session.isSearching) {

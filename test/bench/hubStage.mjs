@@ -42,7 +42,7 @@ const port = await freePort();
 const node = await startRegtest({ args: ['-hub', `-hubport=${port}`, '-blockmintxfee=0'] });
 const out = {};
 
-/** One question after the other over one connection. */
+/** The connection to the hub. Requests are sent one after the other. */
 const socket = connect(port, '127.0.0.1');
 await once(socket, 'connect');
 let pieces = [];
@@ -63,14 +63,14 @@ async function ask(method, params) {
   return { ms, result: answer.result };
 }
 
-/** The claims made so far: ids in wire order, of a channel with its key. */
+/** All claims so far, with ids in wire order. Channels have their key. */
 const made = [];
 const channels = [];
 
 function claimOf(n, firstInput) {
   reseed(n * 7919 + 1);
   const isChannel = n < CHANNELS;
-  // A fifth of the claims share names with others, some with very many.
+  // A fifth of the claims have a name that other claims have too. Some names have very many claims.
   const name = `${isChannel ? '@' : ''}${below(5) === 0 ? `name-${ranked(NAMES).toString(36)}` : `only-${n}`}`;
   const key = isChannel ? sha256(Buffer.from(`key ${n % 100}`)) : null;
   const claim = create(ClaimSchema, {
@@ -156,7 +156,7 @@ function url() {
   }
 }
 
-/** Processor time of the node, in the ticks of 10 ms that Linux counts; none elsewhere. */
+/** Processor time of the node in milliseconds, with a resolution of 10 ms; NaN if there is no /proc. */
 function nodeCpuMs() {
   const stat = `/proc/${node.pid}/stat`;
   if (!existsSync(stat)) return NaN;

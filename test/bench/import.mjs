@@ -43,10 +43,10 @@ const freePort = () =>
     });
   });
 
-/** Ticks a second in which /proc counts processor time: the same on every Linux. */
+/** Ticks per second of the processor times in /proc. Linux uses 100 on every architecture of Node.js. */
 const TICKS = 100;
 
-/** Runs a program to its end; samples its peak resident memory and its processor time from /proc where there is one. */
+/** Runs a program to its end. Samples its peak resident memory and its processor time from /proc, if that exists. */
 async function timed(program, programArgs) {
   const began = performance.now();
   const child = spawn(program, programArgs, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -122,7 +122,7 @@ async function runReference(binary) {
   return result;
 }
 
-/** Seconds that one verification by the addon takes on one thread; null without the addon. */
+/** Seconds of one signature verification by the addon on one thread; null without the addon. */
 async function measureVerification() {
   const { loadNative } = await import(pathToFileURL(join(root, 'dist/native/binding.js')).href);
   const native = loadNative();
@@ -130,7 +130,7 @@ async function measureVerification() {
   const { signHash, generatePrivateKey } = await import(
     pathToFileURL(join(root, 'dist/crypto/ecdsa.js')).href
   );
-  // Every key distinct: a memory of decompressed keys does not help.
+  // All keys differ, so that a cache of decompressed keys has no effect.
   const items = Array.from({ length: 1500 }, (_, i) => {
     const key = generatePrivateKey();
     const hash = Buffer.alloc(32, i & 255);
@@ -139,7 +139,7 @@ async function measureVerification() {
   });
   const times = [];
   for (let round = 0; round < 15; round++) {
-    // Processor time, so that what else runs on the machine does not count.
+    // Processor time, because other programs on the machine must not change the result.
     const began = process.cpuUsage();
     if (native.ecdsa.verifyMany(items).includes(0)) throw new Error('a good signature is refused');
     const { user, system } = process.cpuUsage(began);

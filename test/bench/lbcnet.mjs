@@ -29,7 +29,7 @@ const COUNTS = option('counts', '10000,100000').split(',').map(Number);
 const SECONDS = option('seconds', '2');
 const CONNECTIONS = '8';
 const RUNS = 30;
-/** The limit of each row: a minimum number a second, or a maximum of milliseconds, seconds or MB. */
+/** The limit of each row: a minimum per second, or a maximum in milliseconds, seconds or MB. */
 const LIMITS = {
   'version, a second': 8000,
   'settings_get, a second': 5000,
@@ -41,7 +41,7 @@ const LIMITS = {
   'channel_create, ms': 300,
   'memory at rest, MB': 250,
 };
-/** The limit of the first sync is for so many transactions. */
+/** The limit of the first sync applies to this number of transactions. */
 const FIRST_SYNC_COUNT = 10_000;
 /** Outputs of a transaction that splits a coin, and transactions of a block. */
 const SPLIT = 1000;
@@ -83,7 +83,7 @@ function newKey() {
   return { ...key, address: addressOfKey(key.publicKey, 'regtest', 'legacy') };
 }
 
-/** Pays the addresses so many times, each time by a transaction of its own. */
+/** Pays this often to the addresses, each time by a separate transaction. */
 async function pay(node, addresses, count) {
   const key = newKey();
   const scriptOf = async (address) =>
@@ -170,7 +170,7 @@ async function measure(count) {
   }
 }
 
-/** The Python daemon over an empty wallet: what it answers to the same questions. */
+/** Measures the same calls of the Python daemon with an empty wallet. */
 async function reference(program) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-lbrynet-'));
   const hubPort = await freePort();
@@ -188,7 +188,7 @@ async function reference(program) {
   }
 }
 
-/** Whether a figure, of so many transactions, is not what it must be. */
+/** Whether a value misses its limit. `count` is the number of transactions. */
 function misses(name, value, count) {
   if (value === undefined || (name === 'first sync, s' && count !== FIRST_SYNC_COUNT)) return false;
   return name.endsWith(', a second') ? value < LIMITS[name] : value > LIMITS[name];

@@ -38,7 +38,7 @@ function sign(tx, script, key, publicKey) {
   return tx;
 }
 
-/** Processor time since a reading; other programs disturb it less than the clock. */
+/** Processor time since an earlier reading. Other programs change it less than the wall-clock time. */
 function processorUs(since) {
   const { user, system } = process.cpuUsage(since);
   return user + system;

@@ -94,5 +94,5 @@ export async function close() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The middle of some figures. */
+/** The median. */
 export const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];

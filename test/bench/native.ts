@@ -50,7 +50,7 @@ function print(what: string, value: number, unit: string): void {
 
 interface Sample {
   block: Buffer;
-  /** The coin of every input but the coinbase's, in order. */
+  /** Serialized coins of all inputs in order, without the coinbase's input. */
   rows: Buffer[];
 }
 

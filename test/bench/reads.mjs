@@ -72,7 +72,7 @@ const { createFileLogger } = await dist('node/log/logger.js');
 const { loadOptions, parseCommandLine } = await dist('node/options/options.js');
 const { hashToHex } = await dist('util/bytes.js');
 
-// The composition root keeps its services to itself; the dispatcher is told when they are complete.
+// The services of the node are private. The dispatcher receives them when the start is complete.
 let services;
 const { finishWarmup } = RpcDispatcher.prototype;
 RpcDispatcher.prototype.finishWarmup = function () {
@@ -104,7 +104,7 @@ const ctx = {
 async function call(name, params) {
   const answer = await invokeMethod(table.find(name, profile), ctx, params);
   if (params[1] !== 2) return stringifyJson(answer);
-  // Made while it is written.
+  // The answer is generated while it is written.
   let size = 0;
   for await (const chunk of jsonChunks(answer)) size += chunk.length;
   return size;

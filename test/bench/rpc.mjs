@@ -48,20 +48,20 @@ if (!isCrowded && (!source || !existsSync(source))) {
 }
 const seconds = Number(option('seconds', 3));
 const turns = Number(option('turns', 3));
-/** Not counted: a row begins with caches filled and code compiled, which takes some ten thousand calls. */
+/** Time before the measurement of a row, in which caches are filled and V8 compiles the code (some ten thousand calls). */
 const warmupSeconds = Number(option('warmup', 3));
 const connections = Number(option('connections', isCrowded ? 1 : 8));
 const batchSize = Number(option('batch', 500));
 const back = Number(option('back', 0));
-/** Undefined for the default of the node. */
+/** Undefined: the default of the node. */
 const cacheMb = args.includes('--cached') ? undefined : '0';
 const supportDelay = option('supportdelay', 'proportional');
 const wanted = option('rows', '').split(',').filter(Boolean);
 const reference = process.env.LBRYCRDD;
 const AUTH = 'bench:bench';
-/** The number of different things that are asked for in turn, where there are as many. */
+/** Number of different objects that the requests of a row refer to, if the chain has that many. */
 const SAMPLE = 200;
-/** A block counts as large from here on. */
+/** Minimum number of transactions of a large block. */
 const LARGE_BLOCK_TRANSACTIONS = Number(option('large', 1000));
 
 const work = mkdtempSync(join(tmpdir(), 'bench-rpc-'));
@@ -86,7 +86,7 @@ const freePort = () =>
     });
   });
 
-/** A server under test: how it is started, and its folder. */
+/** A server under test: its command, and its folder. */
 function makeServer(name, program, programArgs) {
   const folder = mkdtempSync(join(work, `${name}-`));
   const [user, password] = AUTH.split(':');
@@ -144,8 +144,8 @@ async function call(server, method, params = []) {
 }
 
 /**
- * One connection that sends a request at once and reads the answer, with little work of this process in the time of the call.
- * Answers must have a Content-Length, or chunks.
+ * A connection that sends a request at once and reads the answer with little processing, so that this process adds little to the
+ * measured time. Answers must have a Content-Length or be chunked.
  */
 async function openConnection({ port }) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -181,7 +181,7 @@ async function openConnection({ port }) {
   };
 }
 
-/** Processor time that a process has taken, in seconds: the sum of its threads, to the nanosecond. */
+/** Processor time of a process in seconds, summed over its threads, with a resolution of nanoseconds. */
 function cpuSeconds(pid) {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -260,7 +260,7 @@ const makeRows = ({ hashes, large, txids, unspent, names }) => [
   { name: 'getblockheader', bodies: hashes.map((hash) => body('getblockheader', [hash])) },
   { name: 'getblockcount', bodies: [body('getblockcount', [])] },
   { name: 'gettxout', bodies: unspent.map((txid) => body('gettxout', [txid, 0])) },
-  // Batches of these would have answers of hundreds of megabytes.
+  // Not sent in batches, because the answers of a batch would have hundreds of megabytes.
   ...[0, 1, 2].map((verbosity) => ({
     name: `getblock ${verbosity}`,
     bodies: large.map((hash) => body('getblock', [hash, verbosity])),
@@ -268,7 +268,7 @@ const makeRows = ({ hashes, large, txids, unspent, names }) => [
   })),
 ];
 
-/** A batch that goes through the bodies as often as it takes. */
+/** A batch of `batchSize` calls, which repeats the bodies if there are fewer. */
 const batchOf = (bodies) => [
   `[${Array.from({ length: batchSize }, (_, i) => bodies[i % bodies.length]).join(',')}]`,
 ];
@@ -293,7 +293,7 @@ const shown = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en-U
 const line = (...cells) =>
   console.log(`| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(26) : cell.padStart(11))).join(' | ')} |`);
 
-/** Prints a table, and answers our rates by row. */
+/** Prints a table. Returns our rates by row. */
 async function table(title, servers, rows, perAnswer = 1, earlier = null) {
   console.log(`\n${title}`);
   const theirs = servers.length > 1;
@@ -321,7 +321,7 @@ async function table(title, servers, rows, perAnswer = 1, earlier = null) {
   return rates;
 }
 
-/** The files with the blocks of our node, which must not run. */
+/** The block files of our node, which must be stopped. */
 function blockFiles() {
   const blocks = join(ours.folder, 'regtest', 'blocks');
   const files = readdirSync(blocks).filter((name) => /^blk\d+\.dat$/.test(name));
@@ -353,7 +353,7 @@ async function firstCalls(title, rows, prepare) {
       // Waits for the work that a block starts in the background.
       await sleep(200);
       const order = [...servers.entries()];
-      // The first of two answers finds this process less ready than the second does.
+      // The order alternates, because the first of two requests is slower in this process.
       for (const [i, server] of n % 2 === 0 ? order : order.reverse()) {
         const asked = i === 0 ? bodies : theirs;
         const cpu = cpuSeconds(server.child.pid);
@@ -389,7 +389,7 @@ async function compareCrowded() {
     // What any request takes.
     { name: 'getblockcount', bodies: [body('getblockcount', [])] },
     { name: 'getclaimsforname 5,001 claims', bodies: [body('getclaimsforname', [crowd])] },
-    // Beside the reference's whole answer.
+    // Compared with the whole answer of the reference.
     {
       name: 'listclaims 5,001 claims',
       bodies: [body('listclaims', [crowd])],
@@ -405,7 +405,7 @@ async function compareCrowded() {
       bodies: [body('gettxinfo', [stage.crowdTransactions[0], 0, 250])],
       theirs: each('getclaimsfortx', stage.crowdTransactions.slice(0, 1)),
     },
-    // Without a count: a page of 100 outputs.
+    // Without the argument for the count: a page of 100 outputs.
     {
       name: 'gettxinfo, first page',
       bodies: each('gettxinfo', stage.crowdTransactions),
@@ -447,7 +447,7 @@ if (reference) {
   const theirs = ['-checkblockindex=0', '-connect=0', '-disablewallet', '-dbcache=450'];
   servers.push(makeServer('lbrycrd', [reference], theirs));
 }
-/** Each path with the call that has the same answer: about one transaction or block, a whole answer, or a page. */
+/** Each path with the RPC call that returns the same data: about one transaction or block, a whole answer, or a page. */
 function esploraRows({ hashes, large, txids, families, heights, addresses, paid }) {
   const paths = (list, path) => list.map((value) => `GET /api${path.replace(':', value)}`);
   const pages = Array.from({ length: 8 }, (_, n) => txids.slice(n * 25, n * 25 + 25));
@@ -480,7 +480,7 @@ function esploraRows({ hashes, large, txids, families, heights, addresses, paid 
     [
       '/address/:address/txs',
       paths(addresses, '/address/:/txs'),
-      // A caller of methods needs the ids first.
+      // By RPC, a client must request the ids first.
       paid.map((ids, n) => `[${[body('getaddresstxids', [addresses[n]]), ...calls(ids)].join(',')}]`),
     ],
     ['/mempool', ['GET /api/mempool'], [body('getmempoolinfo', [])]],
@@ -492,7 +492,7 @@ function esploraRows({ hashes, large, txids, families, heights, addresses, paid 
 
 const each2 = (method, params, more) => params.map((param) => body(method, [param, more]));
 
-/** Measures the rates of paths and of methods. */
+/** Measures the rates of the paths and of the RPC calls. */
 async function compareEsplora() {
   await ours.load([file]);
   await ours.start(['-esplora']);
@@ -503,7 +503,7 @@ async function compareEsplora() {
   }
   const samples = await findSamples(ours);
   const heights = Array.from({ length: SAMPLE }, (_, n) => n + 1);
-  // Addresses with a page of transactions each: those of the chain have thousands.
+  // New addresses with one page of transactions each, because those of the chain have thousands of transactions.
   const addresses = [];
   const paid = [];
   for (let n = 0; n < 4; n++) {
@@ -511,7 +511,8 @@ async function compareEsplora() {
     await call(ours, 'generatetoaddress', [25, addresses[n]]);
     paid.push(await call(ours, 'getaddresstxids', [addresses[n]]));
   }
-  // A transaction and those whose outputs it spends, which have the amounts and scripts that a path shows.
+  // A transaction and its previous transactions. The path returns the amounts and scripts of the spent outputs, so by RPC they
+  // must be read too.
   const families = [];
   for (const txid of samples.txids) {
     const { vin } = await call(ours, 'getrawtransaction', [txid, true]);
@@ -553,7 +554,7 @@ if (batchSize > 0)
 
 if (back > 0) {
   const address = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
-  // A block a second, the last of them now: a node does not start with blocks from the future.
+  // One block per second up to the present, because a node refuses to start with blocks from the future.
   const { time } = await call(ours, 'getblockheader', [await call(ours, 'getbestblockhash')]);
   let timeSec = Math.max(time, Math.floor(Date.now() / 1000) - back);
   for (let left = back; left > 0; left -= 1000) {

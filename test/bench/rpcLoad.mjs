@@ -33,7 +33,7 @@ function fail(what) {
 function run() {
   return new Promise((resolve) => {
     let began = 0;
-    /** Bytes that are missing to the end of the answer; null before its head, NaN where chunks are counted by their end. */
+    /** Number of missing bytes of the answer; null before the end of its head, NaN for a chunked answer. */
     let missing = null;
     let tail = '';
     const ask = () => {

@@ -46,7 +46,7 @@ const MEDIA = [
 /** Number of channels among `count` claims. */
 export const channelsOf = (count) => Math.max(50, Math.floor(count / 30));
 
-/** The n-th of `count` claims: its record, its value, and its position. */
+/** Returns the n-th of `count` claims: its record, its value, and its position. */
 export function claim(n, count, change = 0) {
   const channels = channelsOf(count);
   state = n * 7919 + 1;

@@ -30,7 +30,7 @@ const backend = await SqliteBackend.open({
   readers: 1,
 });
 const out = { name: backend.description };
-// The threads keep no process alive that has nothing else to do.
+// The threads do not keep an idle process alive.
 const alive = setInterval(() => undefined, 1000);
 
 const seconds = (ms) => (ms / 1000).toFixed(1);
@@ -39,7 +39,7 @@ const cpuMs = () => {
   return (user + system) / 1000;
 };
 
-/** Time and processor time of a part of the build, all threads together. */
+/** Wall-clock time and processor time of all threads for a part of the build. */
 class Clock {
   ms = 0;
   cpuMs = 0;
@@ -55,7 +55,7 @@ async function build() {
   const clocks = { claims: new Clock(), scores: new Clock(), indexes: new Clock() };
   const { writer } = backend;
   await writer.startBuild({ height: 1 + Math.ceil(COUNT / CLAIMS_A_BLOCK), hash: 'aa'.repeat(32) });
-  // In the order of ids, as the claim index gives them: the numbers jump.
+  // In the order of claim ids, as the claim index returns them, so the numbers are not ascending.
   const order = Uint32Array.from({ length: COUNT }, (_, n) => n);
   reseed(5);
   for (let i = COUNT - 1; i > 0; i--) {
@@ -147,7 +147,7 @@ function percentiles(name, took) {
   out[`${name}, p99 ms`] = took[Math.floor(took.length * 0.99)];
 }
 
-/** The times of so many searches with other values each. */
+/** Measures this number of searches, each with other values. */
 async function measure(name, make, times) {
   const took = [];
   for (let i = 0; i < times; i++) {

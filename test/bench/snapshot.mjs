@@ -36,7 +36,7 @@ function processorSec(pid) {
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Runs `use` on a node; its seconds and processor time from the start of the process on. */
+/** Runs `use` on a node. Returns the seconds and the processor time since the start of the process. */
 async function measured(args, use) {
   const began = performance.now();
   const dataDir = mkdtempSync(join(work, 'node-'));

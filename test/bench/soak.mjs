@@ -96,7 +96,7 @@ async function inspect() {
   return { collect, close: () => socket.close() };
 }
 
-/** One call after the other over one connection; lines that answer nothing are notifications. */
+/** A client that sends one call at a time over one connection. Lines without an id are notifications. */
 class HubClient {
   static async open() {
     const client = new HubClient();
@@ -245,7 +245,7 @@ for (let minute = 0; ; minute++) {
   const until = began + (minute + 1) * 60_000;
   while (performance.now() < until) {
     await load(clients);
-    // A client leaves and another one comes.
+    // One client disconnects, and another one connects.
     clients.shift()?.close();
     await openClients();
     await sleep(pauseMs);

@@ -40,7 +40,7 @@ if (source.endsWith('.gz')) {
   file = join(work, 'bootstrap.dat');
   await pipeline(createReadStream(source), createGunzip(), createWriteStream(file));
 }
-/** Loaded into the node: notes the delay of its event loop and writes it down at the end. */
+/** Preloaded by the node: measures the delay of its event loop, and writes the result at the end. */
 const probe = join(work, 'probe.mjs');
 writeFileSync(
   probe,
@@ -79,7 +79,7 @@ function call(port, method) {
 }
 
 let run = 0;
-/** Starts a node; `reached` resolves with the seconds until it is at a height, and the RPC times on the way. */
+/** Starts a node. `reached` resolves when it is at a height, with the seconds and the times of RPC calls until then. */
 async function start(program, programArgs) {
   const folder = mkdtempSync(join(work, `node-${run++}-`));
   const [rpcPort, p2pPort] = [await freePort(), await freePort()];

@@ -30,7 +30,7 @@ const miner = new Miner(
   { chain, source: mempool, adjustedTimeSec: nowSec },
 );
 
-// Spends that need no signature but have its bytes.
+// The spent script needs no signature. The input script has the size of a signature and a key.
 const drop = Buffer.from('6d51', 'hex');
 const scriptSig = Buffer.concat([pushData(Buffer.alloc(72, 1)), pushData(Buffer.alloc(33, 2))]);
 const payout = Buffer.concat([Buffer.from('76a914', 'hex'), Buffer.alloc(20, 7), Buffer.from('88ac', 'hex')]);
@@ -54,7 +54,7 @@ function supportScript(name, claimId) {
 let scrambled = 12345;
 const random = (below) => (scrambled = (Math.imul(scrambled, 1103515245) + 12345) >>> 0) % below;
 
-/** Two inputs, two outputs; one in ten spends another one that waits. */
+/** Two inputs and two outputs. One in ten transactions spends another mempool transaction. */
 function transaction(script, parent = null) {
   const feeSat = 500n + BigInt(random(4000));
   const prevouts = [parent ?? makeCoin(drop), makeCoin(drop)];
@@ -83,9 +83,7 @@ async function add(howMany) {
   }
 }
 
-/**
- * Measures from the request to the last byte of the answer; `making` is the time until the template is ready, in milliseconds.
- */
+/** Measures the time from the request to the last byte of the answer. `making`: milliseconds until the template was ready. */
 async function answer() {
   const began = performance.now();
   const template = await miner.template(Uint8Array.of(0x51), true);
@@ -110,7 +108,7 @@ async function write(template) {
   return { template, bytes };
 }
 
-/** Everything again, and whole. */
+/** A template that is computed without cached data. */
 async function naive() {
   const known = new Miner(
     { maxWeight: 8_000_000, minFeeRatePerKb: 1000n, version: null },
@@ -121,7 +119,10 @@ async function naive() {
   return template;
 }
 
-/** The naive way's steps: choose, parse the whole block, connect its claims, commit to its witnesses, write it. */
+/**
+ * Steps without cached data: select transactions, parse the whole block, connect its claims, compute the witness commitment,
+ * serialize.
+ */
 async function naiveAnswer(transactions) {
   const { template } = await write(await naive());
   const block = loadBlock(formatTemplate(template));
@@ -158,7 +159,7 @@ async function timed(task) {
   return { result, took, processor: (user + system) / 1000, longest };
 }
 
-// Behind the forks, over a trie with some names.
+// Above the last fork, with a claim trie of some names.
 await miner.generate(payout, 360, Infinity, new AbortController().signal);
 for (let n = 0; n < names; n++) {
   const { accepted, error } = await mempool.acceptToMempool(transaction(claimScript(`name-${n * 2}`)));

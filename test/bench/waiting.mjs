@@ -52,7 +52,7 @@ const openAddress = encodeDestination(OPEN, prefixes);
 const openScript = scriptForDestination(OPEN);
 const printed = (id) => Buffer.from(id).reverse().toString('hex');
 
-// As on the main network. On regtest the node checks the mempool after each block by default.
+// The value of the main network. On regtest, the node checks the mempool after each block by default.
 const COMMON = ['-listen=1', '-checkmempool=0'];
 const ports = [await freePort(), await freePort()];
 const hubs = await Promise.all(
@@ -89,13 +89,13 @@ class Client {
   }
 }
 
-/** The claims made so far, and the channels among them with their keys. */
+/** All claims so far, and the channels among them with their keys. */
 const made = [];
 const channels = [];
 const coins = [];
-/** So many of the channels sign. */
+/** Number of channels that sign claims. */
 let signing = 0;
-/** The miner's chain does not have the channels that wait: those do not sign in its blocks. */
+/** While blocks are mined, channels of the mempool do not sign, because the chain does not have them. */
 let isMining = false;
 
 function claimOf(n, firstInput) {
@@ -130,7 +130,7 @@ function claimOf(n, firstInput) {
   return { name, key, signer, value: encodeClaim(unsigned) };
 }
 
-/** A transaction in hex with so many new claims. */
+/** A transaction in hex with this number of new claims. */
 function transaction(count) {
   const coin = coins.shift();
   if (!coin) throw new Error('there are no coins left');
@@ -226,7 +226,7 @@ function cpuMs({ pid }) {
   return spans.reduce((sum, ns) => sum + Number(ns), 0) / 1e6;
 }
 
-/** Medians of the time and of the processor time of the same calls of each client, measured in turns. */
+/** Measures the same calls of each client in turns. Returns the medians of wall-clock time and processor time. */
 async function measure(clients, runs) {
   const medians = clients.map(() => ({}));
   const nodes = [bare, node];
@@ -252,7 +252,7 @@ async function measure(clients, runs) {
   for (const [name, constraints] of Object.entries(SEARCHES).filter(([row]) => isWanted(row)))
     await series(`search: ${name}`, 'blockchain.claimtrie.search', () => ({
       ...constraints(),
-      // Another answer each time, so that none comes from memory.
+      // A different constraint for each search, so that no answer comes from a cache.
       not_claim_ids: [`${runs} ${wanted++}`],
     }));
   return medians;
@@ -277,7 +277,7 @@ async function fillMempool() {
     inPlainMs += performance.now() - at;
   }
   console.error(`${WAITING} claims wait after ${((performance.now() - since) / 1000).toFixed(1)} s`);
-  // Documents are made behind the broadcasts.
+  // The documents of the claims are built after their transactions were accepted.
   const client = await Client.open();
   const { ms, outputs } = await client.ask('blockchain.claimtrie.search', {
     claim_ids: [printed(made.at(-1).claimId)],

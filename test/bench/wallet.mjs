@@ -57,7 +57,7 @@ for (const name of Object.keys(results[counts[0]])) {
 
 if (process.env.LBRYCRDD) await compareNodes(process.env.LBRYCRDD);
 
-/** lbrycrd with as many transactions, all of them mined by its wallet. */
+/** Measures lbrycrd with as many transactions, all of them coinbases of its wallet. */
 async function reference(binary, count) {
   const port = 20_000 + (process.pid % 20_000);
   const args = [

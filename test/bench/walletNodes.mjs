@@ -34,9 +34,9 @@ const option = (name, fallback) => {
 };
 const TRANSACTIONS = Number(option('transactions', 5000));
 const TURNS = Number(option('turns', 10));
-/** Starts of each node with and without the wallet. */
+/** Number of starts of each node with the wallet, and of starts without it. */
 const RUNS = Number(option('runs', 3));
-/** Starts of each node for the first call after one. */
+/** Number of starts of each node for the rows "first call after a start". */
 const STARTS = 5;
 /** Parts of the measurement. */
 const ONLY = option('only', 'times,first,kill,restored,memory,chain').split(',');
@@ -44,12 +44,12 @@ const BENCH_CHAIN = join(root, '../shared/bench/bench-40x1000.dat.gz');
 const ADDRESSES = 50;
 const WALLET = 'history';
 const AUTH = 'bench:bench';
-/** A node is left alone for so long before its memory is read: V8 collects garbage meanwhile. */
+/** Idle time before memory is read, in which V8 collects garbage. */
 const REST_MS = 12_000;
-/** Turns that are not counted: code is compiled in the first ones. Their first is shown as such. */
+/** Number of turns before the measured ones, in which code is compiled. The time of the first one is printed separately. */
 const WARMUP = 3;
 
-/** Nanoseconds of processor time of all threads of a process, in milliseconds. */
+/** Processor time of all threads of a process in milliseconds. */
 function cpuMs(pid) {
   let ns = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -193,7 +193,7 @@ async function measureTimes(nodes) {
   for (const node of nodes) await node.stop();
 }
 
-/** The first calls after a start, whose code V8 has not optimized yet: medians of several starts, in turns. */
+/** The first calls after a start, whose code V8 has not optimized yet: medians of several starts in turns. */
 async function measureFirstCalls(nodes) {
   const calls = [
     { name: 'loadwallet', args: [], call: ['loadwallet', WALLET] },
@@ -219,8 +219,8 @@ async function measureFirstCalls(nodes) {
 }
 
 /**
- * `loadwallet` in new processes, after the wallet got blocks and its process was killed. A node has time before the kill in
- * which it may write what it wants.
+ * `loadwallet` in a new process, after the wallet received blocks and its process was killed. Before the kill, the node has time
+ * to write its files.
  */
 async function measureAfterKill(nodes) {
   const seen = nodes.map(() => []);

@@ -23,7 +23,7 @@ const { WalletBatch } = await dist('wallet/store/records.js');
 const { WalletFile } = await dist('wallet/store/walletFile.js');
 const { Wallet } = await dist('wallet/wallet.js');
 
-/** Transactions of the wallet in a block, and the height of the first such. */
+/** Number of the wallet's transactions in a block, and the height of the first block with any. */
 const IN_BLOCK = 10;
 const FIRST_HEIGHT = 10;
 const OPTIONS = {
@@ -105,8 +105,8 @@ const input = (hash, index, sequence) => ({
 });
 
 /**
- * Six of ten transactions pay to one of many addresses with a label; four spend two coins, pay someone and bring change. A
- * fifth of the transactions has coins left, 20,000 of 100,000.
+ * Six of ten transactions pay to one of many addresses with a label. Four spend two coins, pay another user and have a change
+ * output. A fifth of the transactions have unspent outputs: 20,000 of 100,000.
  */
 async function make() {
   const wallet = new Wallet('', { node, file: await WalletFile.create(path), options: OPTIONS });
@@ -178,7 +178,7 @@ async function make() {
   console.log('{}');
 }
 
-/** Milliseconds a run, the fastest of some: other programs on the machine make single ones long. */
+/** Milliseconds of the fastest of several runs, because other programs slow down single runs. */
 async function fastest(runs, task) {
   let best = Infinity;
   for (let i = 0; i < runs; i++) {
@@ -205,7 +205,7 @@ async function closed(wallet, times) {
 async function openIt() {
   const { METHODS } = await dist('rpc/declare/methodTable.js');
   const { invokeMethod } = await dist('rpc/call/callMethod.js');
-  /** Opens it; `times` gets what that takes. */
+  /** Opens the wallet and adds the times to `times`. */
   const opened = async (times, name) => {
     const started = performance.now();
     const cpu = process.cpuUsage();
@@ -237,7 +237,7 @@ async function openIt() {
     wallets: {
       all: () => [wallet],
       find: () => wallet,
-      // Nothing is told meanwhile.
+      // No listener must wait for the wallet.
       caughtUp: () => null,
       enter: () => () => undefined,
       finish: () => undefined,
@@ -312,7 +312,7 @@ async function connecting(wallet) {
     const started = performance.now();
     follower.blockConnected(block);
     await wallet.events.caughtUp();
-    // What is to be written is written before the loop continues.
+    // `setImmediate` runs after the pending writes were started.
     await new Promise(setImmediate);
     best = Math.min(best, performance.now() - started);
   }

@@ -1,7 +1,7 @@
 /**
- * The calls of a wallet library in a web page (@lumeweb/lbry-sdk), as it makes them: tip, blocks, transactions, the coins of an
- * address, fees, broadcasting, and its WebSocket requests. In Node first; and in Chromium, from a page of another origin,
- * when there is one at the path that CHROMIUM names, or `/usr/bin/chromium`.
+ * Sends the requests of a wallet library for web pages (@lumeweb/lbry-sdk): tip, blocks, transactions, coins of an address, fees,
+ * broadcasting, and WebSocket requests. They run in Node, and in Chromium from a page of another origin, if Chromium exists at
+ * the path in CHROMIUM or at `/usr/bin/chromium`.
  */
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -42,7 +42,7 @@ interface Session {
   readonly told: { type?: string; txid?: string; address?: string }[];
 }
 
-/** One session of the wallet. It runs in a page as well, so that it uses nothing from outside. */
+/** One session of the wallet. The function also runs in a page, so it must not use anything from outside. */
 async function walk(base: string, address: string, hex: string): Promise<Session> {
   const get = async (path: string): Promise<Response> => {
     const answer = await fetch(base + path);
@@ -124,7 +124,7 @@ describe('a wallet library of web pages', () => {
     await node?.stop();
   });
 
-  /** A transaction of one coin of the address back to it, signed. */
+  /** A signed transaction that pays one coin of the address back to the address. */
   const payment = async (coin: { txid: string; vout: number; value: number }): Promise<string> => {
     const outputs = { [address]: (coin.value - 10_000) / 1e8 };
     const unsigned = await node.rpc('createrawtransaction', [
@@ -167,7 +167,7 @@ describe('a wallet library of web pages', () => {
   }
 
   it('is served in Node', async () => {
-    // Node 20 has no WebSocket of its own.
+    // Node 20 has no global WebSocket.
     vi.stubGlobal('WebSocket', NodeWebSocket);
     await check(await walk(base, address, await payment(await coinAt(0))));
   });
@@ -183,7 +183,7 @@ describe('a wallet library of web pages', () => {
       const page = await browser.newPage();
       await page.goto(origin);
       const hex = await payment(await coinAt(1));
-      // The compiler of tests names functions by a helper that the page does not have.
+      // The test compiler adds calls of the helper `__name`, which the page does not have.
       const source = `(() => { const __name = (f) => f; return (${walk.toString()})(${JSON.stringify(base)}, ${JSON.stringify(address)}, ${JSON.stringify(hex)}); })()`;
       await check(await page.evaluate<Session>(source));
       await page.close();
@@ -191,7 +191,7 @@ describe('a wallet library of web pages', () => {
 
     it('is refused from a page of another origin', async () => {
       const page = await browser.newPage();
-      // The same page by another name.
+      // The same page under another host name, which is another origin.
       await page.goto(origin.replace('127.0.0.1', 'localhost'));
       const found = await page.evaluate<string>(
         `fetch(${JSON.stringify(`${base}/api/blocks/tip/height`)}).then((answer) => answer.text(), (error) => String(error))`,

@@ -1,6 +1,6 @@
-// Makes a regtest chain that looks like a small part of the real one: channels, films with titles and tags, bids against each
-// other, supports, a takeover that comes and transactions that wait. Blocks are dated 150 seconds apart up to now.
-// Belongs to screenshots.mjs.
+// Makes a regtest chain that resembles the main chain: channels, films with titles and tags, competing claims, supports, a
+// pending takeover and unconfirmed transactions. Block times are 150 seconds apart, and the last one is the present. Used by
+// screenshots.mjs.
 import { create } from '@bufbuild/protobuf';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -20,7 +20,7 @@ const { buildClaimPrefix, buildSupportPrefix, buildUpdatePrefix, claimIdOf } =
 const { scriptForDestination } = await dist('script/standard.js');
 
 const prefixes = addressPrefixesOf(regtestParams);
-/** The hash of a script that is always true: no key is needed to spend these outputs. */
+/** Pays to the hash of a script that is always true, so that spending needs no key. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) };
 const OPEN_SCRIPT = scriptForDestination(OPEN);
 const OPEN_ADDRESS = encodeDestination(OPEN, prefixes);
@@ -29,9 +29,12 @@ const ownerOf = (label) => ({ type: 'pubkeyhash', hash: hash160(Buffer.from(`own
 const LBC = 100_000_000;
 const FEE_SAT = 300_000n;
 const SPACING_SEC = 150;
-/** Blocks before the first claim: the coins of the first are mature, and names are normalized (regtest: block 250). */
+/**
+ * Number of blocks before the first claim. The first coinbases are mature by then, and names are normalized (on regtest from
+ * block 250 on).
+ */
 const FIRST_BLOCKS = 370;
-/** Blocks after the films: the longer a claim holds its name, the longer a rival has to wait. */
+/** Number of blocks after the films. The delay of a competing claim grows with the time since the last takeover. */
 const QUIET_BLOCKS = 330;
 const ALL_BLOCKS = 717;
 const PURSE_COINS = 40;
@@ -104,7 +107,7 @@ const RIVALS = [
   ['mindblown', 'MindBlown', null, 1.5, 212, ['music'], 'The single.'],
   ['mindblown', 'Mindblown — official trailer', 0, 2.1, 95, ['film'], 'In the open in May.'],
 ];
-/** It outbids all of them, and waits for its block. */
+/** A claim with the highest amount for its name. It is not active yet. */
 const CHALLENGER = ['mindblown', 'Mind blown, second edition', 2, 6.25, 811, ['science'], 'New pictures.'];
 const WAITING = [
   ['harbour', 'Harbour at night', 0, 0.45, 301, ['sea'], 'No words.'],
@@ -120,7 +123,7 @@ class DemoChain {
     this.beginSec = Math.floor(Date.now() / 1000) - SPACING_SEC * ALL_BLOCKS - SPACING_SEC;
     this.timeSec = this.beginSec;
     this.blocks = 0;
-    /** Open outputs that can be spent: hash, index, amount. */
+    /** Spendable outputs: hash, index, amount. */
     this.purse = [];
     this.channelIds = [];
   }
@@ -143,7 +146,7 @@ class DemoChain {
     }
   }
 
-  /** Sends one output; `scriptOf` gets the first input in the form that channels sign. Answers the output. */
+  /** Sends one output. `scriptOf` receives the first input in the form that channels sign. Returns the output. */
   async send(value, scriptOf, spent = []) {
     const inputs = [...spent];
     const sum = () => inputs.reduce((total, input) => total + input.value, 0n);
@@ -251,7 +254,7 @@ class DemoChain {
   }
 }
 
-/** Fills a new regtest node. Answers what pages can be asked for. */
+/** Makes the chain on a new regtest node. Returns the objects whose pages can be requested. */
 export async function makeDemoChain(node) {
   const chain = new DemoChain(node);
   const hashes = await chain.mine(FIRST_BLOCKS);

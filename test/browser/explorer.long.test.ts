@@ -1,6 +1,6 @@
 /**
- * The explorer in a real browser at length: all pages in all looks, hostile texts in every place of every page, a node without
- * indexes, one that is pruned, one that is started again, a thread that ends, and the walk of README.md while a page is open.
+ * The explorer in a real browser: all pages in all color schemes and widths; hostile texts in every field of every page; nodes
+ * without indexes, pruned and restarted; a thread that ends; and the commands of README.md while a page is open.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ const start: ExplorerStart = {
 };
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
 
-/** The settings of a browser. */
+/** Settings of the browser. */
 interface Look {
   readonly colorScheme: 'light' | 'dark';
   readonly width: number;
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     return { node, base: `http://127.0.0.1:${port}` };
   }
 
-  /** A chain with a claim; what pages are asked for. */
+  /** Makes a chain with a claim. Returns what the requested pages show. */
   async function withClaim(node: RegtestNode): Promise<{ address: string; claimId: string; txid: string }> {
     const address = await node.rpc<string>('getnewaddress');
     await node.rpc('generatetoaddress', [360, address]);
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
         shown++;
       }
     expect(shown).toBe(ADDRESSES.length * PAYLOADS.length);
-    // A page that does not exist is an error of the console in itself.
+    // The browser reports the status of a page that does not exist as a console error.
     expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       expect([path, text]).toEqual([path, expect.stringContaining(option)]);
       expect(text).toContain(rest);
     }
-    // The parts that need no index are present.
+    // Parts of the page that need no index are present.
     await page.goto(`${base}/name/mindblown`);
     expect(await page.locator('main').innerText()).toContain('To take the name over');
   });

@@ -1,6 +1,6 @@
 /**
- * The explorer of a real node in a real browser: pages without scripts, pages that follow the chain while they are open, a
- * reorganisation while looking, the keyboard. It needs Chromium (support.ts); without it nothing is tested.
+ * The explorer of a real node in a real browser: pages without scripts, open pages that follow the chain, a reorganisation while
+ * a page is open, and keyboard operation. Skipped without Chromium (support.ts).
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await node?.stop();
   });
 
-  // The long test has all pages in all looks.
+  // The long test checks all pages in all color schemes and widths.
   it('has accessible pages', async () => {
     for (const [colorScheme, width, paths] of [
       ['light', 320, ['/name/mindblown', '/console']],
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await page.keyboard.type('mindblown');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${base}/name/mindblown`);
-    // Every link, field and button is reached, in the order of the document, and shows the focus.
+    // Tab reaches every link, field and button in document order, and each shows the focus.
     const targets = await page.evaluate<number>(
       `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, [tabindex="0"]')].filter((e) => e.checkVisibility()).length`,
     );

@@ -74,10 +74,10 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await new Promise((resolve) => site.server.close(resolve));
   });
 
-  /** Kinds of pages that axe looks at here; it takes the longest. */
+  /** Titles of the pages that axe checks here. Not all pages, because axe takes most of the time. */
   const FOR_AXE = ['The node is starting', 'The node is syncing', 'Search for “xyz”', 'Too many requests'];
 
-  /** The status of the answer, and the text of the loaded page. */
+  /** Returns the status of the answer, its headers, and the text of the loaded page. */
   async function look(
     path: string,
   ): Promise<{ status: number; text: string; headers: Record<string, string> }> {

@@ -1,10 +1,8 @@
 #!/usr/bin/env node
-// Makes screenshots of each page of the explorer, in light and dark colors: a node with the chain of demoChain.mjs, and
-// Chromium at the path that CHROMIUM names, or /usr/bin/chromium.
-//
-// With --part they show the part that fits in a window of that height, like those of README.md.
-//
-//   npm run screenshots [-- --out build/screenshots] [--width 1280] [--part 800] [--pages home,name]
+// Makes screenshots of each page of the explorer in light and dark colors. It uses a node with the chain of demoChain.mjs, and
+// Chromium at the path in CHROMIUM or at /usr/bin/chromium. With --part, a screenshot shows the part of the page that fits in a
+// window of that height, as in README.md. Usage: npm run screenshots [-- --out build/screenshots] [--width 1280] [--part 800]
+// [--pages home,name]
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';

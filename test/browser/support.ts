@@ -1,6 +1,6 @@
 /**
- * What tests in a real browser share: Chromium at the path that CHROMIUM names, or `/usr/bin/chromium`, and pages that are
- * watched.
+ * Shared parts of the browser tests: Chromium at the path in CHROMIUM or at `/usr/bin/chromium`, and pages whose errors are
+ * recorded.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 
-/** A page that notes requests to other hosts, errors of the console, and scripts that a text of the chain started. */
+/** A page that records requests to other hosts, console errors, and scripts that a text of the chain started. */
 export async function watched(
   context: BrowserContext,
   base: string,

@@ -15,7 +15,7 @@ import {
   recordedBlocks,
 } from './support.js';
 
-/** The result of a parser: its table, or the text of its error. */
+/** The table that the parser returns, or the text of its error. */
 function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBlock | string {
   try {
     return parse(bytes);
@@ -26,7 +26,7 @@ function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBl
   }
 }
 
-/** Without the memory that they lie in, which the fallback has not. */
+/** The tables without the memory that holds them. The fallback has no such memory. */
 function tablesOf({ packed, ...tables }: ParsedBlock): ParsedBlock {
   expect(packed).toBeInstanceOf(Buffer);
   return tables;
@@ -86,7 +86,7 @@ describe.skipIf(!native)('native block parser against the fallback', () => {
       const bytes = formatTransaction(tx);
       compareTx(bytes);
       compareTx(mutate(random, bytes));
-      // The head decides about markers and counts: hit it often.
+      // The first bytes contain the marker and the first count, so they are mutated more often.
       const head = Buffer.from(bytes);
       head[4 + random.below(3)] = random.pick([0, 1, 2, 3, 0xfd]);
       compareTx(head);

@@ -1,6 +1,6 @@
 /**
- * The rules of a block over its offset table against the readable form over objects: the same verdict, word for word, on
- * every defect of the catalogue, on several at once, and on recorded blocks whole and damaged.
+ * Compares the rules on a block's offset table with the readable rules on objects: the same verdict and text for every defect of
+ * the list, for several defects at once, and for intact and mutated recorded blocks.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -26,7 +26,7 @@ import { mutateBytes } from '../fuzz/support/mutate.js';
 import { recordedChainBlocks } from '../fuzz/support/vectors.js';
 import { Random } from './support.js';
 
-/** The verdict of both forms, after finding them equal; null when the block passes. */
+/** The verdict of both implementations, which must be equal; null if the block is valid. */
 function verdict(bytes: Buffer, context: BlockContext = CONTEXT, bip34Height = 1000): ValidationError | null {
   const loaded = loadBlock(bytes);
   const block = parseBlockBytes(loaded.raw);
@@ -44,7 +44,7 @@ function verdict(bytes: Buffer, context: BlockContext = CONTEXT, bip34Height = 1
   return contextual;
 }
 
-/** A block with one to three defects; null when one took away what the next one breaks. */
+/** A block with one to three defects; null if one defect removed what the next one changes. */
 function withDefects(random: Random, defects: typeof DEFECTS): Buffer | null {
   const d = draft(random);
   try {
@@ -96,7 +96,7 @@ describe('the rules of a block over its table and over objects', () => {
     for (let i = 0; i < 1500; i++) {
       const block = seal(draft(random));
       let bytes: Buffer = mutateBytes(random, block);
-      // Half of the time the root is mended, so that the rules behind it are reached.
+      // In half of the cases the merkle root is corrected, so that later rules are reached too.
       try {
         if (random.chance(2)) {
           const { header, transactions } = parseBlockBytes(bytes);
@@ -117,7 +117,8 @@ describe('the rules of a block over its table and over objects', () => {
 const recorded = [1, 2, 3, 4, 5].flatMap((chain) => recordedChainBlocks(chain, 9));
 
 describe.skipIf(recorded.length === 0)('recorded blocks (skipped without them)', () => {
-  // Which height a block has is not known here, so that rule is off; segwit is on where there is witness.
+  // The height of a recorded block is not known here, so the rule for the height in the coinbase is off. Segwit is active if the
+  // block has a witness.
   const contextOf = (block: Buffer): BlockContext => ({
     height: 1_000_000,
     parentMedianTimeSec: 2_000_000_000,

@@ -54,7 +54,7 @@ interface Coin extends SpentCoin {
 
 interface Case {
   readonly transactions: Transaction[];
-  /** The spent coin of each input, for each transaction except the coinbase. */
+  /** The spent coin of each input, for each transaction except the coinbase; null if it does not exist. */
   readonly coins: (Coin | null)[][];
 }
 
@@ -142,7 +142,7 @@ const P2PKH = (random: Random): Buffer =>
 const p2sh = (redeem: Bytes): Buffer => buildScript(OP.OP_HASH160, hash160(redeem), OP.OP_EQUAL);
 const p2wsh = (script: Bytes): Buffer => buildScript(OP.OP_0, sha256(script));
 
-/** A script with signature operations, counted and bare. */
+/** A script with signature operations: CHECKSIG, and CHECKMULTISIG with and without a preceding number of keys. */
 function operations(random: Random): Buffer {
   const pieces = Array.from({ length: random.below(6) }, () =>
     random.pick([
@@ -306,7 +306,7 @@ describe('spending rules over a table and over objects', () => {
     const byTime = 0x400000;
     const at = (units: number, height: number): Case =>
       single(random, [{ sequence: byTime | units, coin: { height } }]);
-    // The coin's clock starts at the median time of the block before its own.
+    // BIP68: relative time is counted from the median time of the block before the coin's block.
     const elapsedSec = (height: number): number =>
       RULES.parentMedianTimeSec - medianTimeAt(Math.max(0, height - 1));
     for (const height of [HEIGHT - 100, HEIGHT - 9, 1, 0]) {
@@ -338,7 +338,8 @@ describe('spending rules over a table and over objects', () => {
     ],
   ])('signature operations %s up to the limit and beyond', (_name, spendFor, weight) => {
     const count = MAX_BLOCK_SIGOPS_COST / weight / 2;
-    // Spread over two spends, as a script is not that long: multisigs of sixteen and single ones.
+    // A script is too short for all of them, so there are two spends. Each has multisig operations with sixteen keys, and single
+    // signature operations.
     const script = (more: number): Buffer => {
       const sixteens = Math.floor(count / 16);
       const singles = count - 16 * sixteens + more;
@@ -352,7 +353,7 @@ describe('spending rules over a table and over objects', () => {
         single(random, [{ spend: spendFor(script(0)) }]),
         single(random, [{ spend: spendFor(script(more)) }]),
       );
-    // The coinbase of these cases has none of its own.
+    // Replaces the input script of the coinbase by one without signature operations.
     const clean = (test: Case): Case => {
       test.transactions[0]!.inputs[0]!.scriptSig = Buffer.of(0x51, 0x51);
       return test;

@@ -11,7 +11,7 @@ import { packSlots, slotEdges } from '../../src/claimtrie/slots.js';
 import { hash160Fallback } from '../../src/crypto/hash.js';
 import { Random, addon, native } from './support.js';
 
-/** Slots in order, `count` at most 256; some edges so long that their length takes two or three bytes. */
+/** Slots in order; `count` is at most 256. Some edges are so long that their length takes two or three bytes. */
 function randomSlots(random: Random, count: number): Buffer {
   const firsts = Array.from({ length: 256 }, (_, i) => i);
   for (let i = firsts.length - 1; i > 0; i--) {

@@ -19,7 +19,7 @@ import { PREFIX } from '../../src/store/rows/keys.js';
 import { changesOf } from '../../src/store/rows/rowRecords.js';
 import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, randomTx } from './support.js';
 
-/** Content of the database: row by latin1 key. */
+/** Content of the database by key as latin1 text. */
 type Database = Map<string, Buffer>;
 
 /** An answer of the addon without the memory that holds its tables. The fallback has no such memory. */
@@ -30,7 +30,7 @@ function withoutMemory(answer: unknown): unknown {
   return tables;
 }
 
-/** A native table and its fallback, which must answer everything alike, over one database each. */
+/** A native table and its fallback, each over its own database. All their answers must be equal. */
 class Pair {
   readonly native: CoinTable = new (addon().CoinTable)();
   readonly fallback: CoinTable = new CoinTableFallback();
@@ -43,7 +43,7 @@ class Pair {
     return expected;
   }
 
-  /** Both must throw, or both must not. */
+  /** Expects that both throw. */
   bothThrow(call: (table: CoinTable) => unknown): void {
     expect(() => call(this.fallback)).toThrow();
     expect(() => call(this.native)).toThrow();
@@ -63,7 +63,7 @@ class Pair {
     this.both((table) => table.load(keys, values));
   }
 
-  /** Flushes up to `maxBytes`, all when it is infinite. With a bound the two choose different entries. */
+  /** Flushes all entries, or up to `maxBytes`. With a finite limit, the two implementations select different entries. */
   flush(): void {
     for (const [table, db] of [
       [this.native, this.nativeDb],
@@ -98,7 +98,7 @@ interface OutPointOf {
   index: number;
 }
 
-/** Random blocks over a growing set of coins, valid or with double spends and unknown coins. */
+/** Generates random blocks over a growing set of coins: valid blocks, and blocks with double spends and unknown coins. */
 class BlockMaker {
   readonly random: Random;
   coins: OutPointOf[] = [];
@@ -144,7 +144,7 @@ class BlockMaker {
       txs.push(tx);
       if (valid || this.random.chance(2)) this.keep(tx, valid);
       else late.push(tx);
-      // An invalid block may spend what a later transaction makes, or hold a transaction twice.
+      // An invalid block may spend an output of a later transaction, or contain a transaction twice.
       if (!valid && this.random.chance(6)) txs.splice(1, 0, txs[this.random.below(txs.length)]!);
     }
     for (const tx of [coinbase, ...late]) this.keep(tx, valid);
@@ -184,7 +184,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
           break;
         }
         case 3: {
-          // The database speaks only of what the table does not know.
+          // Rows are only loaded for keys that the table does not have.
           const row =
             pair.fallback.get(key) === undefined ? pair.fallbackDb.get(key.toString('latin1')) : undefined;
           if (pair.fallback.get(key) === undefined) pair.both((table) => table.load(key, [row]));
@@ -367,7 +367,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
     table.trim(before / 2);
     expect(table.usageBytes).toBeLessThanOrEqual(before / 2);
     expect(table.usageBytes).toBeGreaterThan(before / 2 - 1000);
-    // A record larger than the bound still comes, alone.
+    // A record that is larger than the limit is returned alone.
     table.add(keys[1]!, { heightCode: 1, amount: 1n, script: Buffer.alloc(500, 0x51) }, true);
     expect(table.takeDirty(10)!.length).toBe(557);
     expect(table.takeDirty(10)).toBeNull();

@@ -6,7 +6,7 @@ import { fuzz } from '../fuzz/support/campaign.js';
 import { ORDER, ecdsaTarget, inverse, modulo, toBytes, toNumber } from '../fuzz/targets/ecdsa.js';
 import { Random, addon, native } from './support.js';
 
-/** The order minus a 32-byte number. */
+/** The group order minus a 32-byte number. */
 const negate = (scalar: Uint8Array): Buffer => toBytes(ORDER - toNumber(scalar));
 
 describe.skipIf(!native)('native curve operations against the other backends', () => {
@@ -90,7 +90,7 @@ describe.skipIf(!native)('native curve operations against the other backends', (
     const publicKey = ecdsa.publicKeyOf(key, true);
     const r = toNumber(ecdsa.publicKeyOf(nonce, true).subarray(1)) % ORDER;
     for (const s of special) {
-      // s = (hash + r key) / nonce, solved for the hash.
+      // The equation s = (hash + r key) / nonce, solved for the hash.
       const hash = modulo(s * toNumber(nonce) - r * toNumber(key));
       for (const signed of [s, ORDER - s]) {
         const der = formatDer(Buffer.concat([toBytes(r), toBytes(signed)]));
@@ -125,7 +125,7 @@ describe.skipIf(!native)('native curve operations against the other backends', (
       let found = 0;
       for (let r = 1n; found < 5; r++) {
         const [hash, s] = [toNumber(random.bytes(32)) % ORDER, BigInt(1 + random.below(1000))];
-        // Bit 1 of the id says that the point's x is R plus the order.
+        // Bit 1 of the recovery id: the x coordinate of the point is R plus the group order.
         const id = (isBeyond ? 2 : 0) + random.below(2);
         const publicKey = ecdsa.recover(toBytes(hash), Buffer.concat([toBytes(r), toBytes(s)]), id, true);
         if (!publicKey) continue;
@@ -135,7 +135,7 @@ describe.skipIf(!native)('native curve operations against the other backends', (
         expectVerdict(false, hash, r + ORDER, s, publicKey);
         expectVerdict(false, hash, r, s + ORDER, publicKey);
         if (isBeyond) continue;
-        // The same point, and an R that leads to its x only past the modulus of the field: the reverse of the first case.
+        // The reverse of the first case: an R that equals the x coordinate of the same point only modulo the field prime.
         const past = r + P - ORDER;
         const factor = modulo(past * inverse(r));
         expectVerdict(false, modulo(hash * factor), past, modulo(s * factor), publicKey);

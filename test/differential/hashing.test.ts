@@ -93,7 +93,7 @@ describe.skipIf(!native)('native hashing against the fallbacks', () => {
       expect(found).toBe(expected);
     }
     expect(addon().grind(random.bytes(112), Buffer.alloc(32), 0, 50)).toBe(-1);
-    // Past the last nonce there is none.
+    // The search ends at the last nonce.
     expect(addon().grind(random.bytes(112), Buffer.alloc(32), 0xfffffff0, 1000)).toBe(-1);
   });
 });

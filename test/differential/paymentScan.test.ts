@@ -26,7 +26,7 @@ import {
 
 const MERKLE_ROOT_AT = 36;
 
-/** A block with a right merkle root, with witnesses in most cases to which the coinbase commits. */
+/** A block with a valid merkle root. Most have witnesses and a commitment to them. */
 function soundBlock(random: Random, txCount: number): Buffer {
   const coinbase = coinbaseTx(random);
   const others = Array.from({ length: txCount - 1 }, () =>
@@ -79,7 +79,7 @@ interface Sought {
   settled: SettledPayments | null;
 }
 
-/** Some transactions of the blocks as settled: many as they are, others in another block or place, or of another kind. */
+/** Entries for some transactions of the blocks as settled: many are correct, others have another block, position or kind. */
 function someSettled(random: Random, run: BlockRun): SettledPayments | null {
   if (random.chance(3)) return null;
   const rows: { id: Buffer; block: number; place: number }[] = [];
@@ -105,7 +105,7 @@ function someSettled(random: Random, run: BlockRun): SettledPayments | null {
   };
 }
 
-/** Words of filters that know some of what is in the blocks. */
+/** Filter words that contain some of the scripts and transactions of the blocks. */
 function someSought(random: Random, run: BlockRun): Sought {
   const scripts = new Uint32Array(2048);
   const txids = new Uint32Array(1024);
@@ -113,7 +113,7 @@ function someSought(random: Random, run: BlockRun): Sought {
     const at = random.below(run.bytes.length - 32);
     addHash(random.chance(2) ? scripts : txids, run.bytes, at);
   }
-  // Every other bit: a third of all other hashes is taken for a member.
+  // Sets random bits, so that the filter matches many other hashes too.
   if (random.chance(3)) for (let n = 0; n < scripts.length; n++) scripts[n]! |= random.u32();
   return { scripts, txids, settled: null };
 }

@@ -7,7 +7,10 @@ import { Random, addon, native, randomOutPoint, randomScript, randomTx } from '.
 
 const OP_CODESEPARATOR = 0xab;
 
-/** The addon only meets codes that parse to their end and have no separator; others are the interpreter's business. */
+/**
+ * Whether the script code can be parsed to its end and has no OP_CODESEPARATOR. The addon only receives such codes; the
+ * interpreter handles all others.
+ */
 function isPlainCode(script: Buffer): boolean {
   let at = 0;
   while (at >= 0 && at < script.length) {

@@ -1,4 +1,4 @@
-/** Random inputs of every standard form, signed properly and then perhaps spoiled, for the verification test. */
+/** Random inputs of every standard form, with valid signatures and optional corruption, for the verification test. */
 import { hash160, sha256 } from '../../src/crypto/hash.js';
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { formatDer } from '../../src/crypto/ecdsaEncoding.js';
@@ -25,7 +25,7 @@ export function push(data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 }
 
-/** A push with a longer opcode than it needs. */
+/** A push with a longer opcode than necessary. */
 function longPush(data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 }
@@ -39,14 +39,14 @@ function claimPrefix(random: Random): Buffer {
 }
 
 class Signer {
-  /** A signature is not strict DER: valid only without the flags that ask for that. */
+  /** A signature is not strict DER, so the input is valid only without the flags that require strict DER. */
   usesLaxDer = false;
   readonly random: Random;
   readonly tx: Transaction;
   readonly input: number;
   readonly amount: bigint;
   readonly hashType: number;
-  /** A hybrid key is among the keys: allowed where no signature is tried with it. */
+  /** One of the keys is a hybrid key, which is accepted if no signature is checked with it. */
   usesHybridKey = false;
 
   constructor(random: Random, tx: Transaction, input: number, amount: bigint, hashType: number) {
@@ -73,14 +73,14 @@ class Signer {
     if (!this.random.chance(15)) return der;
     this.usesLaxDer = true;
     if (this.random.chance(2)) return Buffer.concat([der, Buffer.of(0)]);
-    // R with a zero byte too many.
+    // R with a superfluous leading zero byte.
     return Buffer.concat([Buffer.of(0x30, der[1]! + 1, 2, der[3]! + 1, 0), der.subarray(4)]);
   }
 }
 
 interface Locked {
   script: Buffer;
-  /** The stack that unlocks it, bottom first, if `code` is signed. */
+  /** The stack that unlocks the script, bottom first; signatures cover `code`. */
   unlock(code: Buffer, version: SigVersion): Buffer[];
 }
 
@@ -126,7 +126,7 @@ function multisigLock(signer: Signer, compressed: boolean): Locked {
   };
 }
 
-/** Locks that the addon must not decide, although some of them are valid. */
+/** Output scripts that the addon must leave to the interpreter, although some spends of them are valid. */
 function oddLock(signer: Signer): Locked {
   const inner = keyLock(signer, true);
   const { random } = signer;
@@ -147,7 +147,7 @@ function oddLock(signer: Signer): Locked {
   }
 }
 
-/** Spoils scriptSig, witness or spent script in one of many ways. */
+/** Corrupts the input script, the witness or the spent script in one of many ways. */
 function spoil(random: Random, tx: Transaction, input: number, spend: Spend): void {
   const target = tx.inputs[input]!;
   spend.isPlain = false;
@@ -185,7 +185,7 @@ function spoil(random: Random, tx: Transaction, input: number, spend: Spend): vo
       spend.amount += 1n;
       break;
     case 8:
-      // A dummy that is not empty, or another first push.
+      // A multisig dummy element that is not empty, or another first push.
       if (target.witness.length > 0) target.witness[0] = Buffer.of(random.below(2));
       else if (target.scriptSig[0] === 0)
         target.scriptSig = Buffer.concat([Buffer.of(0x51), target.scriptSig.subarray(1)]);

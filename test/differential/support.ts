@@ -1,4 +1,4 @@
-/** Seeded random blocks, transactions and mutations for the tests that hold the addon and its fallbacks together. */
+/** Seeded random blocks, transactions and mutations, for the tests that compare the addon with its fallbacks. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { Writer } from '../../src/util/writer.js';
 
 export const native = loadNative();
 
-/** For the bodies of tests that are skipped without the addon. */
+/** The addon. For tests that are skipped without the addon. */
 export function addon(): NativeAddon {
   if (!native) throw new Error('the native addon is not there');
   return native;
@@ -65,7 +65,7 @@ function push(data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 }
 
-/** A claim, support or update prefix, now and then a broken one. */
+/** A claim, support or update prefix, sometimes a malformed one. */
 export function randomClaimPrefix(random: Random): Buffer {
   const name = push(random.bytes(random.below(30)));
   const id = push(random.bytes(random.chance(8) ? 19 : 20));
@@ -82,7 +82,7 @@ export function randomClaimPrefix(random: Random): Buffer {
   return Buffer.concat(random.chance(4) ? random.pick(forms) : forms[random.below(4)]!);
 }
 
-/** Scripts of every kind that the parser or the coin table treats in a way of its own. */
+/** A script of one of the kinds that the parser or the coin table handles separately. */
 export function randomScript(random: Random): Buffer {
   const kinds: (() => Buffer)[] = [
     () => Buffer.concat([Buffer.of(0x76, 0xa9, 20), random.bytes(20), Buffer.of(0x88, 0xac)]),
@@ -143,7 +143,7 @@ export function coinbaseTx(random: Random, outputs = 1 + random.below(3)): Trans
   return tx;
 }
 
-/** Header of nonsense, count, transactions. */
+/** A block with a random header. */
 export function formatRawBlock(random: Random, txs: readonly Uint8Array[]): Buffer {
   return Buffer.concat([random.bytes(112), new Writer(9).compactSize(txs.length).finish(), ...txs]);
 }
@@ -161,7 +161,7 @@ export function randomBlock(random: Random, txCount: number): Buffer {
   return formatRawBlock(random, txs);
 }
 
-/** A copy with a few bytes changed, cut out, doubled, or the end cut off. */
+/** A copy in which a few bytes are changed, removed or repeated, or which is truncated. */
 export function mutate(random: Random, bytes: Buffer): Buffer {
   let out = Buffer.from(bytes);
   for (let i = 1 + random.below(3); i > 0 && out.length > 0; i--) {
@@ -187,7 +187,7 @@ export function mutate(random: Random, bytes: Buffer): Buffer {
   return out;
 }
 
-/** Blocks of the recorded benchmark chain, or none when the recordings are not there. */
+/** Blocks of the recorded benchmark chain; empty if the recordings are absent. */
 export function recordedBlocks(): Buffer[] {
   const path = fileURLToPath(new URL('../../../shared/bench/bench-40x1000.dat.gz', import.meta.url));
   if (!existsSync(path)) return [];

@@ -56,7 +56,10 @@ function makeTx(random: Random): { tx: Transaction; spends: Spend[] } {
   return { tx, spends: tx.inputs.map((_, input) => makeSpend(random, tx, input)) };
 }
 
-/** Whether a later spend of the same transaction changed what an earlier one has signed does not matter here. */
+/**
+ * Runs the interpreter on one input. A later spend of the same transaction may have changed data that earlier signatures cover;
+ * this affects both implementations alike.
+ */
 function interpret(tx: Transaction, spends: readonly Spend[], input: number, flags: number): boolean {
   const { scriptSig, witness } = tx.inputs[input]!;
   const spend = spends[input]!;
@@ -86,7 +89,7 @@ describe.skipIf(!native)('native verification against the interpreter', () => {
       expect(addon().verifyInputsHere({ ...job, cacheResults: false }).undecided).toEqual(report.undecided);
       expect(report.checked).toBe(tx.inputs.length);
       const undecided = new Set(report.undecided);
-      // Each once, however many of its signatures are wrong.
+      // An input is listed once, even if several of its signatures are invalid.
       expect(undecided.size).toBe(report.undecided.length);
       for (let input = 0; input < tx.inputs.length; input++) {
         const expected = interpret(tx, spends, input, flags);

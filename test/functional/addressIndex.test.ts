@@ -1,4 +1,6 @@
-/** The address index of a real node: with the mempool, over a reorganisation, a kill, and turned on afterwards. */
+/**
+ * The address index of a real node: mempool entries, a reorganisation, a kill, and an index that is enabled on an existing chain.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +15,7 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { longIt } from '../support/long.js';
 
-/** Anyone can spend them: hashes of scripts that say yes. */
+/** Scripts that are always true. Anyone can spend an output that pays to the hash of one. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
 const destination = (n: number) => ({ type: 'scripthash', hash: hash160(redeem(n)) }) as const;
 const addressOf = (n: number): string => encodeDestination(destination(n), addressPrefixesOf(regtestParams));
@@ -45,7 +47,7 @@ describe('-addressindex', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Pays the whole output to an address. */
+  /** Pays the whole output, less the fee, to an address. */
   async function pay(txid: string, n: number, from: number, to: number, valueSat: bigint): Promise<string> {
     const tx = {
       version: 2,
@@ -109,7 +111,7 @@ describe('-addressindex', () => {
     const sent: string[] = [];
     let last = coins[0]!.txid;
     for (let n = 1; n <= 7; n++) {
-      // From the first address to the second and back.
+      // Each transaction spends the previous one, from one address to the other.
       const [from, to] = n % 2 === 1 ? [1, 2] : [2, 1];
       sent.push((last = await pay(last, 0, from, to, 99_800_000n - BigInt(n) * FEE)));
     }
@@ -155,7 +157,7 @@ describe('-addressindex', () => {
     });
   });
 
-  /** Resolves once the indexes that run are at the tip. */
+  /** Resolves when all enabled indexes are at the tip. */
   async function filled(): Promise<void> {
     for (;;) {
       const info = await node.rpc<Record<string, { synced: boolean }>>('getindexinfo');

@@ -1,7 +1,7 @@
 /**
- * The archive that needs nothing installed: made twice with equal bytes, unpacked in an empty folder, and run without a `PATH`,
- * as LBRY Desktop and the companion of ReviveL do, which take only the file `lbrynet` out of it. Archives for other machines
- * are looked into, and run as far as this machine can; they take long, so that only LBCNODE_FULL=1 makes them.
+ * The self-contained archive. It is built twice with equal bytes, unpacked in an empty folder, and run without a `PATH`, as LBRY
+ * Desktop and the companion of ReviveL do. These use only the file `lbrynet` from the archive. With LBCNODE_FULL=1, archives for
+ * other platforms are built and checked too, and run if this machine can run them. That takes long.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import {
@@ -33,18 +33,18 @@ import { freePort } from './support/node.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
-/** Folders that the copy for the second archive leaves out. They are linked or built there. */
+/** Folders that are not copied to the second checkout. They are linked or built there. */
 const NOT_COPIED = ['.git', 'build', 'dist', 'node_modules', 'prebuilds', 'test', 'vendor'];
 /** The platform that this machine runs. */
 const own = PLATFORMS.find(({ target }) => target === targetName());
-/** Compiling the addon from nothing takes minutes on a machine that is busy. */
+/** Compiling the addon takes minutes on a busy machine. */
 const BUILD_TIMEOUT_MS = 3_600_000;
 const PROGRAM_KINDS = { linux: 'ELF', macos: 'Mach-O', windows: 'PE' } as const;
 
 let folder: string;
 const running = new Set<ChildProcess>();
 
-/** Makes the archive of a platform in a checkout; returns its bytes. */
+/** Builds the archive of a platform in a checkout. Returns its bytes. */
 async function makeBundle(checkout: string, platform: string, out: string): Promise<Buffer> {
   const args = [join(checkout, 'scripts', 'bundle.mjs'), platform, `--out=${out}`];
   await run(process.execPath, args, { cwd: checkout, maxBuffer: 1 << 26 });
@@ -52,7 +52,7 @@ async function makeBundle(checkout: string, platform: string, out: string): Prom
   return readFileSync(join(out, platform, archive));
 }
 
-/** Another checkout of the same files, elsewhere, in which nothing is built. */
+/** Copies the source files to another path, without anything that was built. */
 function copyProject(): string {
   const copy = join(folder, 'elsewhere', 'project');
   cpSync(ROOT, copy, {
@@ -69,7 +69,7 @@ function copyProject(): string {
   return copy;
 }
 
-/** The environment of a program on a desktop without Node. */
+/** An environment without Node.js in the path, as on a desktop. */
 function emptyEnvironment(home: string): NodeJS.ProcessEnv {
   mkdirSync(home, { recursive: true });
   return { HOME: home, PATH: '' };
@@ -193,7 +193,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     const data = join(folder, 'lbrynet-data');
     const port = await freePort();
     const config = join(folder, 'companion.yml');
-    // The companion's own command line, with other ports and no servers of the network.
+    // The command line of the companion, with other ports and without servers of the network.
     const daemon = await startUntil(
       join(alone, name),
       [
@@ -207,7 +207,7 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
       { ...env, HOME: join(folder, 'companion home') },
       'The API listens',
     );
-    // Parts of it come as components start.
+    // `status` answers before all components have started.
     expect(await callDaemon(port, 'status')).toMatchObject({
       is_running: expect.any(Boolean) as unknown,
       startup_status: { wallet: expect.any(Boolean) as unknown },
@@ -339,11 +339,11 @@ describe.skipIf(process.env['LBCNODE_FULL'] !== '1')(
         expect(natives.map(({ path }) => path)).toContain(`app/prebuilds/${platform.target}/lbcnode.node`);
         for (const { path, data } of natives) expect([path, data.includes(ROOT)]).toEqual([path, false]);
         for (const { path, data } of natives)
-          // One file of LevelDB's lock serves both processors of macOS.
+          // LevelDB's lock has one file for both processors of macOS.
           if (!path.includes('x64+arm64')) expect([path, executableKind(data)]).toEqual([path, kind]);
         if (system === 'windows') await runByWine(programs);
         if (platform.name !== 'linux-arm64' || !isInstalled('qemu-aarch64-static')) return;
-        // Each program that the launcher becomes needs the emulator again: so the runtime is started by hand.
+        // The emulator does not apply to programs that the launcher executes, so the test starts the runtime directly.
         const root = join(folder, 'arm64 root');
         for (const { path, data, executable } of files) {
           mkdirSync(dirname(join(root, path)), { recursive: true });

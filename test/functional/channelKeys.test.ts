@@ -89,7 +89,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Carries steps out in a block of their own, whose hash it answers. */
+  /** Runs the steps and mines their transactions in one block. Returns its hash. */
   async function mine(...steps: Step[]): Promise<string> {
     for (const step of steps) await actor.act(step as never);
     const [hash] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
@@ -123,7 +123,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
 
   const namesOf = ({ claims }: Page): string[] => claims.map(({ name }) => name).sort();
 
-  /** Which of the claims belong to a channel, in which all answers agree. */
+  /** The claims that belong to the channel. Checks that all answers agree about them. */
   async function belonging(channel: string, ...labels: string[]): Promise<string[]> {
     const channelId = actor.idOf(channel);
     const valid: string[] = [];
@@ -155,7 +155,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
       ];
       for (const row of rows) {
         expect(metaOf(row).canonicalUrl).toBe(canonical);
-        // The channel that the claim names, while that exists. Clients verify with its key.
+        // The channel that the claim refers to, if the channel still exists. Clients verify the signature with its key.
         const place = metaOf(row).channel;
         const { total } = await search({ claim_id: channelId });
         expect(place && hashToHex(Buffer.from(place.txHash))).toBe(
@@ -203,7 +203,8 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     });
     actor.made.set('@c', latter);
     expect(await all()).toEqual(['new']);
-    // A claim that is signed again, in the block of another rotation; and the way back to the first key.
+    // A block changes the key of the channel, and contains a claim that is signed with an earlier key. Then the channel returns
+    // to its first key.
     await mine(update('wrong', 2, { by: '@c', key: 'first' }), update('@c', 12, { key: 'third' }));
     expect(await all()).toEqual([]);
     await mine(update('@c', 13, { key: 'first' }));
@@ -262,7 +263,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     await mine(
       ...['a1', 'a2', 'a3', 'a4'].map((name, n) => claim(name, 20 - n, { name, by: '@a' })),
       ...['b1', 'b2'].map((name, n) => claim(name, 10 - n, { name, by: '@b' })),
-      // Neither of these has a valid signature of the channel, so neither counts.
+      // These claims have invalid signatures, so they do not count as claims of the channel.
       ...['f1', 'f2'].map((name, n) => claim(name, 5 - n, { name, by: '@a', key: 'of another' })),
     );
     const asked = {

@@ -10,9 +10,9 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
 
 const binary = referenceBinary();
-/** Coins of the first blocks can be spent from here on. */
+/** From this height on the coinbases of the first blocks are mature. */
 const FIRST_HEIGHT = 130;
-/** Past normalization, all claims in the hash, and both expirations. */
+/** Above the forks for normalization and for all claims in the root hash, and above both expirations. */
 const LAST_HEIGHT = 900;
 const SEEDS = [1, 2];
 const NAMES = ['a', 'A', 'ab', 'é', 'É', 'abc'];
@@ -24,7 +24,7 @@ interface Rpc {
 
 type Question = readonly [method: string, ...params: unknown[]];
 
-/** The same fields in one order. */
+/** The value with the fields of each object in alphabetical order. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (value === null || typeof value !== 'object') return value;
@@ -33,8 +33,9 @@ function inOrder(value: unknown): unknown {
 }
 
 /**
- * Their answer without the names of claims that are dead at the tip and that ours leaves out: an id that one block made and
- * spent, as it may where a reorganisation brings several blocks' transactions into one, stays in their index of ids.
+ * lbrycrd's answer without names of claims that are not live at the tip and that our answer leaves out. If one block creates and
+ * spends a claim, lbrycrd keeps the id in its index. This happens when a reorganisation puts transactions of several blocks into
+ * one.
  */
 function withoutDeadNames(ours: unknown, theirs: unknown): unknown {
   if (Array.isArray(theirs) && Array.isArray(ours))
@@ -71,7 +72,7 @@ class Comparison {
     this.storm = new ClaimStorm(seed, NAMES);
   }
 
-  /** Mines and hands the blocks on. */
+  /** Mines blocks and submits them to lbrycrd. */
   async mine(blocks: number, address = OPEN_ADDRESS): Promise<void> {
     await this.us.rpc('generatetoaddress', [blocks, address]);
     const tip = await this.us.rpc<number>('getblockcount');
@@ -90,7 +91,7 @@ class Comparison {
     return this.them.rpc('submitblock', [await this.us.rpc<string>('getblock', [hash, 0])]);
   }
 
-  /** A reference that knows only the active chain. */
+  /** Replaces lbrycrd by a new instance that only receives the active chain. */
   private async renew(): Promise<void> {
     this.renewed++;
     await this.them.stop();
@@ -99,12 +100,12 @@ class Comparison {
     for (let height = 1; height <= tip; height++) expect(await this.submit(height)).toBeNull();
   }
 
-  /** For a longer branch, with the same transactions elsewhere. */
+  /** Replaces the last blocks by a longer branch with the same transactions in other blocks. */
   async reorganise(): Promise<void> {
     const back = 1 + this.storm.random(Math.min(8, this.height - FIRST_HEIGHT));
     this.height -= back;
     await this.us.rpc('invalidateblock', [await this.us.rpc('getblockhash', [this.height + 1])]);
-    // To another address, or it would be the block that was abandoned.
+    // Pays to another address, because otherwise the block would equal the disconnected one.
     await this.us.rpc('generatetoaddress', [1, ADDRESS]);
     await this.mine(back);
   }

@@ -1,4 +1,6 @@
-/** The claim index of a real node: over a reorganisation, turned on afterwards, and killed while it is filled. */
+/**
+ * The claim index of a real node: a reorganisation, an index that is enabled on an existing chain, and a kill while it is filled.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +17,7 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { longIt } from '../support/long.js';
 
-/** Anyone can spend it: the hash of a script that says yes. */
+/** A script that is always true. Anyone can spend an output that pays to its hash. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
@@ -58,7 +60,7 @@ describe('-claimindex', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Sends a transaction that spends a coinbase of its own for these outputs, made from what it spends first. */
+  /** Sends a transaction that spends an unused coinbase. `outputsOf` makes the outputs from the first input. */
   async function send(outputsOf: (firstInput: Buffer) => Buffer[]): Promise<Transaction> {
     const block = await node.rpc<string>('getblockhash', [coinbase++]);
     const { tx: ids } = await node.rpc<{ tx: string[] }>('getblock', [block]);

@@ -151,7 +151,7 @@ function isAction(step: Step): step is Extract<Step, { do: 'claim' | 'update' | 
 
 /** Only ends a test that hangs. All lives take some seconds. */
 const HANG_MS = 600_000;
-/** The height at which purses are filled. */
+/** Height at which the coins that pay for transactions are mined. */
 const FILLED = 113;
 
 describe.each([

@@ -1,7 +1,4 @@
-/**
- * Searching in a real node: new claims at once, a reorganisation, a kill, and an index that was deleted; in SQLite and in
- * PostgreSQL.
- */
+/** Searches on a real node: new claims, a reorganisation, a kill, and a deleted index; with SQLite and PostgreSQL. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +54,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
   const start = async () => {
     node = await startRegtest({ dataDir: folder, args: [...kept.args] });
   };
-  /** The names of claims in the chain that a search finds, once the index is there and at the tip. */
+  /** Names of confirmed claims that a search finds, when the index is at the tip. */
   const search = (constraints: object): Promise<string[]> =>
     searchAll({ confirmed_only: true, ...constraints });
   const searchAll = async (constraints: object): Promise<string[]> => {
@@ -108,7 +105,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     const tip = await node.rpc<string>('getbestblockhash');
     await node.rpc('invalidateblock', [tip]);
     expect(await search({ text: 'bitcoin' })).toEqual([]);
-    // They wait in the mempool again.
+    // Their transactions are in the mempool again.
     expect(await searchAll({ text: 'bitcoin' })).toEqual(['second', 'first']);
     expect(await searchAll({ text: 'bitcon~1 -histori*', order_by: 'name' })).toEqual(['second']);
     expect(await searchAll({ any_tags: ['History'], height: 0 })).toEqual(['first']);
@@ -136,7 +133,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
     const first = await node.rpc<Page>('searchclaims', [asked, '']);
     await node.rpc('claimname', ['w6', value('Walk 6', []), 3]);
     await mine();
-    // What the second page shows begins with what the first one showed when it is cut again.
+    // In the new order, the second page would repeat a claim of the first page. A cursor continues in the old order.
     expect((await search({ ...asked, limit: 10 })).slice(2, 4)).toEqual(['w2', 'w3']);
     const second = await node.rpc<Page>('searchclaims', [asked, first.next]);
     const third = await node.rpc<Page>('searchclaims', [asked, second.next]);

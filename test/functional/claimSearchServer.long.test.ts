@@ -26,10 +26,10 @@ describe.skipIf(postgresUrl() === null)('-claimsearchurl', () => {
       ],
     });
   };
-  /** Another question each time: pages of the index's tip are remembered. */
+  /** A different constraint for each search, because pages of the index's tip are cached. */
   let asked = 0;
   const search = () => node.rpc<{ height: number }>('searchclaims', [{ height: `<${1000 + asked++}` }]);
-  /** Asks until the index answers about the block at this height. */
+  /** Searches until the answer is as of the block at this height. */
   const reaches = async (height: number): Promise<void> => {
     for (;;) {
       try {

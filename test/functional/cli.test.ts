@@ -1,6 +1,6 @@
 /**
- * The command-line client against a real HTTP server: in this process for what it prints and returns, as a process of
- * its own for the rest. `LBCNODE_DIST` names another build than dist/.
+ * The command-line client with a real HTTP server. Tests of output and exit code run in this process, the others in separate
+ * processes. `LBCNODE_DIST` selects a build other than dist/.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -141,7 +141,7 @@ async function run(words: string[], input = ''): Promise<Outcome> {
   return { status, out, err };
 }
 
-/** A command to the test server, by its cookie. */
+/** Calls the test server with the cookie of its folder. */
 function ask(...words: string[]): Promise<Outcome> {
   return run(['-regtest', `-datadir=${data}`, `-rpcport=${port}`, ...words]);
 }

@@ -1,4 +1,4 @@
-/** The typed client beside a real node: it finds the cookie by itself, and finds the new one after a restart. */
+/** The typed client with a real node: it finds the cookie by itself, also after a restart of the node. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ it('names the cookie file that is missing, and does not send it to another machi
   );
   const wrong = new RpcClient({ url: `http://a:b@127.0.0.1:${port}/`, dataDir });
   await expect(wrong.call('uptime')).rejects.toMatchObject({ status: 401 });
-  // No host by this name is asked: what counts is that no cookie was searched.
+  // The host does not exist. The message must show that the client did not look for a cookie.
   const far = new RpcClient({ url: 'http://far.invalid:1/' });
   const error = (await far.call('uptime').catch((caught: unknown) => caught)) as RpcTransportError;
   expect(error).toBeInstanceOf(RpcTransportError);

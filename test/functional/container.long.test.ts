@@ -29,7 +29,7 @@ it('is built from the files that it copies, and runs with the files in the image
     for (const name of names)
       cpSync(join(ROOT, name), names.length > 1 ? join(target, basename(name)) : target, { recursive: true });
   }
-  // Instead of the registry; the link must not be taken for what `npm ci` makes.
+  // A link replaces the packages that `npm ci` would install.
   expect(build).toContain('npm ci --ignore-scripts && npm run build');
   symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));
   await run('npm', ['run', 'build'], { cwd: app, maxBuffer: 1 << 26 });

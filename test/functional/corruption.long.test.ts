@@ -1,7 +1,8 @@
 /**
- * Random damage to every kind of file: each start ends in the answers of an intact copy, or in one clear message whose
- * advice leads there. A tenth of the cases by default, always the same; all with `npm run test:full`, others each time.
- * LBCNODE_DAMAGE_SEED repeats a run, LBCNODE_DAMAGE_CASE single cases of it (numbers with commas between).
+ * Random corruption of every kind of file. After each start, the answers must equal those of an intact copy, or the node must end
+ * with one clear message whose advice leads there. By default, the same tenth of the cases runs each time; `npm run test:full`
+ * runs all cases with a new seed. LBCNODE_CORRUPTION_SEED repeats a run, LBCNODE_CORRUPTION_CASE selects cases by number
+ * (separated by commas).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +14,12 @@ import { buildScene, type Scene } from './support/corruption/scene.js';
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const CASES = full ? 500 : 50;
-/** Time limit of all cases, only to end a run that hangs. A case takes some three seconds on an idle machine. */
+/** Time limit of all cases, only for runs that hang. A case takes about three seconds on an idle machine. */
 const MOST_MS = full ? 10_800_000 : 3_600_000;
 /** Nodes that run at once. */
 const LANES = 2;
 
-/** In full size scripts/test.mjs draws one, so that each run corruptions something else. */
+/** In full size scripts/test.mjs selects a random seed, so that each run has other corruptions. */
 const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? 221_834);
 const only = process.env['LBCNODE_DAMAGE_CASE'];
 const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);

@@ -1,6 +1,6 @@
 /**
- * Kills the node while it imports a heavy chain, at random moments and at named points inside flushes, and lets it continue:
- * in the end the chain must be the one of an undisturbed import.
+ * Kills the node while it imports a chain with many transactions, at random times and at named points of flushes, and continues
+ * the import. At the end, the chain must equal that of an import without kills.
  */
 import { spawn } from 'node:child_process';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { program, shared, startRegtest } from './support/node.js';
 
 const source = shared('bench/bench-40x1000.dat.gz');
-/** Small enough that an import flushes dozens of times. */
+/** A small cache, so that an import flushes dozens of times. */
 const ARGS = ['-supportdelay=proportional', '-dbcache=8'];
 const POINTS = [
   'flush:before-batch',
@@ -98,7 +98,7 @@ describe.runIf(source)('crashes during an import', () => {
     let random = 12345;
     while (kills < 50) {
       random = (random * 1103515245 + 12345) & 0x7fffffff;
-      // At times from before the database is open to well into the import.
+      // The times range from before the database is open to the middle of the import.
       if (!(await runAndKill(dataDir, 150 + (random % 900), {}))) break;
       kills++;
     }

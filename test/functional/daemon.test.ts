@@ -1,4 +1,4 @@
-/** lbcnet as a whole: a built daemon on a regtest node with a hub, asked over HTTP and from the command line. */
+/** The whole lbcnet: a built daemon with a regtest node and its hub, called over HTTP and by the command line. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -15,7 +15,7 @@ import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './su
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 const ACCOUNT = 'n4ZRwP4QjKwsmXCfqUPqnx133i83Ha7GbW';
 
-/** Rewards of a coin each that are mature, enough for all payments here. */
+/** Number of blocks. Enough coinbases are mature for all payments of this file. */
 const BLOCKS = 130;
 
 let node: RegtestNode;
@@ -220,7 +220,7 @@ describe('the first session with a hub', { timeout: HANG_MS }, () => {
       // No peer has the blob, so the example ends at its time limit.
       const given = 'timeout' in params ? { ...params, timeout: 1 } : params;
       const { error } = (await daemon.ask({ method, params: given })) as ExampleAnswer;
-      // A placeholder may be refused for its value, such as the id of a claim that does not exist.
+      // The example has a placeholder, so the call may be refused for its value, such as the id of a claim that does not exist.
       if (error && (error.code !== -32500 || UNREADABLE.includes(error.data.name)))
         problems.push(`${line}: ${error.code} ${error.data.name} ${error.message}`);
       // The example names a hub that does not run here.
@@ -282,7 +282,7 @@ describe('an invalid start is refused with the reason', { timeout: HANG_MS }, ()
   });
 
   it('an option that does not exist, with the nearest one', async () => {
-    // It is a warning; what ends this start is the port of the API.
+    // An unknown option only causes a warning. The start fails because the port of the API is in use.
     const taken = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));

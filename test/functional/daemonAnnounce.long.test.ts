@@ -1,4 +1,7 @@
-/** A daemon announces a blob to another, which keeps that after the first has ended. It takes a minute of real time. */
+/**
+ * A daemon announces a blob to another one, which still has the announcement after the first one has ended. Takes a minute of
+ * real time.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Whether the seeder's database says so. */
+/** Whether the database of the seeder says that the blob is announced. */
 async function isAnnounced(): Promise<boolean> {
   const database = (await loadSqlite()).open(join(folder, 'seeder', 'data', 'lbrynet.sqlite'));
   try {

@@ -21,12 +21,12 @@ const SETTINGS = {
   ...CONTENT_SETTINGS,
   components_to_skip: OFFLINE.filter((name) => !USED.includes(name)),
   fixed_peer_delay: 0,
-  // A thirtieth, because of the faster clock.
+  // The faster clock divides times by thirty.
   blob_download_timeout: 1200,
   download_timeout: 1200,
 };
 const MIB = 1_048_576;
-/** Two blobs and a descriptor; more than the limit; and a film that the user downloads. */
+/** Sizes of the films: two data blobs; more than the limit; and films that the user downloads or pins. */
 const FILMS = { small: 3 * MIB, large: 40 * MIB, chosen: 5 * MIB, pinned: 3 * MIB } as const;
 const LIMIT_MIB = 20;
 
@@ -46,7 +46,7 @@ const blobFolder = (): string => join(world.folder, 'keeper', 'data', 'blobfiles
 const blobsHere = (): string[] => readdirSync(blobFolder()).filter(isBlobHash).sort();
 const statusOf = (): Promise<Status> => keeper.call<Status>('status');
 
-/** The blobs of a film that the creator has, the descriptor too. */
+/** Hashes of a film's blobs that the creator has, with the descriptor. */
 async function blobsOf(name: string): Promise<string[]> {
   const { items } = await creator.call<{ items: string[] }>('blob_list', {
     sd_hash: films.get(name)!.sd_hash,
@@ -102,7 +102,7 @@ afterAll(async () => {
   await world?.stop();
 }, HANG_MS);
 
-/** All blobs in the folder are whole. */
+/** Checks that each blob in the folder matches its hash. */
 function expectWholeBlobs(): void {
   for (const name of blobsHere()) expect(blobHashOf(readFileSync(join(blobFolder(), name)))).toBe(name);
 }
@@ -124,7 +124,7 @@ it(
     });
     await keeper.stop();
     await startKeeper('large');
-    // The restart has lost the announcements.
+    // The restarted keeper no longer has the announcements of other nodes.
     await creator.call('blob_announce', { sd_hash: films.get('large')!.sd_hash });
     // The downloader gets the descriptor, finds that the film is too large, and deletes the descriptor again.
     await until('the film was too large', () =>

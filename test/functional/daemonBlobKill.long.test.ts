@@ -1,4 +1,6 @@
-/** A process that writes blobs is killed again and again: each acknowledged blob is whole, and no part is taken for a blob. */
+/**
+ * Kills a process repeatedly while it writes blobs. Each acknowledged blob is complete, and no incomplete file counts as a blob.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -54,7 +54,7 @@ afterAll(async () => {
   pages?.close();
 }, HANG_MS);
 
-/** A block, which the daemon has then. */
+/** Mines a block, and waits until the daemon has it. */
 async function mine(): Promise<void> {
   await node.rpc('generate', [1]);
   const height = await node.rpc<number>('getblockcount');
@@ -200,7 +200,7 @@ describe('the extension of ReviveL', () => {
     expect(await daemon.ask({ jsonrpc: '2.0', id: 1, method: 'wallet_seed', params: {} })).toMatchObject({
       error: { code: -32601, message: expect.stringContaining('wallet_seed') },
     });
-    // `account_list` has the seed, if it is requested.
+    // `account_list` contains the seed only if `show_seed` is set.
     expect(await daemon.call('account_list', { show_seed: true })).toMatchObject({ items: [{ seed: SEED }] });
   });
 });

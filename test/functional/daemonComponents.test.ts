@@ -55,7 +55,7 @@ describe('a daemon that skips all components', () => {
       ]);
       for (const component of needs) needed.add(component);
     }
-    // It needs wallets that are open, and no component.
+    // The method requires an open wallet but no component. The wallet component opens the wallets.
     await expect(daemon.call('preference_get')).rejects.toMatchObject({
       errorName: 'NameError',
       message: 'preference_get: wallet is not a known Component: it is skipped',

@@ -1,6 +1,6 @@
 /**
- * Details in which our daemon could differ from the one of lbry-sdk, over one wallet on one hub: each call is answered alike,
- * or by the difference that `docs/lbcnet.md` names. LBRYNET names the program `lbrynet`; without it nothing is tested.
+ * Compares details of our daemon with those of lbry-sdk's, with one wallet and one hub. The answers to each call must be equal,
+ * or differ as `docs/lbcnet.md` says. LBRYNET names the program `lbrynet`; the tests are skipped without it.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,16 +26,16 @@ interface Verdict {
 interface Detail {
   readonly method: string;
   readonly params: Json;
-  /** Whether the whole answer is compared. */
+  /** Whether the whole answers are compared. */
   readonly isWhole?: boolean;
-  /** The words of `docs/lbcnet.md` that name the difference; absent where there is none. */
+  /** Words of `docs/lbcnet.md` that describe the difference; absent if the answers must be equal. */
   readonly row?: string;
 }
 
 const many = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => String(n).padStart(40, '0'));
 
-/** Ids that stand for those of the wallet: `film`, `list`, `channel`, `account`, `txid`, `FILM` (in capitals). */
+/** Calls with placeholders for ids of the wallet: `film`, `list`, `channel`, `account`, `txid`, `FILM` (in capitals). */
 const DETAILS: readonly Detail[] = [
   { method: 'claim_search', params: { claim_ids: many(2049) } },
   { method: 'claim_search', params: { not_channel_ids: many(2049) } },

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const blobFolder = (daemon: TestDaemon): string => join(daemon.folder, 'data', 'blobfiles');
 
-/** Checks that the folder has whole blobs only. */
+/** Checks that the folder contains only complete blobs. */
 function expectWholeBlobs(daemon: TestDaemon): void {
   for (const name of readdirSync(blobFolder(daemon))) {
     expect(isBlobHash(name), name).toBe(true);
@@ -90,7 +90,7 @@ describe.runIf(canMount)('a daemon on a small disk', () => {
   }, HANG_MS);
 
   const ballast = (): string => join(disk, 'ballast');
-  /** Fills the disk, except for so many bytes. */
+  /** Fills the disk except for this number of bytes. */
   function fill(exceptBytes = 0): void {
     const fd = openSync(ballast(), 'a');
     for (const size of [MIB, 4096]) {

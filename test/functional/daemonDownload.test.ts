@@ -1,4 +1,4 @@
-/** A stream on its way from one daemon to another: bought, downloaded, saved and played. */
+/** A stream that one daemon publishes and another one buys, downloads, saves and plays. */
 import { createHash, randomBytes } from 'node:crypto';
 import { on } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -85,7 +85,7 @@ afterAll(async () => {
 
 const files = (filter: object) => viewer.call<Page>('file_list', filter);
 
-/** `get` until the hub's claim index has the claim. */
+/** Calls `get` until the hub's claim index has the claim. */
 async function get(uri: string, more: object = {}): Promise<File> {
   for (;;) {
     const answer = await viewer.call<File>('get', { uri, ...more });
@@ -133,7 +133,7 @@ describe('a stream', () => {
 });
 
 describe('progress', () => {
-  /** The events of a daemon until one holds the text. */
+  /** Reads the events of a daemon until the text occurs. */
   async function eventsUntil(daemon: TestDaemon, text: string): Promise<string> {
     const leaving = new AbortController();
     const answer = await fetch(`http://127.0.0.1:${daemon.port}/events`, { signal: leaving.signal });
@@ -147,7 +147,7 @@ describe('progress', () => {
     return heard;
   }
 
-  /** The events that come over a WebSocket until one has an outcome. */
+  /** Reads events from a WebSocket until one has an outcome. */
   async function messagesUntilEnd(daemon: TestDaemon): Promise<{ event: string; data: unknown }[]> {
     const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/events`);
     const heard: { event: string; data: unknown }[] = [];
@@ -248,7 +248,7 @@ describe('the media server', () => {
   longIt('distinguishes a missing hub from a missing claim', async () => {
     await node.stop();
     let answer = await ask('anything');
-    // The question may be under way when the connection ends.
+    // A call that was sent before the connection ended fails with 502.
     while (answer.status === 502) answer = await ask('anything');
     expect(answer).toMatchObject({ status: 503, retry: '5' });
     expect(answer.text).toContain('no hub is connected');

@@ -1,4 +1,4 @@
-/** Blobs between two daemons: one has them, the other downloads them, and a reflector gets them. */
+/** Blobs between two daemons: one has them, the other one downloads them and uploads them to a reflector. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -156,7 +156,7 @@ describe('the blob exchange', { timeout: HANG_MS }, () => {
       received_blobs: 3,
       blobs: 3,
     });
-    // The daemon itself has not got them.
+    // Blobs that the reflector received do not count as blobs of the daemon itself.
     expect((await statusOf(seeder))['blob_manager']!['finished_blobs']).toBe(4);
     await leecher.call('settings_set', { key: 'reflector_servers', value: [reflector_server] });
     expect(await leecher.call('blob_reflect_all')).toBe(true);

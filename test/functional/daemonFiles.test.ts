@@ -1,4 +1,4 @@
-/** Files of a running daemon: published, listed, saved, replaced, deleted, and kept over restarts and a kill. */
+/** Files of a running daemon: publishing, listing, saving, replacing, deleting, and the state after restarts and a kill. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -314,7 +314,7 @@ describe('files', () => {
       expect((await files({ is_fully_reflected: true, comparison: 'ne', sort: 'rowid' })).total_items).toBe(
         (await files()).total_items - 1,
       );
-      // The update of a file goes there too.
+      // The blobs of an update are uploaded too.
       const again = written('again.txt', 1000, 'again').path;
       await daemon.call('stream_update', { claim_id: reflected.claim_id, file_path: again });
       const before = reflected.sd_hash;

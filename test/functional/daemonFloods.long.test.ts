@@ -1,6 +1,6 @@
 /**
- * Unknown senders flood the DHT port of a daemon with valid and invalid datagrams: the daemon answers calls, finds its peers and
- * takes bounded memory.
+ * Unknown senders flood the DHT port of a daemon with valid and invalid datagrams. The daemon answers calls and finds its peers,
+ * and its memory is bounded.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { cpuMs, peakBytes, resetPeak } from './support/residentMemory.js';
 
 const FLOODER = fileURLToPath(new URL('support/dhtFlooder.mjs', import.meta.url));
 const PER_SECOND = 10_000;
-/** Minimum time of API calls during the flood. */
+/** Minimum time in which API calls are measured during the flood. */
 const FLOOD_MS = 4000;
 const MEMORY_BYTES = 100 * 1024 * 1024;
 const SKIPPED = ['wallet', 'wallet_server_payments', 'file_manager', 'tracker_announcer_component'];

@@ -1,7 +1,7 @@
 /**
- * A data folder that goes from lbry-sdk's daemon to ours and back, with files that are finished, stopped, running, that lack
- * blobs and whose descriptor is missing: each daemon lists them, completes them, and adds one of its own. LBRYNET names the
- * program `lbrynet` of a checkout that runs.
+ * A data folder that lbry-sdk's daemon and ours use alternately. Its files are finished, stopped or running, or lack blobs or the
+ * descriptor. Each daemon lists and completes the files, and adds one. LBRYNET names the program `lbrynet` of a checkout that can
+ * run.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -26,7 +26,7 @@ if (!LBRYNET) console.log('skipped: LBRYNET names no lbry-sdk');
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 const FILE_BYTES = 6_000_000;
-/** Upload rate of the publisher while a download is to be cut off: at it a file takes 40 s. */
+/** Upload rate of the publisher for the download that is interrupted. A file takes 40 s at this rate. */
 const SLOW_BYTES_PER_SECOND = 150_000;
 /** The files that each daemon finds in the folder. */
 const TITLES = ['finished', 'stopped', 'running', 'partial', 'headless'] as const;
@@ -68,7 +68,7 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
   }
 }
 
-/** The daemon that has the folder at the moment. */
+/** The daemon that currently uses the folder. */
 class Holder {
   readonly kind: Kind;
   readonly daemon: TestDaemon | SdkDaemon;
@@ -127,7 +127,7 @@ class Holder {
     const { streaming_url: url } = (await this.file(name))!;
     const response = await fetch(url);
     const bytes = Buffer.from(await response.arrayBuffer());
-    // QUIRK: lbrynet adds zeros where the claim says no size, which these say.
+    // QUIRK: lbrynet appends zeros if the claim has no size. These claims have one.
     expect(isBytesOf(name, bytes), `${name} by ${this.kind}`).toBe(true);
   }
 
@@ -193,7 +193,7 @@ async function fund(daemon: Asked): Promise<void> {
 const sendAtMost = (bytesPerSecond: number) =>
   publisher.call('settings_set', { key: 'upload_bytes_per_second', value: bytesPerSecond });
 
-/** Makes all states of files by one daemon. Those without blobs get theirs removed when it has ended. */
+/** Creates files in all states by one daemon. After its end, the blobs of some files are deleted. */
 async function fill(kind: Kind, folder: string): Promise<void> {
   mkdirSync(join(folder, 'wallet', 'wallets'), { recursive: true });
   const holder = await Holder.start(kind, folder);
@@ -241,7 +241,7 @@ async function complete(kind: Kind, folder: string, names: readonly string[]): P
   }
 }
 
-/** The folder is used again: everything is still complete, a file is deleted and another one downloaded again. */
+/** Starts a daemon on the folder again: all files are still complete, one is deleted, and another one is downloaded again. */
 async function useAgain(kind: Kind, folder: string, names: readonly string[]): Promise<void> {
   const holder = await Holder.start(kind, folder);
   try {

@@ -1,6 +1,6 @@
 /**
- * A daemon is killed at random moments of a publication, a download, a deletion and a change of settings: after the restart
- * it has all that it acknowledged, and it offers no blob that it does not have. `LBCNODE_FULL=1` kills 20 times at each.
+ * Kills a daemon at random times during a publication, a download, a deletion and a change of settings. After the restart it has
+ * everything that it acknowledged, and it offers only blobs that it has. `LBCNODE_FULL=1` kills 20 times in each case.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const KILLS = process.env['LBCNODE_FULL'] === '1' ? 20 : 4;
 const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
 const FILM_BYTES = 9_000_000;
 
-/** A number from 0 to 1 by the seed. */
+/** A number from 0 to 1 that depends only on the seed and the arguments. */
 function fraction(...of: readonly (string | number)[]): number {
   return (
     createHash('sha256')
@@ -248,7 +248,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
       for (let n = 0; n < KILLS; n++) {
         const isAcknowledged = await killedDuring(() => save(`copy-${n}.bin`), momentOf(ms, 'save', n));
         const [file] = await checked();
-        // An acknowledged saving continues by itself.
+        // A save that was acknowledged continues after the restart.
         if (isAcknowledged || file!.status === 'running') {
           const { download_path } = await done();
           expect(readFileSync(download_path!).equals(film)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * The daemon's ledger on the hub of a real node: payments, its own transactions, blocks, reorganisations, restarts, and hubs
- * that go or lie.
+ * The daemon's ledger with the hub of a real node: received payments, own transactions, blocks, reorganisations, restarts, and
+ * hubs that end or lie.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -82,7 +82,7 @@ async function openLedger(
     ledgerId: 'lbc_regtest',
     folder,
     servers,
-    // The node's own chain has work.
+    // The blocks of the node have valid proof of work.
     checksWork: true,
     times: { pingMs: 50, retryMs: [20, 100] },
     log: { ...SILENT_LOGGER, warn: (message) => void warnings.push(message) },
@@ -142,11 +142,11 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(await balance(ledger, account)).toBe(150_000_000n);
     const [change] = await ledger.database.txos({ accountIds: ['alice'], isSpent: false });
     expect(await ledger.taken(change!.txid, HANG_MS)).toBe(true);
-    // The same again is taken already.
+    // Broadcasting a known transaction again succeeds.
     await ledger.broadcast(tx);
     await expect(ledger.broadcast(plain)).rejects.toMatchObject({ name: 'RPCError' });
 
-    // The block with the payment goes, and both transactions wait again.
+    // The block with the payment is disconnected, so both transactions are unconfirmed again.
     await mine(1);
     const height = ledger.height;
     await until(
@@ -162,7 +162,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
     expect(hashToHex(ledger.headers.hashAt(ledger.height)!)).toBe(await node.rpc('getbestblockhash'));
     expect(await balance(ledger, account, ledger.height)).toBe(150_000_000n);
 
-    // Another run has it all, and what came meanwhile.
+    // After a restart, the ledger has all transactions, and those that arrived meanwhile.
     await close(opened);
     await node.rpc('sendtoaddress', [account.address(0, 20), 1]);
     const again = await openLedger(account, [hub], opened.folder);
@@ -208,7 +208,7 @@ describe('the daemon’s ledger on a hub', { timeout: HANG_MS }, () => {
   });
 });
 
-/** Headers with a byte changed. */
+/** The headers with one byte changed. */
 function changed({ base64 }: { base64: string }): { base64: string } {
   const headers = inflateRawSync(Buffer.from(base64, 'base64'));
   if (headers.length <= 112) return { base64 };

@@ -14,7 +14,7 @@ import { foreignOutPoint, made, payTo, testKey, transactionOf } from '../support
 
 const RESERVER = fileURLToPath(new URL('support/coinReserver.mjs', import.meta.url));
 const COINS = 60;
-/** Lines after which the process is killed: other ones each time. */
+/** Number of lines after which the process is killed, for each kill. */
 const KILLED_AFTER = [1, 4, 23, 50, 91];
 
 let folder: string;

@@ -1,6 +1,6 @@
 /**
- * The library of a daemon whose databases are lost, of own and of downloaded files, while some of the blobs are damaged too: what
- * the blobs and a hub contain is restored, and corrupt blobs are downloaded again.
+ * A daemon that loses its databases while some blobs of own and downloaded files are corrupt. The contents of blobs and hub are
+ * restored, and corrupt blobs are downloaded again.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -66,7 +66,7 @@ const hashesOf = async (name: string): Promise<string[]> => {
 const played = async ({ streaming_url: url }: ListedFile): Promise<Buffer> =>
   Buffer.from(await (await fetch(url)).arrayBuffer());
 
-/** Flips a bit in the middle. */
+/** Flips a bit in the middle of the file. */
 function flip(path: string): void {
   const bytes = readFileSync(path);
   bytes[bytes.length >> 1]! ^= 4;

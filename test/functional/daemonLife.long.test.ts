@@ -28,7 +28,10 @@ const random = randomOf(SEED);
 const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 const chance = (percent: number): boolean => random(100) < percent;
 
-/** Wishes that cannot be granted at the moment: too little money, nothing of the kind, too long a chain of unconfirmed ones. */
+/**
+ * Errors of operations that are impossible in the present state: the balance is too low, the wallet has no such item, or the
+ * chain of unconfirmed transactions is too long.
+ */
 const REFUSALS =
   /Not enough funds|No claim found|No supports found|already have|Can't find|Couldn't find|purchase price|too-long-mempool-chain|mempool min fee|Could not find|dust|missing inputs|Missing inputs|bad-txns-inputs-missingorspent|txn-mempool-conflict|spent or reserved/i;
 
@@ -58,7 +61,7 @@ const CONFLICTS = /conflict|missing inputs|missingorspent/i;
 /** Interval of the steps in which all lists are recounted, in addition to those after `VIOLENT` steps. */
 const RECOUNT_EVERY = STEPS > 100 ? 10 : 1;
 const VIOLENT = ['reorganised', 'killed', 'restarted'];
-/** A deed is killed within so many milliseconds: by then most are done. Arbitrary. */
+/** A daemon is killed within this number of milliseconds after the start of an operation. Most operations take less. Arbitrary. */
 const LONGEST_LIFE_MS = 150;
 const MOST_ACCOUNTS = 3;
 /** Number of first coins of 1 LBC each, so that the first steps can pay. */
@@ -145,7 +148,10 @@ class Owner {
     return this.spendable(items);
   }
 
-  /** Without what pays to an address of an account that came with a channel: of that the wallet has the public key alone. */
+  /**
+   * The outputs without those that pay to an account that came with a channel. The wallet only has the public key of such an
+   * account.
+   */
   async spendable(outputs: readonly Output[]): Promise<readonly Output[]> {
     const { items } = await this.call<Page<{ id: string; name: string }>>('account_list', ALL);
     const watched = new Set<string>();
@@ -259,7 +265,7 @@ describe('a long session of two daemons', () => {
       const support = pick(await owner.spendable(items));
       if (support) await owner.call('support_abandon', { txid: support.txid, nout: support.nout });
     },
-    /** At once: each has coins of its own, or is refused for want of them. */
+    /** Sends several payments at the same time. Each uses other coins, or is refused because there are no coins left. */
     async several(owner, other) {
       const addresses = await Promise.all([1, 2, 3].map(() => other.address()));
       const sent = await Promise.allSettled(

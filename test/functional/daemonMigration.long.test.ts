@@ -19,7 +19,7 @@ const IS_FULL = process.env['LBCNODE_FULL'] === '1';
 const KILLS = IS_FULL ? 10 : 3;
 const REVISIONS = IS_FULL ? OLD_REVISIONS : ([6, 14] as const);
 const SEED = Number(process.env['LBCNODE_SEED'] ?? Date.now() % 1_000_000);
-/** Enough that the migration takes some tenths of a second. */
+/** Number of files, so that the migration takes some tenths of a second. */
 const FILES = 4000;
 const STREAMS = Array.from({ length: FILES }, (_, n) => oldStream(`film ${n}.mp4`));
 const COUNTED = ['stream', 'stream_blob', 'file', 'claim', 'content_claim', 'blob'] as const;
@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, HANG_MS);
 afterAll(() => world?.stop(), HANG_MS);
 
-/** A running lbcnet that is not asked anything. */
+/** Starts lbcnet without waiting until it answers. */
 async function spawnDaemon(folder: string) {
   const child = spawn(
     process.execPath,
@@ -78,7 +78,7 @@ const copiesIn = (folder: string): string[] =>
 const logBytes = (folder: string): number =>
   statSync(join(folder, 'data', 'lbrynet.sqlite-wal'), { throwIfNoEntry: false })?.size ?? 0;
 
-/** The moments of a migration in order, and what shows that they have come. */
+/** The steps of a migration in order, with the condition that shows that a step was reached. */
 const MOMENTS = {
   start: () => true,
   copying: (folder: string) => copiesIn(folder).length > 0,
@@ -142,7 +142,7 @@ describe.each(REVISIONS)('a daemon that migrates revision %i', (revision) => {
       await killedAt(moment, folder, fraction(revision, n));
       const isMigrated = revisionIn(folder) === '15';
       if (isMigrated) migrated.push(moment);
-      // A kill after the migration: the next one begins with the old folder again.
+      // The kill came after the end of the migration, so the next attempt starts with the old folder again.
       if (isMigrated || n === KILLS - 1) {
         const daemon = await startDaemon({ hubPorts: [world.hubPort], folder });
         const answer = await daemon.ask({ method: 'file_list', params: { page_size: 1 } });

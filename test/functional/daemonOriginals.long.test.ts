@@ -1,6 +1,6 @@
 /**
- * A creator who keeps no blobs: disk space, equal blobs, announcements and uploads that end when a file changes, and the folder
- * that lbry-sdk's daemon (LBRYNET names the program) takes over after `lbcnet blobs restore`. It takes minutes of real time.
+ * A creator's daemon with `keep_blobs` off: disk space, equal blobs, and announcements and uploads that end when a file changes.
+ * After `lbcnet blobs restore`, lbry-sdk's daemon uses the folder (LBRYNET names its program). Takes minutes of real time.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -108,13 +108,13 @@ describe('a creator who keeps no blobs', () => {
   it('announces the streams whose files are unchanged, and no others', { timeout: HANG_MS }, async () => {
     const changed = films.get('changed')!;
     const [keptHashes, changedHashes] = [await hashesOf('kept'), await hashesOf('changed')];
-    // One byte, which only a comparison of the contents finds.
+    // A change of one byte, which only a comparison of the whole contents finds.
     const bytes = Buffer.from(changed.bytes);
     bytes[30_000_000]! ^= 1;
     writeFileSync(changed.path, bytes);
     await until('the change is noticed', async () => (await own('changed')).original_file === 'changed');
     expect(creator.log).toContain('differs from the published content');
-    // The announcer begins a minute after joining.
+    // Announcements start a minute after the node has joined the DHT.
     for (const hash of keptHashes) await until('it is announced', () => isStored(hash));
     for (const hash of changedHashes) expect(await isStored(hash), hash).toBe(false);
   });

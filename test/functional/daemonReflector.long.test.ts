@@ -65,7 +65,7 @@ const blobsOf = async (sdHash: string): Promise<string[]> =>
 const reflect = async (sdHash: string, daemon?: TestDaemon): Promise<string[]> =>
   creator.call<string[]>('file_reflect', { sd_hash: sdHash, reflector: await uploadPlace(daemon) });
 
-/** Status of `GET /blob` for each blob; the bytes are compared where there are any. */
+/** Status of `GET /blob` for each blob. The bytes of each served blob are compared. */
 async function statuses(hashes: readonly string[], daemon?: TestDaemon): Promise<number[]> {
   const { http_port: port } = await roleOf(daemon);
   return Promise.all(
@@ -87,7 +87,7 @@ async function offered(hashes: readonly string[]): Promise<unknown> {
     peer.close();
   }
 }
-/** Uploads a descriptor alone, as a client does that leaves then. */
+/** Uploads only a descriptor, as a client that disconnects after it. */
 async function offerDescriptor(sdHash: string): Promise<void> {
   const bytes = readFileSync(join(creator.folder, 'data', 'blobfiles', sdHash));
   const peer = new RawPeer((await roleOf()).upload_port);
@@ -226,7 +226,7 @@ describe('a reflector', () => {
       expect(await offered(await blobsOf(single))).toEqual([]);
       expect(await statuses(await blobsOf(free))).toEqual(all(await blobsOf(free), 200));
       await expect(reflect(single)).rejects.toThrow('the stream is blocked');
-      // It is in effect after a kill, and ends with the setting.
+      // The block list persists over a kill, and is empty when the setting is removed.
       await reflector.kill();
       reflector = await world.daemon('reflector', { args: ROLE_ARGS });
       expect(await statuses(await blobsOf(single))).toEqual(all(await blobsOf(single), 404));

@@ -22,8 +22,8 @@ const TRIED = [
   ...['sync_hash', 'transaction_list', 'utxo_release', 'wallet_list', 'wallet_status'],
 ];
 /**
- * Methods that change wallets, or show channels and claims of others, with the least that they make sense with. Values of what
- * `given` names are put in.
+ * Methods that change wallets, or return channels and claims of others, with the minimum valid parameters. Placeholders stand for
+ * values of `given`.
  */
 const WORKING: readonly (readonly [method: string, params: Readonly<Record<string, string>>])[] = [
   ['account_list', {}],
@@ -61,7 +61,7 @@ const WORKING: readonly (readonly [method: string, params: Readonly<Record<strin
   ['account_create', { account_name: '"one more"' }],
   ['account_add', { account_name: '"added"' }],
 ];
-/** They say how a call is carried out, or name files of another computer. */
+/** Parameters that select how a call runs, or that name files of the daemon's machine. */
 const LEFT_OUT = ['preview', 'blocking', 'file_path', 'validate_file', 'optimize_file'];
 
 const TEXTS = ['""', '" "', '"nothing"', '"a\\u0000b"', '"é%&=:#"', '"-1"'];
@@ -70,7 +70,7 @@ const AMOUNTS = [
   ...['"0.0"', '"1"', '"1.123456789"', '"-1.0"', '"1e2"', '"nan"', '"99999999.0"', '" 0.1"', '"0,1"'],
   ...['"12345678901.0"', '".5"', '"5."', '"0.1\\n"', '"0_0.1"', '0.1', '0', '1.123456789', 'true'],
 ];
-/** Values that each parameter of a name is tried with only in so many methods: lists share theirs. */
+/** Each parameter name is only tried with this number of methods, because lists share their parameters. */
 const METHODS_A_PARAM = 2;
 
 interface Verdict {
@@ -135,11 +135,11 @@ const bodyOf = (method: string, params: Readonly<Record<string, string>>): strin
 async function ask(port: number, body: string): Promise<Verdict> {
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
   const text = await response.text();
-  // Theirs fails to write what it cannot show.
+  // lbrynet answers with a server error if its error cannot be serialized.
   return response.ok ? (JSON.parse(text) as Verdict) : { error: { message: text } };
 }
 
-/** Theirs loses its hub over some questions, and finds it again. */
+/** Some calls make lbrynet disconnect from its hub. The call is repeated when it is connected again. */
 async function askPatiently(port: number, body: string): Promise<Verdict> {
   let verdict: Verdict = {};
   await until('lbrynet has its hub', async () => {
@@ -156,7 +156,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
   const group = new PeerGroup();
   let theirs: SdkDaemon;
   let our: TestDaemon;
-  /** Parameters that each method must have, or that make it harmless. */
+  /** Placeholders and their values. */
   const given: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -220,7 +220,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
     await group.close();
   });
 
-  /** The least that the method makes sense with. */
+  /** The minimum valid parameters of the method. */
   function baseOf({ name, params }: MethodDeclaration): Record<string, string> {
     const base: Record<string, string> = {};
     for (const { name: param, required } of params) {
@@ -232,7 +232,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
       if (isNeeded) base[param] = given[param]!;
     }
     if (name === 'collection_update') base['claim_id'] = given['list']!;
-    // Only what there is none of is spent.
+    // The wallet has no purchases, so nothing is spent.
     if (name === 'txo_spend') base['type'] = '"purchase"';
     return base;
   }
@@ -263,7 +263,7 @@ describe.skipIf(!LBRYNET)('ours and lbrynet', () => {
         count++;
         const body = bodyOf(name, params);
         const [ours, other] = [await ask(our.port, body), await askPatiently(theirs.port, body)];
-        // Ours says by its declaration that it is of another type, where Python takes what it can.
+        // Our daemon checks types by the declaration, while Python accepts other types too.
         if (ours.error?.data?.name === 'TypeError' || !ours.error === !other.error) continue;
         differences.push(`${body}: ${shown(ours)} / ${shown(other)}`);
       }

@@ -24,7 +24,7 @@ interface Tx {
 }
 type Json = Record<string, unknown>;
 
-/** Source: src/params/regtest.ts, the last of the claim trie's forks. */
+/** Height of the last claim trie fork. Source: src/params/regtest.ts. */
 const FORKED_HEIGHT = 360;
 /** LBC for a dollar. */
 const RATE = 25;
@@ -46,7 +46,7 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
       return wallet.blocks === tip;
     });
   }
-  /** Makes something, and waits until it is in a block and what it left may be spent. */
+  /** Calls a method, and waits until its transaction is in a block and its outputs can be spent. */
   async function make(label: string, method: string, params: object): Promise<string> {
     const { txid, outputs } = await theirs.call<Tx>(method, params);
     await mine();
@@ -209,7 +209,7 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
     const answer = await both('resolve', { urls, ...all });
     expect(answer['film']).toMatchObject({ is_my_output: true, sent_supports: '1.5', sent_tips: '0.0' });
     expect(answer['film$2']).toHaveProperty('purchase_receipt.claim_id', ids['cheap']);
-    // By itself that one asks nothing there (a slip).
+    // QUIRK: without other URLs, lbry-sdk does not request the tips. Our daemon does.
     expect(await our.call('resolve', { urls: 'film', include_received_tips: true })).toHaveProperty(
       'film.received_tips',
       '0.0',

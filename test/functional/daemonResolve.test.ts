@@ -1,4 +1,4 @@
-/** Claims as a built daemon reports them: made by itself, on the hub of a regtest node. */
+/** Claims that a built daemon creates and then reads from the hub of a regtest node. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
 import { checkResult } from '../../src/schema/schemaCheck.js';
@@ -6,7 +6,7 @@ import type { JsonOut } from '../../src/util/json/jsonWrite.js';
 import { startDaemon, type TestDaemon } from './support/daemon.js';
 import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Supports carry data above the last fork of regtest, and all rewards but the last hundred are mature. */
+/** Height above the last fork of regtest, so that supports can have data. All coinbases except the last hundred are mature. */
 const BLOCKS = 360;
 const PAYMENTS = 12;
 const MISSING = 'ab'.repeat(20);
@@ -27,7 +27,7 @@ let node: RegtestNode;
 let daemon: TestDaemon;
 const ids: Record<string, string> = {};
 
-/** The answer, which is as declared. */
+/** The result of a call, which must match its declaration. */
 async function call<Result>(method: string, params: object = {}): Promise<Result> {
   const answer = await daemon.call<JsonOut>(method, params);
   const { result } = DECLARATIONS.find(({ name }) => name === method)!;
@@ -53,7 +53,7 @@ async function make(label: string, method: string, params: object): Promise<void
   ids[label] = outputs[0]!.claim_id;
 }
 
-/** Names that a search finds, sorted; searching is a moment behind the blocks. */
+/** Checks the names that a search finds, in any order. The search index may be behind the last block. */
 async function finds(constraints: object, names: readonly string[]): Promise<void> {
   await until(async () => (await daemon.call<Page>('claim_search')).total_items === 6);
   const { items } = await call<Page>('claim_search', constraints);

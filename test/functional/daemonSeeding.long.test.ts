@@ -1,6 +1,7 @@
 /**
- * A creator's daemon that keeps no blobs of its files, a viewer's that saves none, and a reflector: blobs are made, served and
- * reflected, over a kill; a changed file is noticed; blobs are restored; a lost library is found again by the hub.
+ * A creator's daemon that keeps no blobs of its files, a viewer's daemon that saves none, and a reflector. Blobs are created,
+ * served and uploaded, also after a kill. A changed file is detected, blobs are restored, and a lost library is rebuilt with the
+ * hub.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -80,7 +81,7 @@ const blobsOf = (daemon: TestDaemon): string[] =>
     .filter(isBlobHash)
     .sort();
 
-/** The viewer's copy, played as a whole. */
+/** Plays the whole stream at the viewer. Returns whether the bytes are right. */
 async function play(): Promise<boolean> {
   let file = await viewer.call<File>('get', { uri: 'film', save_file: false });
   while (file.error?.includes('NOT_FOUND'))
@@ -90,7 +91,7 @@ async function play(): Promise<boolean> {
   return Buffer.from(await answer.arrayBuffer()).equals(bytes);
 }
 
-/** The creator's stream, played as a whole there. */
+/** Plays the whole stream at the creator. Returns whether the bytes are right. */
 async function playOwn(): Promise<boolean> {
   const answer = await fetch((await listed(creator)).streaming_url);
   return Buffer.from(await answer.arrayBuffer()).equals(bytes);

@@ -1,4 +1,4 @@
-/** Daemons with misbehaving trackers and an honest one: they find each other with little memory and in a short time. */
+/** Daemons with misbehaving trackers and an honest one. The daemons find each other soon and with little memory. */
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function answer(action: number, transactionId: number, ...words: readonly (numbe
   return Buffer.concat(parts);
 }
 const connected = (id: number): Buffer => answer(CONNECT, id, Buffer.alloc(8, 7));
-/** This number of peers, at ports of this machine on which no program listens. */
+/** Peers at ports of this machine on which no program listens. */
 function nowhere(count: number): Buffer {
   const bytes = Buffer.alloc(count * 6);
   for (let n = 0; n < count; n++) {
@@ -164,7 +164,7 @@ describe('a daemon with misbehaving trackers', () => {
     expect(readFileSync(path!).equals(film)).toBe(true);
     expect(peakBytes(viewer.pid) - Math.min(before, peakBytes(viewer.pid))).toBeLessThan(MEMORY_BYTES);
     for (const [name, { requests }] of liars) expect(requests, name).toBeGreaterThan(0);
-    // A tracker that answers wrongly is not asked again at once.
+    // After a malformed answer, the daemon waits before its next request.
     for (const [name, { requests }] of liars) expect(requests, name).toBeLessThan(20);
   });
 
@@ -194,7 +194,7 @@ describe('a daemon with misbehaving trackers', () => {
       await viewer.call('settings_set', { key: 'tracker_servers', value: [`127.0.0.1:${victim.port.port}`] });
       const page = await viewer.call('peer_list', { blob_hash: 'ab'.repeat(48) });
       expect(page).toMatchObject({ items: [], total_items: 0 });
-      // A connection was requested, also again, and nothing after it.
+      // Only connect requests were sent, because the answers came from another port and were ignored.
       expect(new Set(actions)).toEqual(new Set([CONNECT]));
     } finally {
       await victim.port.close();

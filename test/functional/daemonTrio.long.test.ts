@@ -11,10 +11,10 @@ import { until } from './support/network.js';
 const LBRYNET = process.env['LBRYNET'];
 if (!LBRYNET) console.log('skipped: LBRYNET names no daemon');
 
-/** Differences that are shown of an answer. */
+/** Maximum number of differences of an answer that are printed. */
 const SHOWN = 5;
 
-/** Pages, orders and filters of all lists. */
+/** Parameters of the lists: pages, orders and filters. */
 const LISTS: readonly Json[] = [
   {},
   { page_size: 100 },
@@ -43,7 +43,7 @@ describe.skipIf(!LBRYNET)('two lbcnet daemons and lbrynet', () => {
   });
   afterAll(() => trio?.stop());
 
-  /** Asks all three; of wallets, each about each of the three. */
+  /** Sends the calls to all three daemons and compares the answers. With `wallets`, each call is repeated for each wallet. */
   async function allAgree(
     questions: readonly Question[],
     wallets: readonly Owner[] | null,
@@ -114,7 +114,7 @@ describe.skipIf(!LBRYNET)('two lbcnet daemons and lbrynet', () => {
       include_received_tips: true,
     };
     await allAgree([['resolve', { urls: urls.filter((url) => url !== ''), ...includes }]], trio.owners);
-    // The name went to the highest bid, to a higher one, and to one with more support.
+    // The owners of the name in order: by the highest bid, by a higher bid, and by more support.
     expect(trio.winners).toEqual(['bea', 'cyd', 'ada']);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Two daemons on one real node with its hub: each thing that can be made, seen by the one who made it and by the
- * other, with balances that add up to the last dewie and outputs that the node has too; and deaths on the way.
+ * Two daemons with one node and its hub. Everything that a daemon can create is read by both. Balances must add up exactly, and
+ * the outputs must equal those of the node. Also tests processes that end during a call.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ interface Made {
   readonly total_fee: string;
 }
 
-/** An owner of a wallet: the daemon, or a part of it. */
+/** A daemon or a process that owns a wallet. */
 type Owner = Pick<TestDaemon, 'call'>;
 
 type Page = { readonly items: readonly Output[]; readonly total_items: number };
@@ -60,7 +60,7 @@ async function totalOf(wallet: Owner): Promise<bigint> {
   return parseLbc(total);
 }
 
-/** This many coins of one LBC each, in blocks and known to the wallet. */
+/** Pays this number of coins of one LBC each to the wallet, and waits until it has them. */
 async function fund(wallet: Owner, count: number): Promise<void> {
   const before = await totalOf(wallet);
   for (let n = 0; n < count; n++) {
@@ -74,7 +74,7 @@ async function fund(wallet: Owner, count: number): Promise<void> {
   }
 }
 
-/** The script of an output that this key may spend behind a block of that height, of two bytes as scripts have numbers. */
+/** A script that the key can spend after the block at this height. The height has two bytes. */
 function lockedTo(height: number, publicKey: Buffer): string {
   const number = Buffer.alloc(2);
   number.writeInt16LE(height);
@@ -106,10 +106,10 @@ afterAll(async () => {
 describe('two wallets', () => {
   let ours: TestDaemon;
   let theirs: TestDaemon;
-  /** The sum of both balances. */
+  /** The expected sum of both balances. */
   let sum = 0n;
 
-  /** Makes something, after which both together have less by its fee, and the node has all that they have. */
+  /** Creates something. Then the sum of both balances is lower by the fee, and the node has the same outputs as the wallets. */
   async function make(wallet: Owner, method: string, params: object): Promise<Made> {
     const made = await wallet.call<Made>(method, { ...params, blocking: true });
     sum -= parseLbc(made.total_fee);
@@ -168,7 +168,7 @@ describe('two wallets', () => {
     expect(stream.outputs[0]!.is_channel_signature_valid).toBe(true);
     await mine(ours, theirs);
 
-    // The other one sees it through the hub.
+    // The other daemon finds the claim through the hub.
     await until('the hub knows the claim', async () => {
       await theirs.call('support_create', { claim_id: claimId, amount: '0.1', preview: true });
       return true;
@@ -250,7 +250,7 @@ describe('two wallets', () => {
     await expect(ours.call('account_deposit', { ...deposit, redeem_script: '51' })).rejects.toMatchObject({
       errorName: 'ValueError',
     });
-    // A block is missing to the height of the lock.
+    // The lock time is one block above the tip.
     await expect(ours.call('account_deposit', deposit)).rejects.toThrow(/non-final/);
     expect((await totalOf(ours)) + (await totalOf(theirs))).toBe(sum);
     await mine(ours, theirs);

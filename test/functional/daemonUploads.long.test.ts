@@ -79,7 +79,9 @@ afterAll(async () => {
   await world?.stop();
 }, HANG_MS);
 
-/** A call gives up after six failures without progress; it is repeated until the cuts are over and the reflector has all. */
+/**
+ * Calls `file reflect` until all cuts are used and the reflector has all blobs. A call fails after six attempts without progress.
+ */
 async function reflect(isDone: () => boolean): Promise<string[]> {
   const sent: string[] = [];
   const params = { sd_hash: sdHash, reflector: `127.0.0.1:${proxy!.port}` };

@@ -1,4 +1,4 @@
-/** A process that writes a wallet is killed again and again: nothing that it said was done is lost, and no half is left. */
+/** Kills a process repeatedly while it writes a wallet. No acknowledged change is lost, and no change is partly stored. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

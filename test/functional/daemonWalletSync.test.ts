@@ -1,6 +1,6 @@
 /**
- * Wallets of ours and of the Python lbry-sdk kept alike by what `sync_apply` gives, both ways, and each other's files.
- * LBRYNET names the Python program; without it nothing is tested.
+ * Synchronises wallets of our daemon and of the Python lbry-sdk in both directions by `sync_apply`, and opens the files of the
+ * other one. LBRYNET names the Python program; the tests are skipped without it.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ describe.skipIf(python === null)('a wallet of lbcnet and one of lbrynet', () => 
     const applied = await toOurs('secret');
     expect(ours.accountIds).toContain(account);
     expect(ours.wallet.preferenceKeys()).toEqual(['app']);
-    // Our account is new to them.
+    // lbry-sdk's wallet receives our account.
     const back = await toTheirs('secret');
     expect(back.hash).toBe(applied.hash);
     expect(await theirs.call('account_ids')).toHaveLength(2);
@@ -107,7 +107,7 @@ describe.skipIf(python === null)('a wallet of lbcnet and one of lbrynet', () => 
     ours.lock();
     expect(ours.unlock('second')).toBe(false);
     expect(ours.unlock('third')).toBe(true);
-    // Back to no password at all.
+    // Now without a password.
     await theirs.call('decrypt');
     const clear = await theirs.call<Applied>('sync_apply', 'fourth', null);
     await ours.syncApply('fourth', clear.data, true);

@@ -1,6 +1,6 @@
 /**
- * Wallets of whole daemons on a regtest node with a hub: several at once, encryption, two devices kept alike, kills, and
- * files that cannot be used.
+ * Wallets of whole daemons with a regtest node and its hub: several wallets, encryption, two synchronised devices, kills, and
+ * unusable files.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -316,7 +316,7 @@ describe('accounts of other wallets', () => {
           amount,
           addresses: [address],
         });
-      // Two inputs with a witness each, change to a witness program.
+      // The payment has two inputs with witnesses, and its change goes to a witness program.
       const paid = await send(witness, '4.5', target);
       const decoded = await node.rpc<{
         vin: { txinwitness?: string[]; scriptSig: { hex: string } }[];
@@ -334,7 +334,7 @@ describe('accounts of other wallets', () => {
       await expect(
         daemon.call('channel_create', { name: '@w', bid: '0.1', account_id: witness.id }),
       ).rejects.toThrow(/witness address, which cannot hold a claim/);
-      // It pays for a claim that another account holds.
+      // The account pays for a claim of another account.
       await daemon.call('channel_create', {
         name: '@w',
         bid: '0.1',

@@ -1,6 +1,6 @@
 /**
- * `lbcnet start --with-node`: both live, and end together, whichever way one of them ends. Ports of the node are the test's
- * own, by the file that it reads in its folder.
+ * `lbcnet start --with-node`: both processes run, and if one ends in any way, the other one ends too. A configuration file in the
+ * node's folder sets the ports.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

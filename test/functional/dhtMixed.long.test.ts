@@ -72,7 +72,7 @@ describe.skipIf(!LBRYNET)('a DHT of ours and of lbry-sdk', () => {
       await theirs.announce(index, hash);
     }
     const all = [...ours.map(({ port }) => port), ...theirPorts].sort((a, b) => a - b);
-    // A node that asks is left out of the answers to it.
+    // A node does not return the requesting node as a peer.
     const others = (own: number): number[] => all.filter((port) => port !== own);
     expect(others(theirPorts[3]!)).toEqual(
       (await theirs.find(3, hash)).filter((port) => port !== theirPorts[3]),

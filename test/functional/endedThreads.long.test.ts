@@ -1,4 +1,4 @@
-/** A node whose threads end by themselves: another one takes the place of each, and what it did continues. */
+/** A node whose threads end by an error. A new thread replaces each, and its work continues. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Resolves when the thread has seen that it is to end. */
+/** Resolves when the thread has read the request to end. */
 async function end(name: string): Promise<void> {
   writeFileSync(flag, name);
   await expect.poll(() => existsSync(flag), { timeout: HANG_MS }).toBe(false);
@@ -65,7 +65,7 @@ describe("the hub's thread", () => {
       subscriptions: 0,
       failure: expect.any(String) as string,
     });
-    // What is remembered of this branch would be wrong.
+    // A new thread must not use data of the disconnected branch.
     await node.rpc('invalidateblock', [tip]);
     await node.rpc('generatetoaddress', [1, ADDRESS]);
     expect(await node.rpc('getblockcount')).toBe(lost);
@@ -82,7 +82,7 @@ describe("the hub's thread", () => {
     expect(await node.rpc('gethubinfo')).toMatchObject({ restarts: 1, sessions: 1, subscriptions: 1, port });
     await end('hubWorker.js');
     await second.closed;
-    // Sessions close before the node sees that the thread has ended: until then `listening` is the old thread's.
+    // Sessions close before the node detects the end of the thread, so `listening` may still be that of the old thread.
     await expect
       .poll(() => node.rpc('gethubinfo'), { timeout: HANG_MS })
       .toMatchObject({ restarts: 2, port });
@@ -103,7 +103,7 @@ describe('the threads of the search index', () => {
   };
 
   it('for searching restart', async () => {
-    // Together they are for all threads that search, which begin with the first of them.
+    // Several searches at the same time start all reader threads.
     const searchAll = () => Promise.all(Array.from({ length: 8 }, search)).catch(() => []);
     await searchAll();
     for (let n = 0; n < 2; n++) {

@@ -109,7 +109,7 @@ describe('-esplora', () => {
     const stale = await pages();
     expect(stale.map(({ status }) => status.confirmed)).not.toContain(true);
     expect(stale.map(({ txid }) => txid)).toEqual(txids);
-    // The transaction waits again, then it is in another block, then in the first one.
+    // The transaction is unconfirmed, then confirmed in another block, and at the end in the first block again.
     const { txid } = first[1]!;
     const status = async (): Promise<Tx['status']> => (await json<Tx>(`/api/tx/${txid}`)).status;
     expect(await status()).toEqual({ confirmed: false });
@@ -124,7 +124,7 @@ describe('-esplora', () => {
   });
 
   it('answers a plain GET without the HTTP parser as with it', async () => {
-    /** The answer to a request, without its date, headers sorted. */
+    /** The answer to a request without its date, with sorted headers. */
     const raw = (head: string): Promise<string[]> =>
       new Promise((resolve, reject) => {
         let text = '';
@@ -278,7 +278,7 @@ describe('-esplora', () => {
     const paid = tx.vin.reduce((sum, { prevout }) => sum + prevout!.value, 0);
     expect(tx.fee).toBe(paid - tx.vout.reduce((sum, { value }) => sum + value, 0));
     expect(tx.status).toMatchObject({ confirmed: true, block_height: BLOCKS + 1 });
-    // The coins that it spends show who spends them.
+    // The outputs that the claim transaction spends report it as their spender.
     const { txid, vout } = tx.vin[0]!;
     expect(await json(`/api/tx/${txid}/outspend/${vout}`)).toMatchObject({
       spent: true,

@@ -38,7 +38,10 @@ import { frame, RawPeer } from './support/rawPeer.js';
 import { CAN_TELL, UnbrakedPeers } from './support/unbraked.js';
 
 const full = process.env['LBCNODE_FULL'] === '1';
-/** More than a message of headers holds, and 144 blocks near the tip: of less work is kept out. */
+/**
+ * More headers than fit in one message (2,000), and more blocks than 144: the node does not keep headers with less work than its
+ * tip less 144 blocks.
+ */
 const BLOCKS = 2200;
 const COIN_SAT = 100_000_000n;
 /** Numbers of transactions: with many outputs in a large block, and with one output, each spending the previous one. */
@@ -47,7 +50,7 @@ const FAN_OUTPUTS = 2000;
 const CHAIN_LENGTH = full ? 12_000 : 9000;
 const LARGE_BLOCKS = full ? 5 : 2;
 const MEMPOOL = full ? 15_000 : 1500;
-/** On top of a large block, so that it is read from disk: the last ones are kept in memory. */
+/** Number of blocks above a large block, so that the large block is read from disk. The last blocks are kept in memory. */
 const ABOVE = 4;
 const NOTHING = Buffer.alloc(0);
 /** Sent in one batch. */
@@ -66,7 +69,7 @@ describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
 
     const nextCoinbase = async (): Promise<Buffer> => hashOf(await coinbaseAt(honest, ++coinbases));
 
-    /** A block with very many outputs and very many transactions. */
+    /** Mines a block with very many outputs and very many transactions. */
     async function mineLarge(): Promise<void> {
       const txs: Buffer[] = [];
       for (let n = 0; n < FANS; n++) {
@@ -120,7 +123,7 @@ describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
     });
     afterAll(() => peers.stop());
 
-    /** The latest large block has four or more above it, ten at most. */
+    /** A large block below at least four and at most ten other blocks. */
     async function freshLarge(): Promise<Buffer> {
       await mineLarge();
       await until('the large block', async () => {
@@ -135,12 +138,12 @@ describe.runIf(CAN_TELL).each(full ? [false, true] : [false])(
       frame('getdata', inventory(hashes.map((hash) => ({ type, hash }))));
     const unknownItems = (type: number): Buffer =>
       inventory(Array.from({ length: 50_000 }, () => ({ type, hash: randomBytes(32) })));
-    /** Nearly everything passes it, and each look takes fifty hashes. */
+    /** A filter that matches nearly everything. Each lookup computes fifty hashes. */
     const wideFilter = frame(
       'filterload',
       filterload(Buffer.concat([Buffer.alloc(35_999, 0xff), Buffer.of(0xfe)]), 50, 1),
     );
-    /** Little passes it, and each look takes ten hashes or so. */
+    /** A filter that matches little. Each lookup computes about ten hashes. */
     const denseFilter = (): Buffer => {
       const bits = Buffer.alloc(36_000);
       for (let n = 0; n < 8 * bits.length; n++) if (Math.random() < 0.9) bits[n >> 3]! |= 1 << (n & 7);

@@ -71,7 +71,7 @@ async function historyOf(name: string, to: number, count: number): Promise<Histo
   }
 }
 
-/** The same, the latest first: blocks whose pages are put together. */
+/** Combines pages of the history, the latest block first. */
 async function latestOf(name: string, to: number, count: number): Promise<HistoryPage['blocks']> {
   const blocks: HistoryPage['blocks'] = [];
   for (let [end, skip] = [to, 0]; ;) {
@@ -179,7 +179,7 @@ describe('an explorer of names', () => {
   });
 
   it('gets forecasts that come true', async () => {
-    // A name is owned for long enough that a better claim waits.
+    // The name has the same owner for so many blocks that a better claim is delayed.
     await node.rpc('generatetoaddress', [8, ADDRESS]);
     for (const hex of await source.take(12)) await node.rpc('sendrawtransaction', [hex, true]);
     await node.rpc('generatetoaddress', [1, ADDRESS]);

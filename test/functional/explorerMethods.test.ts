@@ -121,7 +121,7 @@ beforeAll(async () => {
     const block = data['blockhash'] as string;
     told.set(block, [...(told.get(block) ?? []), data]);
   });
-  // Through the normalization fork at 250.
+  // Crosses the normalization fork at height 250.
   await mine(40);
 });
 afterAll(async () => {
@@ -130,7 +130,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** The position of each transaction and the spender of each output, from all blocks. */
+/** Maps from all blocks: the position of each transaction, and the spender of each output. */
 function indexed(blocks: readonly Block[]) {
   const places = new Map<string, { block: Block; position: number; tx: Tx }>();
   const spenders = new Map<string, { txid: string; n: number; height: number; blockhash: string }>();
@@ -193,7 +193,7 @@ async function holdTransactions(blocks: readonly Block[], from: number): Promise
   return claims;
 }
 
-/** The states of claims against getclaimsfortx, which knows the unspent ones. */
+/** Compares the states of claims with getclaimsfortx, which only returns unspent ones. */
 async function holdStates(txid: string, { outputs }: TxInfo): Promise<void> {
   const listed = await node.rpc<Record<string, unknown>[]>('getclaimsfortx', [txid]);
   for (const { n, claim, spent, spentBy } of outputs) {
@@ -201,7 +201,8 @@ async function holdStates(txid: string, { outputs }: TxInfo): Promise<void> {
     const known = listed.find(({ nOut }) => nOut === n);
     if (spentBy?.height !== undefined || !spent) expect(known === undefined).toBe(spent);
     if (known === undefined) {
-      // Before the fork a spend may miss what it spends: the trie has it still, and says so everywhere.
+      // Below the fork, the spend of a claim may not find it in the trie. Then the trie keeps the claim, and all answers contain
+      // it.
       const isGone = ['spent', 'expired', 'refused'].includes(claim.state);
       if (!isGone) expect(JSON.stringify(await node.rpc('getclaimsforname', [claim.name]))).toContain(txid);
       continue;
@@ -234,7 +235,7 @@ describe('gettxinfo', () => {
     const [spentTxid, spentOutput] = [vin[0]!.txid!, vin[0]!.vout!];
     const unspent = await node.rpc<TxInfo>('gettxinfo', [spentTxid]);
     expect(unspent.outputs[spentOutput]).toMatchObject({ spent: false });
-    // The same of a cached answer, after blocks that do not spend the outputs.
+    // A cached answer remains right after blocks that do not spend the outputs.
     for (let n = 1; n <= 2; n++) {
       await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
       const later = await node.rpc<TxInfo>('gettxinfo', [spentTxid]);
@@ -333,12 +334,12 @@ async function bidsOf(args: readonly unknown[], count: number, order = 'bid', bl
     expect(page).not.toHaveProperty('coming');
     bids.push(...page.bids);
   }
-  // Two random bytes may happen to be a value.
+  // Two random bytes may be a valid value by chance.
   for (const bid of bids as unknown as Record<string, unknown>[]) delete bid['kind'];
   return { ...first, bids };
 }
 
-/** A bid as getclaimsforname has it. */
+/** A bid in the form of getclaimsforname. */
 function bidOf(claim: Record<string, unknown>): Record<string, unknown> {
   const supports = claim['supports'] as { nAmount: number; nValidAtHeight: number }[];
   const amount = claim['nAmount'] as number;
@@ -501,7 +502,7 @@ async function waitingOf(name: string | null, claimId: string | null, count: num
   return found;
 }
 
-/** Figures of the mempool against each of its entries. */
+/** Compares the summary of the mempool with the sums over its entries. */
 async function holdSummary(): Promise<Record<string, number>> {
   const summary: {
     size: number;
@@ -617,10 +618,10 @@ interface Series {
   points: { height: number; time: number; value: number }[];
 }
 
-/** The normalization fork of regtest. */
+/** Height of the normalization fork on regtest. */
 const FORK = 250;
 
-/** Each claim that was ever made, by its id, with what the events of all blocks say became of it. */
+/** The history of each claim by its id, from the events of all blocks. */
 async function livesOf(blocks: readonly Block[]) {
   const lives = new Map<
     string,
@@ -650,7 +651,7 @@ async function holdLives(): Promise<number> {
   for (const [claimId, { output, madeAt, end }] of await livesOf(await chain())) {
     const status = await node.rpc<Status>('getclaimstatus', [claimId]).catch((error: Error) => error);
     if (status instanceof Error) {
-      // Made and spent in one block: it was in no state after a block.
+      // A claim that is created and spent in one block is in no state after a block.
       expect(status.message).toContain('Could not find claim');
       expect(end).not.toBeNull();
       continue;
@@ -674,7 +675,7 @@ async function holdLives(): Promise<number> {
   return ended;
 }
 
-/** The series of all blocks. */
+/** All points of the series. */
 async function seriesOf(metric: string): Promise<Series['points']> {
   return (await node.rpc<Series>('getchainseries', [metric, 0, null, 2000])).points;
 }
@@ -736,7 +737,7 @@ describe('getchainseries', () => {
 describe('a claim index without past claims', () => {
   longIt('is completed in the background, and returns the same answers', async () => {
     const series = await seriesOf('amount');
-    // Off for some blocks, it has to be filled: as one of an older version it lacks what came before.
+    // The index is disabled for some blocks, so it must be filled again. An index of an older version also lacks earlier blocks.
     await restart(['-claimindex=0']);
     await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('not enabled');
     await node.rpc('generatetoaddress', [3, OPEN_ADDRESS]);

@@ -1,5 +1,5 @@
 /**
- * Disks that are full, read-only or unavailable, and limits of the process: at the start, while it runs and while it stops, the
+ * Full, read-only or unavailable disks, and resource limits of the process. At the start, while it runs or while it stops, the
  * node ends with one message that says what to do. After that it continues with all acknowledged data.
  */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
@@ -54,7 +54,7 @@ describe.runIf(canMount)('a small disk', () => {
       try {
         for (;;) writeSync(fd, piece);
       } catch {
-        // Full, as far as pieces of this size go.
+        // The disk is full for writes of this size.
       }
     }
     fsyncSync(fd);

@@ -1,7 +1,8 @@
 /**
- * Fifty peers at once that send as much as the node takes, and mostly read nothing: the node's memory stays bounded, and
- * it fetches blocks from an honest peer meanwhile. Twenty without brakes, in another process, of each message that there
- * is: how long RPC and blocks of the honest peer take. And sockets that take all places and say next to nothing.
+ * Fifty peers that send as fast as the node accepts, and mostly do not read. The node's memory must be bounded, and it must fetch
+ * blocks from an honest peer meanwhile. Then twenty whitelisted peers in another process flood with each kind of message, while
+ * the times of RPC calls and of the honest peer's blocks are measured. Finally, sockets that use all inbound connections and send
+ * almost nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,8 +44,8 @@ const SOCKETS = 50;
 const full = process.env['LBCNODE_FULL'] === '1';
 const MIB = 1 << 20;
 /**
- * The heap that the node gets: what is not bounded ends it. Left to itself the collector would let garbage pile up for as
- * long as there is memory, and nothing could be told from the size of the process.
+ * Maximum heap of the node. Unbounded memory ends the node. Without a maximum, V8 would collect garbage rarely, and the size of
+ * the process would not show whether memory is bounded.
  */
 const HEAP_MIB = 256;
 /**
@@ -53,7 +54,7 @@ const HEAP_MIB = 256;
  * a peer does not accept: -maxsendbuffer, 1 MB, and the answer that exceeds it, here a list of at most 2 MB.
  */
 const BOUND = (HEAP_MIB + 64 + SOCKETS * 7) * MIB;
-/** Inbound places: -maxconnections less eight outbound ones and a feeler. */
+/** Inbound connections: -maxconnections less eight outbound connections and a feeler. */
 const PLACES = 125 - 8 - 1;
 const BLOCKS = 50;
 
@@ -81,8 +82,8 @@ describe('floods', () => {
     const env = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
     honest = await startPeer();
     await honest.rpc('generatetoaddress', [700, ADDRESS]);
-    // It comes back when it is disconnected: on regtest, where a block is due every second, a block may take no longer to
-    // come.
+    // With -connect the node reconnects if it disconnected the peer. On regtest it disconnects a peer that needs more than a
+    // second for a block.
     node = await startPeer({ args: [`-connect=${addressOf(honest)}`], env });
     await until('the first sync', async () => (await heightOf()) === 700, 300_000);
     for (let height = 1; height <= 50; height++) hashes.push((await placeAt(node, height)).hash);
@@ -95,7 +96,7 @@ describe('floods', () => {
   interface Ways {
     /** It takes the answers. */
     reads?: boolean;
-    /** It sends no more than that. */
+    /** Whether each peer sends the bytes only once. */
     once?: boolean;
   }
   /** The bytes that each peer sends repeatedly. */
@@ -199,7 +200,7 @@ describe('floods', () => {
     await until('all places taken', async () => (await peersOf(node)).length >= PLACES);
     let at = 0;
     const dripping = setInterval(() => {
-      // Every other socket sends nothing.
+      // Half of the sockets send one byte of the greeting per second, the others nothing.
       sockets.forEach((socket, i) => i % 2 === 0 && socket.sendBytes(greeting.subarray(at, at + 1)));
       at++;
     }, 1000);
@@ -230,14 +231,14 @@ describe.runIf(CAN_TELL).each([true, false])(
     const unknownHash = Buffer.alloc(32, 7);
     const NOTHING = Buffer.alloc(0);
     const BASIC = Buffer.of(0);
-    /** A question about the filters of all blocks. */
+    /** A request for the filters of all blocks. */
     const filterRange = (last: Buffer): Buffer => Buffer.concat([BASIC, u32(0), sha256d(last)]);
     const damaged = (bytes: Buffer): Buffer => {
       const copy = Buffer.from(bytes);
       copy[20]! ^= 1;
       return copy;
     };
-    /** A message of each command, small as a rule. */
+    /** One message of each command, most of them small. */
     const small = (tip: { header: Buffer }): [string, Buffer][] => [
       ['version', frame('version', version())],
       ['verack', frame('verack', NOTHING)],

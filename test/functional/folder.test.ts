@@ -1,4 +1,4 @@
-/** Data folders: what survives stops, kills, rebuilds and misuse. */
+/** The state of data folders after stops, kills, rebuilds and wrong use. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import {
   appendFileSync,
@@ -43,7 +43,7 @@ describe('a data folder', () => {
     await node?.stop();
     node = null;
   };
-  /** Runs the node until it ends by itself; what it printed on stderr. */
+  /** Runs the node until it ends by itself. Returns its output. */
   const refused = (...args: string[]): SpawnSyncReturns<string> =>
     runToEnd(dataDir, ['-printtoconsole=0', ...args]);
   const state = async (): Promise<{ best: string; set: unknown }> => {
@@ -158,7 +158,7 @@ describe('a data folder', () => {
     const file = join(dataDir, 'regtest', 'blocks', 'blk00000.dat');
     const content = readFileSync(file);
     const block = content.subarray(content.indexOf(raw));
-    // Half of all headers meet the least work: flip bits of the root of the claim trie until one does.
+    // On regtest, half of all header hashes meet the target. Bits of the claim root are flipped until the hash meets it.
     for (let bit = 0; raw.equals(block.subarray(0, raw.length)); bit++) {
       block[68 + (bit >> 3)]! ^= 1 << (bit & 7);
       const { bits } = loadBlock(block).header;

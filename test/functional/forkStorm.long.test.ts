@@ -13,11 +13,11 @@ const binary = referenceBinary();
 const CHAINS = Number(process.env['FORK_CHAINS'] ?? (process.env['LBCNODE_FULL'] === '1' ? 50 : 1));
 const FIRST_SEED = Number(process.env['FORK_SEED'] ?? Date.now() % 1_000_000_000);
 const NAMES = ['a', 'A', 'ab', 'aB', 'abc', 'aBc', 'b', 'ba', 'bAc', '\u00e9', 'e\u0301', '\u00c9'];
-/** Normalization, all claims in the hash, extended expiration, as both programs have them on regtest. */
+/** Heights of the forks on regtest, in lbrycrd and here: normalization, all claims in the root hash, extended expiration. */
 const FORKS = [250, 349, 800];
-/** Busy blocks on each side of a fork. */
+/** Number of blocks with many operations on each side of a fork. */
 const NEAR = 4;
-/** A branch begins so many blocks before a fork at most. */
+/** Maximum number of blocks below a fork at which a branch begins. */
 const DEEPEST = 3;
 const LAST_HEIGHT = 812;
 const PREMINED = 130;
@@ -27,8 +27,8 @@ const HANG_MS = 3_600_000;
 class ForkChain {
   height = 0;
   /**
-   * Reorganisations after which lbrycrd's own state was the chain's; those after which only its blocks were right; and those
-   * after which it mined what a second lbrycrd refuses.
+   * Number of reorganisations after which: lbrycrd's state equals that of the chain; only its blocks are right; it mined a block
+   * that a second lbrycrd refuses.
    */
   readonly reorganisations = { agreed: 0, judged: 0, refused: 0 };
   private readonly storm: ClaimStorm;
@@ -70,7 +70,7 @@ class ForkChain {
     }
   }
 
-  /** Transactions for lbrycrd's next block. */
+  /** Adds transactions to lbrycrd's mempool. */
   private async fill(): Promise<void> {
     for (const hex of this.storm.block(1 + this.storm.random(4)))
       await this.them.rpc('sendrawtransaction', [hex, true]);
@@ -87,8 +87,8 @@ class ForkChain {
   }
 
   /**
-   * Another branch over the fork: what was in the blocks since is in others now. When a second lbrycrd, which never went
-   * back, refuses the branch that the first one mined, this node must refuse it too, and the first branch continues.
+   * Replaces the blocks around the fork by a branch with the same transactions in other blocks. If a second lbrycrd, which never
+   * disconnected a block, refuses the branch of the first one, this node must refuse it too, and the first branch continues.
    */
   async reorganise(fork: number): Promise<void> {
     const { us, storm, height: oldHeight } = this;
@@ -120,7 +120,7 @@ class ForkChain {
     await this.goBackAndForth(first, oldTip, tip);
   }
 
-  /** This node alone goes to the first branch and comes again. */
+  /** Only this node switches to the first branch and back. */
   private async goBackAndForth(first: number, oldTip: string, tip: string): Promise<void> {
     const { us } = this;
     const root = await us.rpc('getblockhash', [first]);
@@ -131,7 +131,7 @@ class ForkChain {
     expect(await this.agree(), `seed ${this.seed}, names after both ways over ${first}`).toBe(true);
   }
 
-  /** Whether both answer the same about every name. */
+  /** Whether lbrycrd and this node return the same for every name. */
   async agree(): Promise<boolean> {
     for (const name of NAMES) {
       const ours = await this.us.rpc('getclaimsforname', [name]);
@@ -141,7 +141,7 @@ class ForkChain {
     return true;
   }
 
-  /** Another lbrycrd with this node's blocks up to a height, which it got one by one. */
+  /** A new lbrycrd that receives this node's blocks up to a height, one by one. */
   private async replica(height: number): Promise<ReferenceNode> {
     const fresh = await this.start();
     for (let at = 1; at <= height; at++) {
@@ -153,8 +153,8 @@ class ForkChain {
   }
 
   /**
-   * Whether the branch from block `first` on is valid for a lbrycrd that never went back, which then continues in place of
-   * the first one. This node must say the same.
+   * Whether the branch from block `first` on is valid for a lbrycrd that never disconnected a block. If it is, that lbrycrd
+   * replaces the first one. This node must come to the same result.
    */
   private async judge(isTaken: boolean, first: number, branch: readonly string[]): Promise<boolean> {
     const fresh = await this.replica(first - 1);

@@ -1,7 +1,7 @@
 /**
- * Names that are not UTF-8: each method that takes a name takes the hex of its bytes. Those that read take it in every
- * profile, those that send only in the documented one. The methods are found by their declarations, so that a new one cannot
- * be forgotten.
+ * Names that are not UTF-8: each method with a parameter for a name accepts the hex of its bytes. Reading methods accept it in
+ * every profile, sending methods only in the documented one. The methods are found by their declarations, so that new ones are
+ * tested too.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile } from '../../src/rpc/declare/method.js';
@@ -11,7 +11,7 @@ import { startRegtest, type RegtestNode } from './support/node.js';
 /** Bytes that are not UTF-8. */
 const ODD = '61ff62';
 const PATHS: Readonly<Record<Profile, string>> = { documented: '/', lbrycrd: '/lbrycrd', lbcd: '/lbcd' };
-/** These take the name of something else. */
+/** Methods whose parameter `name` is not that of a claim. */
 const OTHER_NAMES = ['migratewallet'];
 /** These send transactions. */
 const SENDING = ['claimname', 'supportclaim'];
@@ -72,7 +72,7 @@ describe('a name that is not UTF-8', () => {
   });
 
   it('is returned by each reading method, in each profile', async () => {
-    // Waits, so that the methods of the mempool have an answer.
+    // The support is unconfirmed, so that the methods about the mempool return something.
     await call('supportclaim', { name: ODD, claimid: claim.claimId, amount: 0.25, hex: true });
     const needed: Readonly<Record<string, unknown>> = {
       bid: 0,

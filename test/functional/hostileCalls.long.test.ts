@@ -1,10 +1,9 @@
 /**
- * Calls of a user with credentials that could block the node (`scenarios/hostileCalls.ts`), messages of WebSockets, and
- * requests to REST by anyone (`scenarios/hostileRequests.ts`). None of them blocks the event loop for long, and the memory of
- * each is bounded. The loop measures the time in which its thread ran without a break, so that other programs do not count.
- *
- * With LBCNODE_FULL=1 the calls have the maximum size of a request, with HOSTILE_BYTES that size. HOSTILE_ONLY (a pattern)
- * selects calls, and HOSTILE_REPORT names a file to which a line is written for each.
+ * Calls of a user with credentials that could block the node (`scenarios/hostileCalls.ts`), WebSocket messages, and REST requests
+ * by anyone (`scenarios/hostileRequests.ts`). None of them blocks the event loop for long, and the memory for each is bounded.
+ * Only the time in which the event loop's thread ran counts, so that other programs have no effect. LBCNODE_FULL=1 sets the size
+ * of a call to the maximum size of a request, HOSTILE_BYTES to another size. HOSTILE_ONLY (a pattern) selects calls.
+ * HOSTILE_REPORT names a file to which a line is written for each call.
  */
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,13 +22,13 @@ import { peakBytes, resetPeak } from './support/residentMemory.js';
 const { HOSTILE_BYTES, HOSTILE_ONLY, HOSTILE_REPORT } = process.env;
 const full = process.env['LBCNODE_FULL'] === '1';
 const MIB = 1 << 20;
-/** For a request that only some methods understand: all that it may be, or a tenth. */
+/** Size of a call that only some methods accept: the maximum size of a request, or a tenth of it. */
 const SPECIAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 31_000_000 : 3_000_000));
-/** Size of each of the thousands of values for all parameters of all methods. */
+/** Size of each of the thousands of calls with all values for all parameters. */
 const GENERAL_BYTES = Number(HOSTILE_BYTES ?? (full ? 3_000_000 : 400_000));
 /** Time limit in which the loop's thread may run without a break, independent of other programs. */
 const MOST_HELD_MS = 100;
-/** Garbage included, which the collector leaves as long as there is memory. */
+/** Maximum memory, including garbage. V8 does not collect garbage while there is enough memory. */
 const MOST_BYTES = 1500 * MIB;
 
 /** The port that answers as lbcwallet does. */
@@ -37,7 +36,7 @@ let walletPort = 0;
 
 interface Hostile {
   readonly name: string;
-  /** Answers when the node did: a status, and what it said. */
+  /** Resolves with the status and text of the answer. */
   send(node: RegtestNode): Promise<{ status: number; text: string }>;
 }
 
@@ -65,7 +64,7 @@ const requests = (): Hostile[] =>
         const response = await fetch(`http://127.0.0.1:${rpcPort}${path}`, options);
         return { status: response.status, text: await response.text() };
       } catch (error) {
-        // A body that is refused is not read to its end: who still writes it finds the connection closed.
+        // The server closes the connection after it has refused a body, although the client may still be sending.
         const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
         if (body === undefined || !/^(EPIPE|ECONNRESET|UND_ERR_SOCKET)$/.test(code ?? '')) throw error;
         return { status: 0, text: `closed: ${code}` };
@@ -92,11 +91,11 @@ const GROUPS: [string, (tip: Place) => Hostile[]][] = [
   ['large in what wallets and searches understand', () => calls(walletAndSearchCalls(SPECIAL_BYTES))],
   ['large in any parameter', () => calls(generalCalls(GENERAL_BYTES))],
   ['requests of REST', requests],
-  // 20, as long as they may be.
+  // 20 messages of the maximum length.
   ['messages of a WebSocket', messages],
 ];
 
-// The time in which a thread ran is Linux's to tell.
+// Only Linux reports the time in which a thread ran.
 describe.runIf(existsSync('/proc/thread-self/schedstat'))('calls', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-heartbeat-'));
   const notes = join(folder, 'held');

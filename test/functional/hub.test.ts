@@ -1,6 +1,6 @@
 /**
- * The hub of a real node, as lbry-sdk uses it: the first connect in its order, histories that give the statuses, what is
- * reported blocks, of the mempool and of reorganisations, errors, batches, and the status port.
+ * The hub of a real node, used as lbry-sdk uses it: the calls of a first connection, histories that match their statuses,
+ * notifications of blocks, mempool and reorganisations, errors, batches, and the status port.
  */
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -20,7 +20,7 @@ import { hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { HubClient } from './support/hubClient.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Anyone can spend them: hashes of scripts that say yes. */
+/** Scripts that are always true. Anyone can spend an output that pays to the hash of one. */
 const redeem = (n: number): Buffer => Buffer.of(0x50 + n);
 const destination = (n: number) => ({ type: 'scripthash', hash: hash160(redeem(n)) }) as const;
 const addressOf = (n: number): string => encodeDestination(destination(n), addressPrefixesOf(regtestParams));
@@ -79,7 +79,7 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
 });
 
-/** Spends a whole output, or what of it `valueSat` says, to addresses. */
+/** Spends a whole output. The addresses get equal shares of `totalSat`. */
 async function pay(txid: string, from: number, to: readonly number[], totalSat: bigint): Promise<string> {
   return node.rpc('sendrawtransaction', [toHex(spend(txid, from, to, totalSat)), true]);
 }
@@ -106,7 +106,7 @@ function spend(txid: string, from: number, to: readonly number[], totalSat: bigi
 const history = (client: HubClient, n: number): Promise<HistoryEntry[]> =>
   client.call('blockchain.address.get_history', [addressOf(n)]);
 
-/** Waits for the notification of an address status that its history has at that time. */
+/** Waits for the notification whose status equals the status of the address's present history. Returns the history. */
 async function toldStatus(client: HubClient, n: number, before: number): Promise<HistoryEntry[]> {
   for (let from = before; ; from++) {
     await client.until(() => client.notifications.length > from);
@@ -220,7 +220,7 @@ describe('notifications', () => {
     const confirmed = await toldStatus(client, 3, seen);
     expect(confirmed).toEqual([{ tx_hash: second, height: 107 }]);
     const told = client.notifications.slice(seen);
-    // The header comes first, once.
+    // The header is notified once, before the addresses.
     expect(told[0]).toMatchObject({ method: 'blockchain.headers.subscribe', params: [{ height: 107 }] });
     expect(told.filter(({ method }) => method === 'blockchain.headers.subscribe')).toHaveLength(1);
     const { merkleroot } = await node.rpc<{ merkleroot: string }>('getblockheader', [block]);
@@ -257,7 +257,7 @@ describe('notifications', () => {
     const [status] = await client.call<string[]>('blockchain.address.subscribe', [addressOf(4)]);
     expect(statusOf(await history(client, 4))).toBe(status);
     await node.rpc('invalidateblock', [block]);
-    // That it came may be told as well, as late as here.
+    // An earlier notification about the confirmation may arrive before this one.
     const [address] = await client.told('blockchain.address.subscribe', ([, told]) => told === null);
     expect(address).toBe(addressOf(4));
     expect(await history(client, 4)).toEqual([]);
@@ -429,14 +429,14 @@ describe('searches', () => {
       client.call('blockchain.claimtrie.search', { not_channel_ids: ids.slice(0, length) });
     expect(fromBinary(OutputsSchema, Buffer.from(await search(2048), 'base64')).txos).toEqual([]);
     const refused = client.refusal('blockchain.claimtrie.search', { not_channel_ids: ids });
-    // Others, and the same client, are answered while it waits for its error.
+    // Other calls of the same client are answered meanwhile.
     expect(await client.call('server.ping')).toBeNull();
     expect(await refused).toEqual({ code: 1, message: 'not_channel_ids cant have more than 2048 items.' });
   });
 });
 
 describe('the status port', () => {
-  /** The answer to a datagram of so many bytes. */
+  /** Sends a datagram. Resolves with the answer. */
   function ask(ping: Buffer): Promise<Buffer> {
     const socket = createSocket('udp4');
     return new Promise<Buffer>((resolve) => {
@@ -518,7 +518,7 @@ describe('gethubinfo', () => {
       })
       .toBe(0);
     const told = () => node.rpc<Record<string, unknown>>('gethubinfo');
-    // A request that is answered may count as running for a moment more.
+    // A request may still count as running for a moment after its answer.
     await expect.poll(told).toMatchObject({
       listening: true,
       address: '127.0.0.1',

@@ -24,7 +24,7 @@ async function start(...lists: string[]): Promise<void> {
     dataDir: folder,
     args: ['-hub', `-hubport=${port}`, '-hubudpport=0', ...lists],
   });
-  // The hub lets clients in when it has seen that its indexes are at the tip.
+  // The hub refuses clients until its indexes are at the tip.
   for (;;) {
     try {
       client = await HubClient.open(port);
@@ -40,7 +40,7 @@ async function stop(): Promise<void> {
   await node.stop();
 }
 
-/** Carries steps out in a block of their own, whose hash it answers. */
+/** Runs the steps and mines their transactions in one block. Returns its hash. */
 async function mine(...steps: Step[]): Promise<string> {
   for (const step of steps) await actor.act(step as never);
   const [hash] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
@@ -58,7 +58,7 @@ async function outputs(method: string, params: unknown): Promise<Outputs> {
   }
 }
 
-/** The URLs that are blocked. */
+/** The URLs among these that are blocked. */
 async function blockedOf(...urls: string[]): Promise<string[]> {
   const { txos } = await outputs('resolve', urls);
   return urls.filter((_, n) => {
@@ -71,7 +71,7 @@ async function blockedOf(...urls: string[]): Promise<string[]> {
   });
 }
 
-/** The results of a search for these claims, and the numbers that it leaves out. */
+/** The results of a search for these claims, the total, and the number of blocked ones. */
 async function found(...labels: string[]): Promise<{ rows: string[]; total: number; blocked: number }> {
   const ids = labels.map((label) => actor.idOf(label));
   const { txos, total, blocked, blockedTotal } = await outputs('search', { claim_ids: ids });
@@ -126,7 +126,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   await untilBlocked([]);
   await untilFound(all);
 
-  // A repost that is signed blocks what it reposts, and what else reposts that.
+  // A signed repost by a blocking channel blocks the reposted claim, and other reposts of it.
   await mine(claim('unsigned', 1, { name: 'unsigned', reposts: 'one' }));
   await untilBlocked([]);
   const ban = await mine(claim('ban', 1, { name: 'ban', reposts: 'one', by: 'blocks' }));
@@ -179,7 +179,7 @@ it('blocking and filtering by channels follow the chain', async () => {
   await node.rpc('invalidateblock', [end]);
   await untilFound(withoutAlone);
 
-  // Other lists need no other index.
+  // Other lists of channels do not need a rebuilt index.
   await stop();
   await start(`-hubblockingchannels=${actor.idOf('filters')}`);
   await untilBlocked(['alone']);

@@ -1,6 +1,6 @@
 /**
- * A hub under clients that do it harm: more than it takes, and lines without end. An
- * honest client is answered meanwhile, memory stays bounded, and the chain continues.
+ * A hub with hostile clients: too many connections and requests, and lines without an end. An honest client is answered
+ * meanwhile, memory is bounded, and the chain advances.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -94,7 +94,7 @@ const HEADERS: readonly Request[] = Array.from({ length: 50 }, () => [
   [0, BLOCKS],
 ]);
 
-/** Clients in a process of their own that ask the same again and again without end. */
+/** Starts a separate process with clients that send the same requests repeatedly. */
 async function flood(
   connections: number,
   reads: boolean,
@@ -146,8 +146,8 @@ describe('999 clients that request without pause, half of them never reading', (
     }
     const grown = residentBytes(node.pid) - before;
     console.log(`others' requests during a round: ${rounds.join(' ')}; ${Math.round(grown / MIB)} MiB more`);
-    // In one of its rounds, at least, fewer requests of others are served than there are others, each of whom asks for
-    // more than it does; how long a round takes depends on the machine.
+    // A round of the honest client is served before the many requests of the others. In at least one round, fewer than one
+    // request of each other client was served. The time of a round depends on the machine.
     expect(Math.min(...rounds)).toBeLessThan(999);
     expect(floods[1]!.takenBytes()).toBeGreaterThan(0);
     expect(grown).toBeLessThan(700 * MIB);
@@ -162,7 +162,7 @@ describe('floods of subscriptions', () => {
   const mine = addressOf(7);
   const info = () => node.rpc<HubInfo>('gethubinfo');
 
-  /** An honest client is notified of each block and of its address, and is answered, for some blocks. */
+  /** For some blocks, an honest client is notified of each block and of its address, and its calls are answered. */
   async function serveHonest(blocks: number): Promise<void> {
     const [address] = await honest.call<unknown[]>('blockchain.address.subscribe', [mine]);
     let status = address;
@@ -183,9 +183,9 @@ describe('floods of subscriptions', () => {
     }
     await honest.call('blockchain.address.unsubscribe', [mine]);
   }
-  /** Blocks that paid to others than `mine`. */
+  /** Number of blocks that pay to other addresses than `mine`. */
   let mined = 0;
-  /** Subscriptions that the honest client has of before. */
+  /** Number of earlier subscriptions of the honest client. */
   let kept = 0;
   beforeAll(async () => {
     await honest.call('blockchain.address.unsubscribe', [mine]);

@@ -55,7 +55,7 @@ afterEach(async () => {
   for (const opened of clients.splice(0)) await opened.close();
 });
 
-/** The header as Electrum's servers show it, from the node's answer. */
+/** The header in the format of Electrum servers, computed from the node's answer. */
 async function electrumHeader(height: number): Promise<object> {
   const hash = await node.rpc<string>('getblockhash', [height]);
   const header = await node.rpc<Record<string, unknown>>('getblockheader', [hash]);

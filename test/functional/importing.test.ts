@@ -10,7 +10,7 @@ import { longIt } from '../support/long.js';
 const IMPORTED = 'All blocks are imported';
 const ANSWERS_EARLY = 'Importing blocks; RPC calls are answered meanwhile';
 const BLOCKS = 10;
-/** The same blocks so often are read and passed over, as a rule long enough to ask something meanwhile. */
+/** Number of copies of the blocks. Known blocks are read and skipped, which usually takes long enough for a call. */
 const TIMES = 6000;
 /**
  * Number of attempts, each with four times as many copies of the blocks, in case the machine is fast or the test was
@@ -43,7 +43,7 @@ describe('while blocks are imported', () => {
   beforeEach(begin);
   afterEach(end);
 
-  /** Asks during an import of so many blocks; again with more of them when it was over before that. */
+  /** Calls `ask` during an import of this number of copies. If the import ends first, it is repeated with more copies. */
   async function meanwhile(ask: (times: number) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,4 +1,4 @@
-/** Beside a real reference node on loopback: sync, relay and reorganisation, each both ways. */
+/** Tests with a real reference node on the loopback interface: sync, relay and reorganisations, in both directions. */
 import { createGunzip } from 'node:zlib';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const sameMempool = (a: Rpc, b: Rpc, size: number): Promise<void> =>
     return ofA.length === size && ofA.sort().join() === ofB.sort().join();
   });
 
-/** Three transactions sent to each, all in the next block of theirs. Spends the coinbases of heights 1 to 6. */
+/** Sends three transactions to each node. The other node's next block contains them. They spend the coinbases of heights 1 to 6. */
 async function relayBothWays(us: RegtestNode, them: Rpc): Promise<void> {
   for (let height = 1; height <= 6; height++) {
     const sender = height <= 3 ? us : them;
@@ -52,14 +52,17 @@ async function relayBothWays(us: RegtestNode, them: Rpc): Promise<void> {
   await sameMempool(us, them, 0);
 }
 
-/** A branch that a node mines while it is alone. */
+/** Blocks that a node mines while it is disconnected. */
 interface Branch {
   readonly node: Rpc;
   readonly blocks: number;
   readonly address: string;
 }
 
-/** Parts ours from theirs; when they meet again the longer of two branches is everyone's. */
+/**
+ * Disconnects our nodes from the reference, lets both sides mine, and connects them again. All nodes must switch to the longer
+ * branch.
+ */
 async function part(ours: readonly Rpc[], them: Rpc, shorter: Branch, longer: Branch): Promise<void> {
   for (const node of ours) await node.rpc('setnetworkactive', [false]);
   await until('parting', async () => (await them.rpc<number>('getconnectioncount')) === 0);
@@ -70,7 +73,7 @@ async function part(ours: readonly Rpc[], them: Rpc, shorter: Branch, longer: Br
   expect(await shorter.node.rpc('getbestblockhash')).toBe(branch.at(-1));
 }
 
-/** First theirs is the longer branch, then that of the first of ours. */
+/** First the reference has the longer branch, then our first node. */
 async function reorganiseBothWays(
   ours: readonly Rpc[],
   them: Rpc,
@@ -86,7 +89,7 @@ async function reorganiseBothWays(
   }
 }
 
-/** The bench chain, unpacked in a folder that the closer removes. */
+/** The benchmark chain, unpacked in a folder that a closer removes. */
 async function benchFile(closers: (() => Promise<void>)[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'interop-'));
   closers.push(async () => rmSync(folder, { recursive: true, force: true }));
@@ -199,7 +202,7 @@ describe.runIf(lbcd)('beside lbcd', () => {
       `-connect=127.0.0.1:${them.p2pPort}`,
     );
     await until('our import', async () => (await full.rpc<number>('getblockcount')) === 469, 120_000);
-    // lbcd serves headers once its tip is of the last day.
+    // lbcd serves headers only if its tip is at most a day old.
     await full.rpc('generatetoaddress', [1, ADDRESS]);
     await sameTip(full, them, 240_000);
     const fresh = await ours(old, `-connect=127.0.0.1:${them.p2pPort}`);
@@ -230,7 +233,8 @@ describe.runIf(lbcd)('beside lbcd', () => {
       await sameMempool(us, them, 0);
       height = await us.rpc<number>('getblockcount');
     }
-    // Each refuses a block whose root is not its own, so the same tip is the same trie; and the trie is not empty.
+    // Each node refuses a block whose claim root differs from its own. So equal tips mean equal tries; the trie must not be
+    // empty.
     const tip = await us.rpc<{ nameclaimroot: string }>('getblockheader', [await us.rpc('getbestblockhash')]);
     expect(tip.nameclaimroot).not.toBe(EMPTY_TRIE);
     expect((await peersOf(us))[0]!.banscore).toBe(0);

@@ -26,15 +26,15 @@ const LAST_HEIGHT = 1000;
 const PREMINED = 130;
 /** A claim of this block expires in lbcd in the block that extends terms. In lbrycrd and here it does not expire. */
 const EXTENSION_DUE = 300;
-/** lbcd refuses the block of the hash fork while no claim is active: one is made before it. */
+/** lbcd refuses the block of the hash fork if no claim is active, so a claim is made before it. */
 const HASH_FORK = 349;
 /** A claim of this block with a name that is not normalized has another delay in lbcd than in lbrycrd and here. */
 const FORK = 250;
 const isNormalized = (name: Buffer): boolean => Buffer.compare(normalizeName(name), name) === 0;
-/** Seeds from 101 on abandon more, so that names lose their claims and have supports still. */
+/** Seeds from 101 on abandon more, so that names lose their claims while they still have supports. */
 const SEEDS = (process.env['LBCD_SEEDS'] ?? '1,6,106').split(',').map(Number);
 const MUCH_ABANDONED = { claims: 3, supports: 3, updates: 1 };
-/** From 201 on many outputs are spent in the block that creates them; from 301 on seeds do both. */
+/** Seeds from 201 on spend many outputs in the block that creates them. Seeds from 301 on do both. */
 const SHORT_LIVED = { claims: 4, supports: 3, updates: 2, followed: 6 };
 
 function sharesOf(seed: number): Shares | undefined {
@@ -72,7 +72,7 @@ function hideLaterLook(us: unknown, them: unknown): void {
     for (const answer of [us, them]) hide(answer, 'lasttakeoverheight');
 }
 
-/** Results, or codes of errors: texts are each node's own. Keys in one order. */
+/** The result with sorted keys, or the code of the error. Error texts differ between the programs. */
 const shape = ({ result, error }: Envelope): unknown => (error ? { code: error.code } : sorted(result));
 
 function sorted(value: unknown): unknown {
@@ -117,7 +117,7 @@ function credentialsOf({ url }: RegtestNode): string {
   return `${username}:${password}`;
 }
 
-/** Everything of theirs is ours too; what we tell besides is left out. */
+/** Our answer without members that lbcd's does not have. */
 function within(us: unknown, them: unknown): unknown {
   if (Array.isArray(us) && Array.isArray(them) && us.length === them.length)
     return us.map((item, i) => within(item, them[i]));
@@ -190,7 +190,7 @@ function scriptCalls(): [method: string, params: unknown[]][] {
   ];
 }
 
-/** Calls that are not of claims. */
+/** Calls that do not concern claims. */
 async function otherCalls({ them }: Both): Promise<[method: string, params: unknown[]][]> {
   const hashes: unknown[] = [];
   for (const height of [0, 1, 500, 600, LAST_HEIGHT])
@@ -275,7 +275,7 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
   ];
 }
 
-/** Calls about a transaction that waits in both mempools: a claim, and what it spends. */
+/** Calls about a transaction in both mempools: a claim, and the output that it spends. */
 async function mempoolCalls(
   node: RegtestNode,
   { them }: Both,
@@ -295,7 +295,7 @@ async function mempoolCalls(
     ['gettxout', [hashToHex(coin), 0]],
     ['gettxout', [hashToHex(coin), 0, false]],
     ['getrawmempool', [true]],
-    // lbcd keeps a template for a minute: it must not have been asked for one before.
+    // lbcd reuses a template for a minute, so no template was requested before.
     ['getblocktemplate', []],
     ['getblocktemplate', [{ rules: ['segwit'], capabilities: ['workid'] }]],
   ];
@@ -319,7 +319,7 @@ async function grow(us: RegtestNode, lbcdNode: ReferenceNode, seed: number): Pro
   try {
     await until('the same tip', isSame, 120_000);
   } catch (cause) {
-    // Why the next block is not lbcd's.
+    // Reports why lbcd refuses the next block.
     const next = Number((await them('getblockcount', [])).result) + 1;
     const raw = await us.rpc<string>('getblock', [await us.rpc('getblockhash', [next]), 0]);
     const { result, error } = await them('submitblock', [raw]);
@@ -378,7 +378,7 @@ describe.runIf(lbcd)('the lbcd profile beside lbcd', () => {
     const { hex, hash } = await new ClaimSource(node).stake(KEPT, 1_000_000n);
     await both.them('sendrawtransaction', [hex]);
     await node.rpc('sendrawtransaction', [hex]);
-    // lbcd answers with an entry of another transaction than the one that is asked for: here there is only one.
+    // QUIRK: lbcd may return the entry of another transaction than the requested one. Here the mempool has only one.
     const theirs = await both.them('getmempoolentry', ['ab'.repeat(32)]);
     const ours = await both.us('getmempoolentry', [hashToHex(hash)]);
     for (const answer of [ours.result, theirs.result]) hide(answer, 'time');

@@ -1,6 +1,6 @@
 /**
- * lbcd's WebSocket protocol at /ws of the lbcd profile, over TLS: authentication, commands, notifications, bounds. The same
- * against lbcd itself is in lbcdSocketsReference.long.test.ts.
+ * lbcd's WebSocket protocol at /ws of the lbcd profile, over TLS: authentication, commands, notifications, limits.
+ * lbcdSocketsReference.long.test.ts compares it with lbcd.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { username, password } = new URL(node.url);
   auth = `${username}:${password}`;
   ca = readFileSync(join(node.dataDir, 'regtest', 'rpc.cert'), 'utf8');
-  // Past the height from which blocks hold witnesses.
+  // Above the height from which blocks can have witnesses.
   await mine(HEIGHT, await address());
 });
 afterAll(() => node.stop());
@@ -93,7 +93,7 @@ describe('authentication', () => {
     for (let i = 0; i < 4; i++) await client();
     const fifth = new LbcdSocket(`wss://localhost:${node.rpcPort}/ws`, auth, { ca });
     await expect(fifth.closed).rejects.toThrow('Unexpected server response: 503');
-    // The log comes through a pipe, after the answer.
+    // The log comes through a pipe and may arrive after the answer.
     await until('the line of the log', async () =>
       node.output().includes('Max websocket clients exceeded [4]'),
     );
@@ -241,7 +241,7 @@ describe('notifications', () => {
     }
     await one.result('notifynewtransactions', true);
     await one.result('stopnotifyreceived', addresses.slice(1));
-    // The outputs that were received are watched by themselves.
+    // Outputs that pay to a watched address are then watched for spends, without a further request.
     const coin = (await node.rpc<{ txid: string; vout: number; address: string }[]>('listunspent', [0])).find(
       (each) => each.address === addresses[0],
     )!;

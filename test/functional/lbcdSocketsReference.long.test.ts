@@ -1,6 +1,6 @@
 /**
- * lbcd's WebSocket protocol beside lbcd itself: one chain, the same commands on both, the same answers and the same
- * notifications in the same order. `LBCD` names the binary.
+ * Compares lbcd's WebSocket protocol with lbcd: both have the same chain and get the same commands. Answers, notifications and
+ * their order must be equal. `LBCD` names the binary.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LbcdSocket, type LbcdMessage } from './support/lbcdSocket.js';
@@ -10,7 +10,7 @@ import { referenceBinary, startLbcd, type ReferenceNode } from './support/refere
 const lbcd = referenceBinary('LBCD');
 /** Past the height from which blocks hold witnesses. */
 const HEIGHT = 160;
-/** After this time nothing more comes of a step. */
+/** Time after which no further notification of a step is expected. */
 const QUIET_MS = 300;
 
 describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
@@ -54,7 +54,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     return txid;
   }
 
-  /** The answers of both to a command, which must be the same. */
+  /** Sends a command to both. The answers must be equal. */
   async function both(method: string, ...params: unknown[]): Promise<LbcdMessage> {
     const [one, two] = await Promise.all([ours.ask(method, ...params), theirs.ask(method, ...params)]);
     expect({ ...one, id: 0 }, `${method} ${JSON.stringify(params)}`).toEqual({ ...two, id: 0 });

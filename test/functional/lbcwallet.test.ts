@@ -1,6 +1,6 @@
 /**
- * The wallet port (`-walletrpcport`): the methods of lbcwallet in its shapes and words, over a wallet that the node's own port
- * sees too.
+ * The wallet port (`-walletrpcport`): the methods of lbcwallet with its answers and errors, for a wallet that the node's own port
+ * can access too.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ describe('the wallet port', () => {
       paytxfee: 0,
       unlocked_until: 0,
     });
-    // The other port does not know these methods, nor this port's path of another generation its shapes.
+    // The node's port does not know these methods. A path of another profile on the wallet port has other answers.
     await expect(node.rpc('listalltransactions')).rejects.toMatchObject({ code: -32601 });
     const other = await checkedCall<unknown>(`${url}lbrycrd`, undefined, 'getbalance', ['*']);
     expect(other.error === null || other.error.code !== -32601).toBe(true);
@@ -384,12 +384,12 @@ describe('the wallet port', () => {
     expect(await call('walletpassphrasechange', 'secret', 'new')).toBeNull();
     await call('walletlock');
     expect(await call('walletislocked')).toBe(true);
-    // Several wallets: the path says which.
+    // If several wallets are loaded, the path selects one.
     await node.rpc('createwallet', ['second']);
     expect((await refused('getbalance')).code).toBe(-19);
     const second = await checkedCall<number>(`${url}wallet/second`, undefined, 'getbalance');
     expect(second).toMatchObject({ result: 0, error: null });
-    // Accounts are in the wallet.
+    // Each wallet has its own accounts.
     const of = async <T>(method: string, ...params: readonly unknown[]): Promise<T> =>
       (await checkedCall<T>(`${url}wallet/second`, table.find(method, 'lbcd'), method, params)).result;
     await of('createnewaccount', 'kept');

@@ -1,8 +1,7 @@
 /**
- * An unchanged lbcwallet over our node, by lbcd's WebSocket protocol and TLS: it follows the chain and a
- * reorganisation, receives, sends and claims. `LBCWALLET` names the binary. With `LBCNODE_RECORD` the
- * session goes through a relay that writes it to that file (`test/vectors/lbcwalletSession.json.gz`), for a test without
- * lbcwallet.
+ * An unchanged lbcwallet with our node, over lbcd's WebSocket protocol and TLS: it follows the chain and a reorganisation,
+ * receives, sends and claims. `LBCWALLET` names the binary. With `LBCNODE_RECORD`, a proxy writes the session to that file
+ * (`test/vectors/lbcwalletSession.json.gz`), for a test without lbcwallet.
  */
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -27,7 +26,7 @@ const recordTo = process.env['LBCNODE_RECORD'];
 if (!lbcwallet) console.log('skipped: LBCWALLET names no reference binary');
 const HEIGHT = 160;
 const PASSPHRASE = 'passphrase';
-/** lets the user u in with the password p. */
+/** Accepts the user u with the password p. */
 const RPC_AUTH = `-rpcauth=u:salt$${createHmac('sha256', 'salt').update('p').digest('hex')}`;
 
 interface Coin {
@@ -37,7 +36,7 @@ interface Coin {
   address: string;
 }
 
-/** One step of a recorded session: a block that the node gets, or what goes over the socket. */
+/** One step of a recorded session: a block that the node receives, a call with its answer, or a notification. */
 type Step =
   { block: string } | { call: { method: string; params: unknown }; answer?: unknown } | { note: unknown };
 

@@ -23,7 +23,7 @@ const lbcwallet = process.env['LBCWALLET'];
 if (!lbcd || !lbcwallet) console.log('skipped: LBCD and LBCWALLET name no reference binaries');
 
 const PASSPHRASE = 'passphrase';
-/** Each wallet's own: keys, chance, and what it counts a signature as. */
+/** Fields that differ between the wallets: keys, random values, and estimated sizes of signatures. */
 const OWN_FIELDS = new Set([
   'hdkeypath',
   'vout',
@@ -33,15 +33,15 @@ const OWN_FIELDS = new Set([
   'walletversion',
   'difficulty',
 ]);
-/** Methods which lbcwallet answers otherwise (`docs/wallet.md`). */
+/** Methods with calls whose answers differ (`docs/wallet.md`). */
 const OTHERWISE: Readonly<Record<string, RegExp>> = {
-  // Each kind of address is counted again.
+  // lbcwallet counts amounts again for each kind of address.
   listreceivedbyaccount: /./,
   getreceivedbyaccount: /savings/,
-  // Nothing is made, and nothing told.
+  // lbcwallet changes and returns nothing for these arguments.
   createnewaccount: /savings|""|imported/,
   lockunspent: /./,
-  // What the node's own methods say of arguments that do not fit.
+  // Errors for invalid arguments come from the node's own methods.
   signmessage: /./,
   verifymessage: /nope/,
   dumpprivkey: /./,
@@ -54,13 +54,13 @@ const OTHERWISE: Readonly<Record<string, RegExp>> = {
 interface Side {
   readonly call: Call;
   readonly mine: (blocks: number, address?: string) => Promise<unknown>;
-  /** The names that stand for values of each side. */
+  /** Placeholders for the values of this side. */
   readonly names: Map<string, string>;
 }
 
 /**
- * An answer without what is the side's own: addresses, ids, hashes and times, the order of lists (lbcwallet's is that of a hash
- * table), and amounts as far as fees make them differ.
+ * An answer without values that differ between the sides: addresses, ids, hashes and times; the order of lists (in lbcwallet,
+ * that of a hash table); and amounts as far as fees differ.
  */
 function plain(side: Side, value: unknown, field = ''): unknown {
   if (Array.isArray(value)) {
@@ -155,7 +155,7 @@ describe.runIf(lbcd && lbcwallet)('the wallet port beside lbcwallet', () => {
   });
 
   const sides = (): Side[] => [ours, theirs];
-  /** Makes something on both sides, and calls it by a name from then on. */
+  /** Calls a method on both sides. From then on, `name` stands for the results. */
   async function make(name: string, method: string, ...params: unknown[]): Promise<void> {
     const answers = await both(method, ...params);
     for (const [at, side] of sides().entries()) {
@@ -163,7 +163,7 @@ describe.runIf(lbcd && lbcwallet)('the wallet port beside lbcwallet', () => {
       side.names.set(answers[at], name);
     }
   }
-  /** A parameter in the words of a side. */
+  /** A parameter with the value of this side in place of a placeholder. */
   function own(side: Side, value: unknown): unknown {
     if (typeof value === 'string' && value.startsWith('<'))
       return [...side.names].find(([, name]) => name === value)?.[0] ?? value;
@@ -198,7 +198,7 @@ describe.runIf(lbcd && lbcwallet)('the wallet port beside lbcwallet', () => {
   it('gives the same answers to the same sequence of calls', async () => {
     for (const side of sides()) side.names.set(ADDRESS, '<elsewhere>');
     await node.rpc('encryptwallet', [PASSPHRASE]);
-    // It starts with the passphrase that it is given.
+    // lbcwallet was started with the passphrase, so it is unlocked.
     await wallet.rpc('walletlock');
     await both('walletislocked');
     await both('getbalance');
@@ -207,9 +207,9 @@ describe.runIf(lbcd && lbcwallet)('the wallet port beside lbcwallet', () => {
     await both('walletpassphrase', PASSPHRASE, 0);
     await both('walletislocked');
     await make('<mined>', 'getnewaddress');
-    // Coins of one value that are all needed leave nothing to chance.
+    // All coins have the same value and are needed, so that coin selection is not random.
     await mine(4, '<mined>');
-    // Change goes to a witness program there, which counts from here on.
+    // lbcwallet's change goes to a witness program, which is valid from this height on.
     await mine(440);
     await both('createnewaccount', 'savings');
     await both('createnewaccount', 'savings');

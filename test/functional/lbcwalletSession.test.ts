@@ -50,10 +50,10 @@ it('answers the calls of lbcwallet, and notifies it', async () => {
       const { result, error } = await socket.ask(call.method, ...call.params);
       if (call.method === 'sendrawtransaction') sent.add(call.params[0]);
       expect(error, call.method).toBeNull();
-      // It reports the node and of its peers.
+      // `getinfo` contains the version of the node and its number of peers.
       if (call.method !== 'getinfo') expect(result, call.method).toEqual(answer!.result);
     }
-    // A payment from outside, which the node had before the wallet heard of it.
+    // A payment from outside, which the node had before it notified the wallet.
     const [hex, place] = note?.params ?? [];
     if (note?.method === 'recvtx' && place === undefined && !sent.has(hex)) {
       sent.add(hex);

@@ -1,6 +1,6 @@
 /**
- * Compact filters beside lbcd's: the same light wallet follows a chain full of claims from both by P2P, and gets the same
- * filters and filter headers, byte for byte.
+ * Compares compact filters with those of lbcd: the same light wallet follows a chain with many claims from both by P2P, and
+ * receives the same filters and filter headers.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { scriptForDestination } from '../../src/script/standard.js';

@@ -51,7 +51,7 @@ describe('-lightwallets', () => {
   };
   beforeAll(async () => {
     node = await startPeer({ args: ['-lightwallets'] });
-    // Mined by the wallet: blocks 7 and 8.
+    // The wallet mines blocks 7 and 8.
     await node.rpc('generatetoaddress', [6, ADDRESS]);
     await node.rpc('generatetoaddress', [2, OWN_ADDRESS]);
     await node.rpc('generatetoaddress', [TIP - 8, ADDRESS]);
@@ -80,7 +80,7 @@ describe('-lightwallets', () => {
       { height: 7, txid: await coinbaseAt(7), received: paid, spent: [] },
       { height: 8, txid: await coinbaseAt(8), received: paid, spent: [] },
     ]);
-    // One in 784,931 elements is taken for the wallet's by mistake.
+    // A filter has false positives: one in 784,931 elements.
     expect(wallet.fetched.length).toBeLessThanOrEqual(4);
     expect(wallet.balanceSat).toBe(200_000_000n);
   });

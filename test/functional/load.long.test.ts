@@ -1,5 +1,5 @@
 /**
- * 50,000 signed transactions by RPC while blocks are mined: nothing is lost, and how long callers wait is printed.
+ * Sends 50,000 signed transactions by RPC while blocks are mined. None may be lost, and the times of the calls are printed.
  * `LOAD_TRANSACTIONS` sets another number.
  */
 import { Agent, request } from 'node:http';
@@ -18,9 +18,9 @@ import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 const COUNT = Number(process.env['LOAD_TRANSACTIONS'] ?? 50_000);
 /** Outputs of a transaction that makes coins. */
 const FAN = 2000;
-/** Callers at once, each with a connection that it keeps. */
+/** Number of parallel callers, each with its own connection. */
 const CALLERS = 8;
-/** A block each time so many transactions were sent. */
+/** A block is mined after each of this number of transactions. */
 const BLOCK_EVERY = 5000;
 
 const KEY = generatePrivateKey();
@@ -67,7 +67,7 @@ describe('a node under load', () => {
     await node?.stop();
   });
 
-  /** A call over a connection that stays. */
+  /** Sends a call over a kept connection. */
   function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const { hostname, port, username, password } = new URL(node.url);
     const body = JSON.stringify({ id: 1, method, params });

@@ -1,6 +1,6 @@
 /**
- * The programs that make a chain with the main network's proportions and import it: the node follows it across all forks, and
- * lbrycrd does where `LBRYCRDD` names it.
+ * The programs that make a chain with the proportions of the main network and import it. The node follows it across all forks,
+ * and so does lbrycrd if `LBRYCRDD` names it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The mempool of a real node: over reorganisations, a clean stop, and a kill. */
+/** The mempool of a real node: reorganisations, a clean stop, and a kill. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toHex } from '../../src/util/bytes.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
-/** Anyone can spend it: the hash of a script that says yes. */
+/** An output that pays to the hash of a script that is always true, so anyone can spend it. */
 const OPEN = { type: 'scripthash', hash: hash160(Buffer.of(0x51)) } as const;
 const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 

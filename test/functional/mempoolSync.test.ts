@@ -110,7 +110,7 @@ describe('the mempools of two nodes', () => {
     }
     await untilBoth(expected);
     expect(await entries(b)).toEqual(await entries(a));
-    // Each was asked for by the other: nothing is left to announce again.
+    // The other node has requested each transaction, so none has to be announced again.
     await until('all was asked for', async () => {
       const counts = await Promise.all(
         [a, b].map((node) => node.rpc<{ unbroadcastcount: number }>('getmempoolinfo')),
@@ -151,10 +151,10 @@ describe('the mempools of two nodes', () => {
     await b.rpc('generatetoaddress', [2, OPEN_ADDRESS]);
     await meet();
     await untilSameTip([a, b]);
-    // Transactions that only the losing branch had return to the mempool of that side, except those that conflict now.
+    // Transactions of the losing branch return to its node's mempool, except those that conflict with the new branch.
     await until('the reorganisation', async () => (await ids(a)).join() === freed.id);
     expect(await ids(b)).toEqual([]);
-    // Sent again by its owner, it gets over.
+    // The other node gets the transaction when its owner sends it again.
     await send(a, freed);
     await untilBoth([freed.id]);
   });

@@ -52,12 +52,12 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-/** The names that appear in queries, without what Prometheus adds to those of histograms. */
+/** The metric names that occur in a query, without the suffixes of histograms. */
 function namesIn(text: string): Set<string> {
   return new Set([...text.matchAll(/lbcnode_[a-z0-9_]+/g)].map(([name]) => name));
 }
 
-/** Every series name that a family stands for. */
+/** All series names of a metric. */
 function seriesOf({ name, type }: Family): string[] {
   return type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
 }

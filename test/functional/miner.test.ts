@@ -1,4 +1,4 @@
-/** Mining through the node's RPC alone, by a miner of our own that shares no code with it. */
+/** Mining through the node's RPC, by a miner of the tests that shares no code with the node. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import {
@@ -60,7 +60,7 @@ describe('a miner with only templates', () => {
   const send = async ({ bytes }: MinedTransaction): Promise<void> =>
     void (await node.rpc('sendrawtransaction', [bytes.toString('hex'), true]));
 
-  /** Mines a block from the template; answers what `submitblock` says of it, and its coinbase. */
+  /** Mines a block from the template. Returns the answer of `submitblock`, the coinbase and the hash. */
   async function mineOne(
     from: Template,
   ): Promise<{ said: unknown; coinbase: MinedTransaction; hash: string }> {
@@ -78,7 +78,7 @@ describe('a miner with only templates', () => {
     }
     const names = ['one', 'One', 'two', 'tw', 'twofold', 'ONE', 'three', 'é'];
     const value = 100_000_000n - 5000n;
-    /** Claims and supports that can be spent, with what they were made for. */
+    /** Claims and supports that can be spent, with the data from which they were made. */
     const live: { spend: Spend; name: string; claimId: Buffer; isClaim: boolean; amount: bigint }[] = [];
     const made: string[] = [];
     for (let round = 0; round < 200; round++) {
@@ -103,7 +103,7 @@ describe('a miner with only templates', () => {
       const tx = makeTransaction(old ? [reward, old.spend] : [reward], outputs);
       await send(tx);
       const first = await template();
-      // A child of it comes while the template is being worked on.
+      // A child of the transaction arrives after the first template was requested.
       const change = { txid: printed(tx.id), n: outputs.length - 1 };
       await send(
         makeTransaction(
@@ -114,7 +114,8 @@ describe('a miner with only templates', () => {
       const second = await template();
       expect(second.transactions).toHaveLength(2);
       expect(second.transactions[1]!.depends).toEqual([1]);
-      // Now and then the first template wins: what came later waits for the next block, alone.
+      // In every tenth round, the miner uses the first template. Transactions that arrived later are then mined in the next
+      // block.
       const chosen = round % 10 === 9 ? first : second;
       const { said, coinbase, hash } = await mineOne(chosen);
       expect(said, `round ${round}`).toBeNull();
@@ -172,7 +173,7 @@ describe('a miner with only templates', () => {
     const { longpollid, previousblockhash, height } = await template();
     const waiting = template({ ...SEGWIT, longpollid });
     const anyId = template({ ...SEGWIT, longpollid: 1 });
-    // Another id is stale already.
+    // Any id other than the present one is stale, so the answer comes at once.
     const stale = await template({ ...SEGWIT, longpollid: `${'00'.repeat(32)}5` });
     expect(stale.previousblockhash).toBe(previousblockhash);
     const { hash } = await mineOne(stale);
@@ -183,7 +184,7 @@ describe('a miner with only templates', () => {
 
   it('long-polls without delaying others, however many wait', async () => {
     const { longpollid, height } = await template();
-    // More than calls are worked on or may wait for their turn.
+    // More calls than the limits for running and for queued calls.
     const polls: Promise<Template>[] = [];
     const blocks: Promise<unknown>[] = [];
     for (let n = 0; n < 15; n++) {

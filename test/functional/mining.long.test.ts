@@ -35,7 +35,7 @@ describe('mining hundreds of blocks', () => {
         async () => (await follower.rpc<string>('getbestblockhash')) === tip,
         120_000,
       );
-      // Still the same connection.
+      // The connection was not closed in between.
       expect((await peersOf(follower)).map(({ id }) => id)).toEqual([before!.id]);
       expect(await peersOf(miner)).toHaveLength(1);
     }

@@ -1,6 +1,7 @@
 /**
- * docs/moving-in.md as it is written: its commands, over folders and files as the other programs leave them, on regtest. Names
- * of programs lead to the built ones; home, network and ports are set by the environment and the node's file.
+ * Runs the commands of docs/moving-in.md as they are written, on regtest, with folders and files as the other programs leave
+ * them. The names of programs lead to the built ones. The environment and the node's configuration file set home, network and
+ * ports.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +66,7 @@ async function end(program: Started): Promise<void> {
   await program.end();
 }
 
-/** A program under its own name, with what makes it run on regtest. */
+/** Installs a script with the name of a program, which runs the built program with arguments for regtest. */
 function install(name: string, args: string): void {
   const path = join(home, 'bin', name);
   writeFileSync(
@@ -75,7 +76,7 @@ function install(name: string, args: string): void {
   chmodSync(path, 0o755);
 }
 
-/** The answer of a method of lbcnet, by the command line. */
+/** Calls a method of lbcnet by the command line. Returns the answer. */
 async function ask<Answer>(command: string): Promise<Answer> {
   const program = new Started(`lbcnet ${command}`, env);
   expect(await program.exited, program.output).toBe(0);
@@ -230,7 +231,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     await answersAt(command, join(home, '.lbcd', 'lbcd.conf'), '[Application Options]\nnotls=1\n', 0);
   });
 
-  /** Starts the node by the command over a folder of its own; it has so many blocks after a while. */
+  /** Starts the node by the command on a folder of its own, and waits until it has this number of blocks. */
   async function answersAt(
     command: string,
     configuration: string,
@@ -267,7 +268,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
   }
 });
 
-/** A wallet with one account, a channel key and a preference, as another program packs it. */
+/** A wallet with one account, a channel key and a preference, in the format of `sync_apply`. */
 async function packedByOther(): Promise<{ data: string; accountId: string; channel: string }> {
   const folder = mkdtempSync(join(home, 'packed-'));
   const ledger = new FakeLedger();

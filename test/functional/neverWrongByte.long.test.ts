@@ -1,4 +1,7 @@
-/** 200 bit flips, truncations and kills at random moments: no wrong byte is played, saved or served; one fetch heals each. */
+/**
+ * 200 bit flips, truncations and kills at random times. No wrong byte is played, saved or served, and one fetch repairs each
+ * corrupt blob.
+ */
 import { afterEach, expect, it } from 'vitest';
 import { CorruptionRun } from '../support/corruptionRun.js';
 

@@ -1,4 +1,4 @@
-/** The first corruptions of `neverWrongByte.long.test.ts`, which has 200. */
+/** The first corruptions of `neverWrongByte.long.test.ts`. */
 import { afterEach, expect, it } from 'vitest';
 import { CorruptionRun } from '../support/corruptionRun.js';
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { envelopeFrom, type Call, type Envelope } from './support/reference.js';
 
-/** Past the height from which blocks hold witnesses, and of the forks of the claim trie. */
+/** Above the height from which blocks can have witnesses, and above all claim trie forks. */
 const HEIGHT = 400;
 const HASH = expect.stringMatching(/^[0-9a-f]{64}$/);
 const HEX = expect.stringMatching(/^([0-9a-f]{2})+$/);
@@ -286,7 +286,7 @@ describe('the Foundation’s mempool explorer', () => {
 
 describe('the server of dcrdex', () => {
   it('finds the transaction index, blocks, transactions and outputs', async () => {
-    // On its own node the profile is set by -compat=lbcd, and the path is /.
+    // On a node with -compat=lbcd, the path would be /.
     const { get, call } = programAt('/lbcd');
     const tip = await get<string>('getbestblockhash');
     expect(await get('getblockchaininfo')).toMatchObject({
@@ -324,7 +324,7 @@ describe('the server of dcrdex', () => {
 });
 
 describe('the wallet of dcrdex', () => {
-  /** Over TLS, with the certificate as its only root: the default of dcrdex. */
+  /** A call over TLS that trusts only the certificate of the node, as dcrdex does by default. */
   const call = (method: string, ...params: readonly unknown[]): Promise<Envelope> =>
     new Promise((resolve, reject) => {
       const ca = readFileSync(join(node.dataDir, 'regtest', 'rpc.cert'), 'utf8');
@@ -360,7 +360,7 @@ describe('the wallet of dcrdex', () => {
     expect(protocolversion).toBeGreaterThanOrEqual(70013);
     const info = await get<{ chain: string; blocks: number; headers: number }>('getblockchaininfo');
     expect(info).toMatchObject({ chain: expect.stringContaining('reg'), headers: info.blocks });
-    // The harness sets a passphrase where lbcwallet has one already.
+    // In lbcwallet the wallet already has a passphrase at this point.
     await node.rpc('encryptwallet', ['password']);
     expect(await get('walletpassphrasechange', 'password', 'abc')).toBeNull();
     expect(await get('walletpassphrase', 'abc', 100_000_000)).toBeNull();

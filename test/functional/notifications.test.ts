@@ -104,7 +104,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
 
-/** Mines until the subscriber is notified of it at both addresses; what comes after that block is heard whole. */
+/** Mines until the subscriber has received messages from both addresses. After that it receives all messages. */
 async function join(): Promise<void> {
   for (;;) {
     const [hash] = await mine(1);
@@ -138,7 +138,7 @@ const ofTxs = (txs: readonly { txid: string; hex: string }[]): string[] =>
   txs.flatMap(({ txid: id, hex }) => [`hashtx ${id}`, `rawtx ${hex}`]);
 const ofTip = ({ hash, raw }: Block): string[] => [`hashblock ${hash}`, `rawblock ${raw}`];
 
-/** A message in the form of `expected`: claim messages by event and name. */
+/** A message in the format of `expected`: claim messages are reduced to event and name. */
 function shown({ topic, body }: Heard): string {
   if (topic !== 'claim') return `${topic} ${body}`;
   const message = JSON.parse(Buffer.from(body, 'hex').toString()) as ClaimMessage;
@@ -195,13 +195,13 @@ describe('ZeroMQ', () => {
     const update = await sent(spendTo([claim], buildUpdatePrefix(NAME, claimId, VALUE)));
     const [second] = await mine(1);
     const { txs } = await blockOf(second!);
-    // The block has them in an order of its own.
+    // The order of the transactions in the block.
     const order = txs.slice(1).map((tx) => (tx.txid === hashToHex(support.hash) ? 'support' : 'update'));
     await connected(second!, ...order);
 
     await node.rpc('invalidateblock', [second]);
     expected.push(...ofTxs(txs), ...claimsOf(second!, false, ...order.toReversed()));
-    // Back to the mempool, as they were in the block.
+    // The disconnected transactions return to the mempool in the order of the block.
     expected.push(...ofTxs(txs.slice(1)));
     const [third, fourth] = await mine(2, OPEN_ADDRESS);
     const again = (await blockOf(third!)).txs
@@ -209,7 +209,7 @@ describe('ZeroMQ', () => {
       .map((tx) => (tx.txid === hashToHex(support.hash) ? 'support' : 'update'));
     await connected(third!, ...again);
     await connected(fourth!);
-    // A branch with less work changes nothing.
+    // The branch has less work, so nothing changes.
     await node.rpc('reconsiderblock', [second]);
 
     await sent(spendTo([update, support], Buffer.alloc(0)));
@@ -321,7 +321,7 @@ describe('WebSocket', () => {
       metadata: { error: expect.any(String) as string },
     });
     expect(tells('claim')[1]).not.toHaveProperty('metadata');
-    // One message, whichever way it comes.
+    // WebSocket and ZeroMQ messages are equal.
     expect(tells('claim')).toEqual(
       heard
         .filter(({ topic }) => topic === 'claim')

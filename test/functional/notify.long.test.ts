@@ -90,7 +90,7 @@ describe('-blocknotify', () => {
 describe('-alertnotify', () => {
   it('reports unknown block versions once', async () => {
     const told = join(folder, 'told');
-    // Bit 27 belongs to no deployment.
+    // No deployment uses bit 27.
     await start(`-alertnotify=echo %s >> ${told}`, `-blockversion=${0x20000000 + 2 ** 27}`);
     await mine(144);
     await until(() => node!.output().includes("warning='100 of last 100 blocks have unexpected version'"));

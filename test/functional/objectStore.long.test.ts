@@ -1,7 +1,7 @@
 /**
- * Reflectors whose blobs are in a real object store, OpenStack Swift with its S3 API: streams that are sent while the store
- * is killed and while a reflector is killed, a second reflector on the same bucket, and a small cache. `apt-get install
- * swift-proxy swift-account swift-container swift-object` brings Swift; the test starts it in a folder of its own.
+ * Reflectors whose blobs are in a real object store, OpenStack Swift with its S3 API: uploads while the store or a reflector is
+ * killed, a second reflector on the same bucket, and a small cache. `apt-get install swift-proxy swift-account swift-container
+ * swift-object` installs Swift; the test starts it in a folder of its own.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -174,7 +174,7 @@ describe.skipIf(!hasSwift)('reflectors on Swift', { timeout: LIMIT_MS }, () => {
   it('receive streams while the store and then they themselves are killed during uploads, and lose nothing', async () => {
     const sending = Promise.all(Array.from({ length: STREAMS - 4 }, () => send(addStream(), first)));
     const before = (await storeOf(first)).stored_blobs;
-    // Some uploads have ended, others are under way.
+    // The kill must come when some uploads have ended and others are running.
     await expect
       .poll(async () => (await storeOf(first)).stored_blobs, { timeout: LIMIT_MS, interval: 10 })
       .toBeGreaterThan(before + 2);

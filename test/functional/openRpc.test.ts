@@ -72,7 +72,7 @@ async function ask(
   return { result: reply.get('result') ?? null, code, text };
 }
 
-/** A validator of schemas as a client gets them, with the components that they refer to. */
+/** A validator that compiles schemas as a client does, with the components to which they refer. */
 function validatorOf(document: Document): (schema: object) => ValidateFunction {
   const ajv = new Ajv({ allErrors: true });
   ajv.addVocabulary(['components']);
@@ -81,7 +81,7 @@ function validatorOf(document: Document): (schema: object) => ValidateFunction {
 
 beforeAll(async () => {
   const p2pPort = await freePort();
-  // Rather too much than too little is checked: -listen is behind what startRegtest gives, and counts.
+  // Options that make more methods return data. `-listen` overrides the `-listen=0` of startRegtest, because it comes later.
   node = await startRegtest({
     args: [...EXAMPLE_NODE_ARGS, `-port=${p2pPort}`, '-hub', `-hubport=${await freePort()}`],
   });
@@ -166,7 +166,7 @@ it.each(IS_LONG ? (['documented', 'lbcd'] as const) : (['documented'] as const))
     const document = documents[profile];
     const surprises: string[] = [];
     for (const { name, params, errors } of document.methods) {
-      // Ends the node; write files where the word says.
+      // These methods end the node or write files.
       if (['stop', 'backupwallet', 'dumpwallet'].includes(name)) continue;
       const declared = errors.map(({ $ref }) => document.components.errors[$ref.split('/').pop()!]!.code);
       const sample = answered.find(({ call }) => call.method === name)?.call.params.map(toPlain) ?? [];
@@ -179,7 +179,7 @@ it.each(IS_LONG ? (['documented', 'lbcd'] as const) : (['documented'] as const))
         }),
       );
       for (const tried of [...wrong, [], Array.from({ length: 20 }, () => 1)]) {
-        // Waits for ever where nothing is wrong with it.
+        // With valid arguments, these methods wait for an event.
         if (name.startsWith('waitfor') && tried.length < 20) continue;
         const { code } = await ask(profile, name, tried);
         if (code !== null && !declared.includes(code))
@@ -191,8 +191,7 @@ it.each(IS_LONG ? (['documented', 'lbcd'] as const) : (['documented'] as const))
 );
 
 /**
- * A call except for what differs from time to time: a wallet puts its change at any place, which changes ids and numbers of
- * outputs.
+ * A call without values that differ between runs. The position of change outputs is random, which changes ids and output numbers.
  */
 function likeness(call: RecordedCall): string {
   return callKey(call)

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** Runs the node with these words alone until it ends; `HOME` is the test's folder. */
+/** Runs the node with only these arguments until it ends. `HOME` is the folder of the test. */
 function run(
   words: readonly string[],
   env: Record<string, string | undefined> = {},
@@ -32,7 +32,7 @@ function run(
 const start = (...words: string[]): SpawnSyncReturns<string> =>
   run(['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0', ...words]);
 
-/** A port that something else has. */
+/** A port on which another server listens. */
 async function occupied(host: string): Promise<{ port: number; server: Server }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen({ port: 0, host }, resolve));
@@ -178,7 +178,7 @@ describe('the node', () => {
 });
 
 describe('a user without a home folder', () => {
-  /** Someone whom the password file does not know; only root can become that. */
+  /** A user id without an entry in the password file. Only root can switch to it. */
   const NOBODY_KNOWN = 54_321;
 
   it('needs only -datadir', ({ skip }) => {

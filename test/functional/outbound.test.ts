@@ -1,4 +1,4 @@
-/** Whom a node connects to by itself: a seed, then eight nodes of different networks, each through the proxy by itself. */
+/** Outbound connections: to a seed, then to eight nodes in different networks, each through the proxy. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { addresses, version, type Address } from './support/rawMessages.js';
 import type { RawPeer } from './support/rawPeer.js';
 import { startSocks, type SocksServer } from './support/socksServer.js';
 
-/** The port of regtest: others are passed over while there are enough. */
+/** Regtest's default port. Addresses with other ports are skipped while there are enough with this one. */
 const PORT = 29246;
 /** NETWORK, BLOOM and WITNESS. */
 const SERVICES = 13n;
@@ -24,7 +24,7 @@ describe('a node with unknown peers', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Three addresses in each of forty networks. */
+  /** Three addresses in each of forty network groups. */
   const known = Array.from({ length: 120 }, (_, i): Address => {
     return {
       timeSec: Math.floor(Date.now() / 1000) - 60,
@@ -76,7 +76,7 @@ describe('a node with unknown peers', () => {
     expect(texts).toContain(`${first!.address}:${first!.port}`);
     expect(first!.services).toBe(Number(SERVICES));
 
-    // It knows them after a restart, and needs no seed.
+    // After a restart the node knows the addresses and does not need a seed.
     await node.stop();
     nodes.length = 0;
     const again = await startPeer({ args: [args[0]!], dataDir: folder });

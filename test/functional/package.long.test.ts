@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
 /** Maximum size of all files with the native parts for one platform. */
 const MAX_UNPACKED_BYTES = 20.5e6;
-/** These are not copied to the folder that is packed: they are linked there or not needed. */
+/** Folders that are not copied to the packed folder. They are linked there or not needed. */
 const NOT_COPIED = ['.git', 'build', 'node_modules', 'prebuilds', 'test', 'vendor'];
 
 interface Environment {
@@ -44,7 +44,7 @@ async function npm(args: readonly string[], { env }: Environment, cwd = folder):
   return stdout + stderr;
 }
 
-/** Installs the tarball as a program; returns the folder of the package. */
+/** Installs the tarball globally under a prefix. Returns the folder of the package. */
 async function install(name: string, where: Environment, ...args: string[]): Promise<string> {
   const output = await npm(
     ['install', '--global', `--prefix=${join(folder, name)}`, tarball, ...args],
@@ -61,8 +61,8 @@ function bytesOf(path: string): number {
 }
 
 /**
- * Starts the installed program, mines and asks by the installed client, and stops it. Returns what it printed.
- * @param args further options of the node
+ * Starts the installed program, mines and calls it by the installed client, and stops it. Returns its output. @param args further
+ * options of the node
  */
 async function mineWith(
   packageFolder: string,
@@ -102,7 +102,7 @@ async function mineWith(
   return output;
 }
 
-/** Starts the daemon that is installed in a folder, and a node, reads the state of its wallet, and stops it. */
+/** Starts a node and the installed daemon, reads the state of the wallet, and stops both. */
 async function liveWith(prefix: string, { env }: Environment): Promise<void> {
   const dataDir = mkdtempSync(join(folder, 'life-'));
   mkdirSync(join(dataDir, 'lbcnode'));

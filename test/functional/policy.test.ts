@@ -49,7 +49,7 @@ describe('the limits of the mempool', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Spends the first output of a transaction into `count` equal ones, leaving a fee. */
+  /** Spends the first output of a transaction for `count` equal outputs and a fee. */
   function spending(txid: string, valueSat: bigint, count: number, feeSat: bigint): string {
     const each = (valueSat - feeSat) / BigInt(count);
     const outputs: TxOutput[] = Array.from({ length: count }, () => ({ value: each, script: OPEN_SCRIPT }));
@@ -69,7 +69,7 @@ describe('the limits of the mempool', () => {
   it('evicts the transactions with the lowest fee rate when it is full, and raises its minimum fee rate', async () => {
     await start(70, '-maxmempool=5');
     const sent: string[] = [];
-    // About 93 kB each, every one paying a little more than the one before.
+    // Transactions of about 93 kB, each with a higher fee than the previous one.
     for (const [n, coin] of coins.entries()) {
       if (n === coins.length - 1) break;
       sent.push(await send(spending(coin, COIN_SAT, 2900, 1_000_000n + BigInt(n) * 100_000n)));
@@ -101,7 +101,7 @@ describe('the limits of the mempool', () => {
     const young = await send(spending(coins[1]!, COIN_SAT, 1, 10_000n));
     await node.rpc('setmocktime', [now + 2 * 3600 + 1]);
     expect((await info()).size).toBe(3);
-    // Looked at when the next one comes.
+    // Expiry is checked when the next transaction arrives.
     const last = await send(spending(coins[2]!, COIN_SAT, 1, 10_000n));
     expect(new Set(await node.rpc<string[]>('getrawmempool'))).toEqual(new Set([young, last]));
     // It may come again.
@@ -112,7 +112,7 @@ describe('the limits of the mempool', () => {
     await start(60);
     const before = await node.rpc<{ errors?: string[] }>('estimatesmartfee', [2]);
     expect(before.errors).toEqual(['Insufficient data or no feerate found']);
-    // Twenty blocks of three, each confirmed by the next block: 0.0001 or more a kilobyte.
+    // Twenty blocks with three transactions each, which each next block confirms. The fee rate is at least 0.0001 per kB.
     for (let n = 0; n < 60; n++) {
       await send(spending(coins[n]!, COIN_SAT, 1, 20_000n));
       if (n % 3 === 2) await node.rpc('generatetoaddress', [1, ADDRESS]);

@@ -8,7 +8,7 @@ import { ADDRESS, shared, startRegtest } from './support/node.js';
 
 const source = shared('bench/bench-40x1000.dat.gz');
 
-/** That many blocks of a file of blocks: each has a magic number and its size before it. */
+/** The first blocks of a block file. Before each block are a magic number and its size. */
 function firstBlocks(file: Buffer, count: number): Buffer {
   let end = 0;
   for (let i = 0; i < count; i++) end += 8 + file.readUInt32LE(end + 4);
@@ -41,7 +41,7 @@ describe.runIf(source)('a pruned node', () => {
         readdirSync(join(work, 'regtest', 'blocks')).filter((name) => name.startsWith('blk'));
       const before = blkFiles().length;
       expect(before).toBeGreaterThan(10);
-      // A claim of the past whose output is spent by now: its value is in the block file alone.
+      // A claim of a past block whose output is spent now. Its value is only in the block file.
       const then = await node.rpc<string>('getblockhash', [430]);
       const names = await node.rpc<Named[]>('getclaimsintrie', [then]);
       let spent: { name: string; txid: string } | null = null;
@@ -58,7 +58,7 @@ describe.runIf(source)('a pruned node', () => {
       };
       const fresh = await claimThen();
       expect(typeof fresh.value).toBe('string');
-      // A short chain is not pruned, and the last 288 blocks never are.
+      // Only long chains are pruned, and never the last 288 blocks.
       await expect(node.rpc('pruneblockchain', [435])).rejects.toThrow(
         'Blockchain is too short for pruning.',
       );

@@ -1,6 +1,6 @@
 /**
- * Raw transactions through a real node: made, signed, sent and mined for every kind of address, with and without a claim;
- * a claim's life built offline; PSBTs of two signers.
+ * Raw transactions with a real node: created, signed, sent and mined for every kind of address, with and without a claim. Also
+ * the operations of a claim built offline, and PSBTs with two signers.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
@@ -40,7 +40,7 @@ const P2WPKH: Destination = { type: 'witness_v0_keyhash', hash: keyHash };
 const NESTED: Destination = { type: 'scripthash', hash: hash160(scriptForDestination(P2WPKH)) };
 const address = encodeDestination(P2PKH, prefixes);
 
-/** Satoshis in an output of the tests, and the fee of a transaction. */
+/** Amount of each output, and the fee of a transaction, in satoshis. */
 const AMOUNT = 5_000_000n;
 const FEE = 20_000n;
 
@@ -69,7 +69,7 @@ describe('signing of raw transactions', () => {
     return { txid: block.tx[0]!, vout: 0, amountSat: BigInt(Math.round(value * 1e8)), script };
   }
 
-  /** Sends a coinbase to the outputs and mines the transaction. The rest is change. */
+  /** Spends a coinbase for these outputs and mines the transaction. The rest goes to a change output. */
   async function fund(outputs: readonly OutputDraft[]): Promise<string> {
     const coin = await coinbase();
     const sum = outputs.reduce((total, { value }) => total + value, FEE);
@@ -78,7 +78,7 @@ describe('signing of raw transactions', () => {
     return send(hex, [coin]);
   }
 
-  /** Signs offline, sends and mines. */
+  /** Signs a transaction offline, sends it and mines it. */
   async function send(hex: string, spent: readonly SpentOutput[]): Promise<string> {
     const signed = signTransaction({ network, hex, spent, privateKeys: WIFS });
     expect(signed.problems).toEqual([]);
@@ -91,7 +91,7 @@ describe('signing of raw transactions', () => {
   const multisig = (type: string): Promise<{ address: string; redeemScript: string }> =>
     node.rpc('createmultisig', [2, KEYS.map((key) => toHex(key.publicKey)), type]);
 
-  /** Addresses of all kinds, with the script that spending needs. */
+  /** Addresses of all kinds, with the redeem script if spending needs one. */
   async function kinds(): Promise<{ address: string; redeemScript?: string }[]> {
     const several = await Promise.all(['legacy', 'p2sh-segwit', 'bech32'].map(multisig));
     return [

@@ -57,7 +57,7 @@ describe('README.md', () => {
   it('its walk works: wallet, claim, support, takeover, update, abandon', async () => {
     const [install, ...others] = blocksOf('Run it');
     expect(install).toBe('npm ci && npm start -- --regtest\n');
-    // Blocks that begin with the short name which the first of them makes.
+    // Blocks of commands that use the alias `cli`, which the first block defines.
     const steps = stepsOf(others.filter((block) => /^(cli\b|\w+=\$\(cli )/.test(block)));
     expectWords(steps, ['createwallet', 'claimname', 'supportclaim', 'updateclaim', 'abandonclaim']);
     const node = await start(install!.trim().replace(/^npm ci && /, ''), 'Stop it: ');

@@ -53,7 +53,7 @@ describe('recovery', () => {
   it('continues with the block files where an interrupted start left off', async () => {
     await start();
     const tip = (await generate(120)).at(-1);
-    // No data was flushed so far, so the next start must read all blocks.
+    // No block was flushed, so the next start must read all blocks from their file.
     await node.kill();
     for (const height of [50, 90]) {
       const { status, stdout } = runToEnd(dataDir, ['-printtoconsole', `-stopatheight=${height}`]);
@@ -180,7 +180,7 @@ describe('recovery', () => {
     const submit = (): Promise<unknown> => node.rpc('submitblock', [block.raw.toString('hex')]);
     expect(await submit()).toBe('bad-txns-inputs-missingorspent');
     await node.stop();
-    // The verdict is the same as long as the row is wrong.
+    // The block remains invalid while the coin is missing in the database.
     await start();
     expect(await node.rpc('getblockcount')).toBe(102);
     expect(await node.rpc('getchaintips')).toMatchObject([
@@ -220,7 +220,7 @@ describe('recovery', () => {
     await node.stop();
     const file = inFolder('blocks', 'rev00000.dat');
     const bytes = readFileSync(file);
-    // Undo data of coinbases alone is a count and a checksum each.
+    // The undo data of a block with only a coinbase are a count and a checksum.
     for (let at = 8; at < bytes.length; at += 41) bytes[at]! ^= 1;
     writeFileSync(file, bytes);
     const { status, stderr } = run([]);
@@ -241,7 +241,7 @@ describe('recovery', () => {
     await node.rpc('invalidateblock', [hashes[8]]);
     const file = inFolder('blocks', 'blk00000.dat');
     const bytes = readFileSync(file);
-    // The last byte of the last block but one: the lock time of its coinbase.
+    // The last byte of the second last block, which belongs to the lock time of its coinbase.
     const { size } = await node.rpc<{ size: number }>('getblock', [hashes[9]]);
     const at = bytes.length - size - 8 - 1;
     bytes[at]! ^= 1;

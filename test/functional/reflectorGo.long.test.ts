@@ -1,7 +1,7 @@
 /**
- * The reflector of the network, reflector.go, as counterpart: it takes our stream and gives it to our client, and its programs
- * send to our reflector and read from it. REFLECTOR_GO names its program (`go build` in a checkout of lbryio/reflector.go, with
- * Go 1.25 or newer). No database is needed: its blobs lie on a disk, and its block list is off.
+ * The network's reflector, reflector.go: it receives our stream and serves it to our client, and its programs upload to our
+ * reflector and download from it. REFLECTOR_GO names its program (`go build` in a checkout of lbryio/reflector.go, with Go 1.25
+ * or newer). It needs no database, because it stores blobs on disk and has no block list.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -36,7 +36,7 @@ if (!PROGRAM) console.log('skipped: REFLECTOR_GO names no reflector.go');
 const rate = new RateLimiter(systemClock, () => 0);
 const bandwidth = new Bandwidth(systemClock, () => false);
 
-/** A program of reflector.go that ends by itself. Rejects with what it printed where it fails. */
+/** Runs a program of reflector.go to its end. Rejects with its output if it fails. */
 function runToEnd(args: readonly string[], cwd: string): Promise<string> {
   const child = spawn(PROGRAM!, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -47,7 +47,7 @@ function runToEnd(args: readonly string[], cwd: string): Promise<string> {
   });
 }
 
-/** Its reflector, with blobs on a disk and its two servers of blobs. */
+/** The Go reflector with blobs on disk, its upload server and its two blob servers. */
 class GoReflector {
   readonly ports = { upload: 0, peer: 0, http: 0 };
   private readonly folder: string;
@@ -58,7 +58,7 @@ class GoReflector {
     this.folder = folder;
   }
 
-  /** `store` is where its blobs lie, as its configuration has it. */
+  /** `store` is the entry of the configuration that says where blobs are stored. */
   async start(
     store = `disk: {name: blobs, mount_point: ${join(this.folder, 'blobs')}, sharding_size: 2}`,
   ): Promise<void> {
@@ -247,7 +247,7 @@ describe.skipIf(!PROGRAM)('reflector.go', { timeout: HANG_MS }, () => {
       // Five data blobs of 2 MiB and their descriptor.
       expect(given).toHaveLength(6);
       expect(given.every((hash) => store.finished.has(hash))).toBe(true);
-      // QUIRK: its own client of peers asks by a line of text that its server of peers does not take.
+      // QUIRK: the peer client of reflector.go sends a line of text that its peer server does not accept. So this test uses HTTP.
       await theirs.start(`http: {name: ours, endpoint: 'http://${HOST}:${httpPort}/blob?hash='}`);
       for (const hash of given) {
         const answer = await fetch(`http://${HOST}:${theirs.ports.http}/blob?hash=${hash}`);

@@ -1,4 +1,4 @@
-/** Relay between nodes: blocks, compact blocks and transactions, and peers that they refuse. */
+/** Relay between nodes: blocks, compact blocks and transactions, and peers that are refused. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import {
@@ -28,7 +28,7 @@ describe('relay', () => {
 
   it('relays blocks and transactions through a node in the middle', async () => {
     const [a, b, c] = [await start(), await start(), await start()];
-    // During its initial download a node fetches from those whom it chose.
+    // During the initial download, a node only requests blocks from outbound peers.
     await connect(b, a);
     await connect(c, b);
     await generate(a, 105, OPEN_ADDRESS);
@@ -44,8 +44,7 @@ describe('relay', () => {
   });
 
   it('rebuilds compact blocks from a full, a partial and an empty mempool', async () => {
-    // Whom the operator trusts is notified of transactions at once: compact blocks go to those alone whose tip is a recent
-    // one.
+    // Transactions are announced to whitelisted peers at once. Compact blocks are only sent to peers whose tip is recent.
     const [a, b] = [await start('-whitelist=127.0.0.1'), await start()];
     await connect(b, a);
     await generate(a, 130, OPEN_ADDRESS);
@@ -63,7 +62,7 @@ describe('relay', () => {
       for (const height of hidden) await a.rpc('sendrawtransaction', [await spendCoinbase(a, height)]);
       await b.rpc('setnetworkactive', [true]);
       await connect(b, a);
-      // The hidden transactions are not announced to a peer that connects later.
+      // Transactions that were sent before a peer connected are not announced to it.
       const before = [await received('cmpctblock'), await received('blocktxn'), await received('block')];
       await generate(a, 1);
       await untilSameTip([a, b]);

@@ -1,4 +1,4 @@
-/** Branches: calls of operators, blocks that arrive out of order, and the reference's choice between equal work. */
+/** Branches: calls that invalidate blocks, blocks that arrive out of order, and the choice between branches with equal work. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

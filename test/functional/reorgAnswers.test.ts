@@ -1,6 +1,6 @@
 /**
- * Answers of calls during a reorganisation: they are of the old branch or of the new one, never of a tip in between or of a
- * mempool to which transactions are still returning.
+ * Answers during a reorganisation are as of the old tip or of the new tip. They are never as of a tip in between, or of a mempool
+ * to which transactions are still returning.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
@@ -10,7 +10,7 @@ const OTHER = '2NGFrZmcc9pRLpL1veuDercvpTQHhicwg5r';
  * Number of transactions of the disconnected blocks. Each returns separately, which takes many iterations of the event loop.
  */
 const COUNT = 150;
-/** Blocks that are exchanged for one more. */
+/** Number of disconnected blocks. The new branch has one block more. */
 const DEPTH = 12;
 
 describe('calls in the middle of a reorganisation', () => {
@@ -23,7 +23,7 @@ describe('calls in the middle of a reorganisation', () => {
     await Promise.all([node.stop(), rival.stop()]);
   });
 
-  /** Hands blocks of one node to the other, the lowest first. */
+  /** Submits blocks of one node to the other in ascending order. */
   const copy = async (from: RegtestNode, to: RegtestNode, hashes: readonly string[]): Promise<void> => {
     for (const hash of hashes) await to.rpc('submitblock', [await from.rpc('getblock', [hash, 0])]);
   };

@@ -36,7 +36,7 @@ class LifeRun {
     this.actor = new ClaimActor(purse, `life${serial}`);
   }
 
-  /** With names and ids in the places that are kept for them. */
+  /** The template with names and ids in place of its placeholders. */
   private filled<T>(template: T): T {
     const text = JSON.stringify(template)
       .replaceAll('~', `-${this.serial}`)

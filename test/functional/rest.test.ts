@@ -1,4 +1,4 @@
-/** REST, health and metrics of a real node. The layouts of binary answers are written here a second time. */
+/** REST, health and metrics of a real node. The test parses binary answers with its own code. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, OPEN_ADDRESS, spendCoinbase, startPeer } from './support/network.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
@@ -25,7 +25,7 @@ const HEIGHT = 110;
 
 describe('REST', () => {
   let node: RegtestNode;
-  /** Sent and unconfirmed; spends the coinbase of block 1. */
+  /** An unconfirmed transaction that spends the coinbase of block 1. */
   let sent: string;
   let sentHex: string;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('REST', () => {
   const coinbaseAt = async (height: number): Promise<string> =>
     (await node.rpc<{ tx: string[] }>('getblock', [await hashAt(height)])).tx[0]!;
 
-  /** Asks in the three formats, compares bytes and hex with one another, and answers bytes and object. */
+  /** Requests the path in all three formats. Compares the bytes with the hex. Returns bytes and object. */
   async function inAllFormats(path: string): Promise<{ bytes: Buffer; json: unknown }> {
     const [bin, hex, json] = await Promise.all(
       ['bin', 'hex', 'json'].map((format) => ask(node, `${path}.${format}`)),
@@ -103,7 +103,7 @@ describe('REST', () => {
   });
 
   describe('of unspent outputs', () => {
-    /** A tip, which of them were found, and those: 36 bytes, a bitmap, a list. */
+    /** Parses the answer: height, tip, a bitmap of the found outputs, and a list of these. */
     function parse(bytes: Buffer): { height: number; tip: string; bitmap: number[]; heights: number[] } {
       const [mapLength, found] = [bytes[36]!, bytes[37 + bytes[36]!]!];
       const heights: number[] = [];

@@ -25,7 +25,7 @@ interface Reply {
   readonly error: { readonly code: number; readonly message: string } | null;
 }
 
-/** They would end the node or write files. */
+/** Methods that end the node or write files. */
 const NOT_FORWARDED = ['stop', 'backupwallet', 'dumpwallet'];
 /** The node could not read the call. */
 const UNREADABLE: readonly number[] = [
@@ -73,7 +73,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-/** Runs an example; answers what went wrong with it, or null. */
+/** Runs an example. Returns the problem, or null. */
 async function problemOf({ section, words, body }: DocExample): Promise<string | null> {
   const profile = /\((\w+)(?:, \w+)*\)$/.exec(section)?.[1] ?? 'documented';
   path = profile === 'documented' ? '/' : `/${profile}`;

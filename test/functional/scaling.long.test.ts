@@ -16,7 +16,7 @@ const STREAM = create(ClaimSchema, { title: 'a title', type: { case: 'stream', v
 const VALUE = toHex(encodeClaim({ channelId: null, signature: null, claim: STREAM }));
 const CLAIMS = 12;
 
-/** Hands each request to the next node whose `/health` answers 200. */
+/** A proxy that sends requests in turn to the nodes whose `/health` answers 200. */
 class Proxy {
   readonly server = createServer((incoming, outgoing) => void this.serve(incoming, outgoing));
   private readonly nodes: readonly RegtestNode[];
@@ -111,7 +111,7 @@ describe('two nodes behind a proxy', () => {
       ['getaddressbalance', ADDRESS],
     ] as const) {
       const answers = [await proxy.call(method, params), await proxy.call(method, params)].map((answer) => {
-        // The size on the disk of each node is not compared.
+        // The size on disk differs between the nodes.
         delete (answer as { disk_size?: number }).disk_size;
         return answer;
       });
@@ -199,7 +199,7 @@ describe.runIf(postgresUrl() !== null)('two hubs on one PostgreSQL database', ()
     return group.start({ args: [...hub, ...search] });
   }
 
-  /** Ids that a search through a hub finds, once its index is at the height. */
+  /** Ids that a search by a hub finds when its index is at the height. */
   async function found(port: number, node: RegtestNode, height: number): Promise<string[]> {
     type Page = { height: number; claims: { claim_id: string }[] };
     let page: Page | null = null;

@@ -1,8 +1,8 @@
 /**
- * The integration tests of lbry-sdk with lbcnode in place of lbcd, lbcwallet and the hub (`test/sdk/lbcnode_stack.py`), and
- * with lbcnet in place of the daemon too (`test/sdk/lbcnet_daemon.py`). LBRYNET names the program `lbrynet` of a checkout
- * that runs, beside which lie `python` and, a folder above, `lbry-sdk`. Some of each kind are run; LBRYNET_TESTS chooses
- * others: pytest's arguments with spaces between them.
+ * Integration tests of lbry-sdk, with lbcnode in place of lbcd, lbcwallet and the hub (`test/sdk/lbcnode_stack.py`), and with
+ * lbcnet in place of the daemon (`test/sdk/lbcnet_daemon.py`). LBRYNET names the program `lbrynet` of a checkout that can run,
+ * with `python` in the same folder and `lbry-sdk` in the folder above. By default some tests of each kind run. LBRYNET_TESTS
+ * selects others: arguments of pytest, separated by spaces.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';

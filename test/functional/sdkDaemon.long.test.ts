@@ -1,7 +1,7 @@
 /**
- * The real daemon of lbry-sdk against `-hub` on regtest, unchanged: it starts and syncs, receives and sends, makes a channel
- * and a stream, resolves and searches, and continues after a reorganisation, a restart of the node, and with another hub.
- * LBRYNET names the program `lbrynet`; without it nothing is tested.
+ * The unchanged daemon of lbry-sdk with `-hub` on regtest: it starts, syncs, receives and sends, creates a channel and a stream,
+ * resolves and searches. It continues after a reorganisation, after a restart of the node, and with another hub. LBRYNET names
+ * the program `lbrynet`; the test is skipped without it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PeerGroup } from './support/network.js';
@@ -53,7 +53,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
     });
   };
   const height = (): Promise<number> => node.rpc<number>('getblockcount');
-  /** Mines, and waits until the daemon knows of the block. */
+  /** Mines, and waits until the daemon has the block. */
   async function mine(blocks = 1): Promise<void> {
     await node.rpc('generatetoaddress', [blocks, address]);
     await seesTip();
@@ -68,7 +68,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
   async function resolve(url: string): Promise<Claim> {
     return (await daemon.call<Record<string, Claim>>('resolve', { urls: [url] }))[url]!;
   }
-  /** Searching is a moment behind the blocks. */
+  /** Waits until a search finds these names. The search index may be behind the last block. */
   async function finds(constraints: object, names: string[]): Promise<void> {
     await daemon.until(`${JSON.stringify(constraints)} finds ${names.join(', ')}`, async () => {
       const { items } = await daemon.call<{ items: Claim[] }>('claim_search', constraints);
@@ -100,7 +100,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
 
   it('receives and sends', async () => {
     const own = await daemon.call<string>('address_unused');
-    // Several, for what it makes out of one has to wait for its change.
+    // Several payments, because the daemon does not spend unconfirmed change.
     for (let payment = 0; payment < 5; payment++) await node.rpc('sendtoaddress', [own, 4]);
     await daemon.until('it hears of what waits', async () => (await balance()) === 20);
     await mine();
@@ -159,7 +159,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
     expect((await resolve('film')).height).toBe(claimed);
     await mine(2);
     await node.rpc('invalidateblock', [await node.rpc<string>('getblockhash', [claimed])]);
-    // Claims wait again; they are mined later than before.
+    // The disconnected claims are unconfirmed. A lower priority keeps them out of the next blocks.
     for (const txid of await node.rpc<string[]>('getrawmempool'))
       await node.rpc('prioritisetransaction', [txid, 0, -100_000_000]);
     await mine(4);

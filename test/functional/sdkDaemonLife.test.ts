@@ -1,8 +1,8 @@
 /**
- * The recorded life of lbry-sdk's daemon (`../shared/conformance/sdk/daemon.jsonl.gz`), followed by ours on the same
- * make-believe hub. Each answer is compared value by value. Chance is taken out as the recording did: the first choice is
- * taken. What hangs on random keys of a file (its hash, and the ids of all transactions after it) is compared through a
- * one-to-one table of names. Other differences are rows of `docs/lbcnet-recordings.md`.
+ * Repeats the recorded calls of lbry-sdk's daemon (`../shared/conformance/sdk/daemon.jsonl.gz`) with our daemon on the same
+ * simulated hub, and compares each answer value by value. Random choices select the first item, as in the recording. Values that
+ * depend on random keys (the hash of a file, and the ids of later transactions) are compared through a one-to-one map. Other
+ * differences are rows of `docs/lbcnet-recordings.md`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ type Line =
   | { kind: 'mine'; count: number; height: number };
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
-/** The file bytes of the recorded file; what it holds is not recorded. */
+/** Size of the recorded file, whose content is not recorded. */
 const FILE_BYTES = 5200;
 /** Components that the recorded daemon did not start, beside those that lbcnet does not have. */
 const SKIPPED = [
@@ -90,7 +90,10 @@ class HubControl {
   }
 }
 
-/** Ids, hashes, keys, addresses and phrases: texts that may be others in ours, always the same one for the same. */
+/**
+ * Texts that may differ from the recorded ones: ids, hashes, keys, addresses and phrases. Equal recorded texts correspond to
+ * equal texts of ours.
+ */
 const IS_NAME =
   /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{66}|[0-9a-f]{96}|[0-9a-f]{128}|[mn][1-9A-HJ-NP-Za-km-z]{25,34}|t(?:pub|prv)[1-9A-HJ-NP-Za-km-z]{100,}|(?:[a-z]+ ){11,12}[a-z]+)$/;
 const NAME_INSIDE = /[0-9a-f]{96}|[0-9a-f]{64}|[0-9a-f]{40}|[mn][1-9A-HJ-NP-Za-km-z]{33}/g;
@@ -98,14 +101,14 @@ const PERMANENT_URL = /^lbry:\/\/(.+)#([0-9a-f]{40})$/;
 /** A name in a URL with the beginning of its id. */
 const SHORT_ID = /(@?[a-z0-9]+)([#:])([0-9a-f]{1,39})(?![0-9a-f])/g;
 
-/** Maps our names to the recorded ones, and back. */
+/** Maps our random texts to the recorded ones, and back. */
 class Names {
   private readonly ours = new Map<string, string>();
   private readonly theirs = new Map<string, string>();
-  /** Our claim id of each claim name. */
+  /** Our claim id by claim name. */
   private readonly claims = new Map<string, string>();
 
-  /** Our text for a recorded one, names within it included. */
+  /** Our text for a recorded text, also for texts inside it. */
   of(text: string): string {
     const known = this.ours.get(text);
     if (known !== undefined) return known;
@@ -135,10 +138,10 @@ class Names {
   }
 }
 
-/** Methods whose answers may have names that were not seen before, and members of files that have. */
+/** Methods that create transactions, so that their answers have new ids, and members of files with random values. */
 const MAKING = /_(?:create|update|send|fund|spend|abandon|repost)$|^publish$/;
 const OF_FILE = /\.(?:key|stream_hash)$/;
-/** The of account of the account that `wallet_create` made without showing it. */
+/** The fields of the account that `wallet_create` created without returning them. */
 const OF_ACCOUNT = /^\.result\.items\[\]\.(?:id|public_key)$/;
 /** Masks of the recording, except the one of the folder. */
 const MASK = /<(?!DIR>)[A-Z_]+>/;
@@ -157,7 +160,7 @@ interface Difference {
 const isMembers = (value: Json | undefined): value is Members =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** Everything in which our answer is another than the recorded one. */
+/** Collects all differences between our answer and the recorded one. */
 class Comparison {
   readonly found: Difference[] = [];
   /** Whether the items of both lists are the same in another order. */
@@ -258,7 +261,7 @@ describe.skipIf(!canRun)('the recorded session of a daemon', { timeout: HANG_MS 
       warn: () => undefined,
     });
     let drawn = 0;
-    // Choices among addresses ask for four bytes: the first is chosen, as the recording did.
+    // A random choice of an address requests four bytes. The zeros select the first address, as in the recording.
     const random = {
       bytes: (count: number) =>
         count === 4

@@ -1,17 +1,20 @@
-/** An index whose file was damaged or deleted while a real node ran, was stopped or killed. Beside `searchFaults.test.ts`. */
+/**
+ * A search index whose file is corrupted or deleted while the node runs, after it was stopped, and after it was killed. See also
+ * `searchFaults.test.ts`.
+ */
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADDRESS } from './support/node.js';
 import { SearchedNode } from './support/searchedNode.js';
 
-/** The transactions of long claims. */
+/** Number of transactions with long claims. */
 const TRANSACTIONS = 20;
 
 const searched = new SearchedNode();
 beforeAll(() => searched.fill(TRANSACTIONS));
 afterAll(() => searched.remove());
 
-/** Flips one bit of the file, so far into it. */
+/** Flips one bit at this fraction of the file. */
 function flip(share: number): void {
   const bytes = readFileSync(searched.file);
   const at = Math.floor(bytes.length * share);

@@ -7,7 +7,7 @@ import { HubClient, type HubAnswerError } from './support/hubClient.js';
 import { ADDRESS, HANG_MS } from './support/node.js';
 import { SEARCHES, SearchedNode, WORDS } from './support/searchedNode.js';
 
-/** For long claims: enough for a hostile search to run into its bound. */
+/** Number of transactions with long claims. A hostile search reaches its limit with these. */
 const TRANSACTIONS = 20;
 
 const searched = new SearchedNode();
@@ -27,7 +27,7 @@ describe('searches that would run for minutes', () => {
     });
     let rounds = 0;
     let answered = 0;
-    // A machine that is busy enough may take the time of an honest search too; never that of another call.
+    // On a very busy machine an honest search may reach its time limit too, but no other call fails.
     const searchOnce = async (): Promise<void> => {
       const constraints = { ...SEARCHES[0], not_claim_ids: [String(rounds)] };
       const page = await honest

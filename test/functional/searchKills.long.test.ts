@@ -20,7 +20,7 @@ import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/nod
 const KILLS = Number(process.env['LBCNODE_KILLS'] ?? 20);
 const seed = Number(process.env['LBCNODE_KILL_SEED'] ?? Date.now() % 2 ** 31);
 const random = randomOf(seed);
-/** The coins of the storm; half as many again pay for channels. */
+/** Number of coins for the random operations. Half as many more pay for channels. */
 const COINS = 30;
 const ROUNDS = 120;
 const NAMES = ['a', 'A', 'ab', 'é', 'É', '@chan', 'news'];
@@ -191,7 +191,7 @@ describe('a node that is killed', () => {
       for (const block of base) await node.rpc('submitblock', [block]);
       let next = 0;
       for (let kill = 0; kill < KILLS; kill++) {
-        // About as many steps for each kill, in whose midst it comes.
+        // The kills are spread over the steps. Each kill comes during about the same number of steps.
         const from = next;
         const until = Math.ceil((steps.length * (kill + 1)) / KILLS);
         const afterMs = random(30 + 12 * (until - from));
@@ -202,7 +202,7 @@ describe('a node that is killed', () => {
           if (!/ECONN|socket|HTTP/.test((error as Error).message)) throw error;
         }
         await killed;
-        // Some are killed again while they make the index from nothing.
+        // Sometimes the node is killed again while it builds the index from the start.
         if (random(4) === 0) {
           rmSync(join(folder, 'regtest', 'claimsearch.sqlite'), { force: true });
           node = await startVictim();

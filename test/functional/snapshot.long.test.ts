@@ -1,4 +1,4 @@
-/** A node that is started from the snapshot of another: what it serves at once, and its background validation. */
+/** A node that starts from the snapshot of another node: what it serves immediately, and its background validation. */
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { ADDRESS, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { connect, PeerGroup, until, untilSameTip } from './support/network.js';
 
-/** The snapshot is of this height. */
+/** Height of the snapshot. */
 const HEIGHT = 106;
 const VALUE = Buffer.from('a value').toString('hex');
 
@@ -131,7 +131,8 @@ describe('a node started from a snapshot', () => {
     expect(await node.rpc('getrawtransaction', [claimTx])).toEqual(
       await source.rpc('getrawtransaction', [claimTx]),
     );
-    // An ordinary folder: it writes the same snapshot, takes blocks below it back, and starts without the option.
+    // After the validation, the folder is an ordinary one: the node writes the same snapshot, disconnects blocks below it, and
+    // starts without the option.
     const again = await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT]);
     expect(again.hash).toBe(dump.hash);
     expect(existsSync(join(node.dataDir, 'regtest', 'chainstate.validation'))).toBe(false);
@@ -216,7 +217,7 @@ describe('a node started from a snapshot', () => {
   });
 });
 
-/** Copies a snapshot with other unspent outputs, everything else being right. Returns the hash of the copy. */
+/** Copies a snapshot with one changed coin and correct checksums. Returns the hash of the copy. */
 async function forge(from: string, to: string): Promise<string> {
   const bytes = readFileSync(from);
   const out: Buffer[] = [];
@@ -245,7 +246,7 @@ async function forge(from: string, to: string): Promise<string> {
       let rows = 0;
       for (const payload of payloads.get(kindOfSection(place)) ?? [])
         for (const [key, value] of rowsOfPayload(payload, isCoins)) {
-          // One satoshi more for the first coin.
+          // Adds one satoshi to the first coin.
           if (isCoins && rows === 0) value.writeBigInt64LE(value.readBigInt64LE(4) + 1n, 4);
           await full(piece.row(key, value));
           rows++;

@@ -10,7 +10,7 @@ import { canMount, mountSmall } from './support/smallDisk.js';
 
 const HEIGHT = 120;
 const CLAIMS = 40;
-/** With these the rows of the snapshot take more than `SMALL_KIB`. */
+/** A claim value of this size makes the rows of the snapshot larger than `SMALL_KIB`. */
 const VALUE = Buffer.alloc(6000, 'a value ').toString('hex');
 const SMALL_KIB = 64;
 
@@ -52,7 +52,7 @@ async function isValidated(node: RegtestNode): Promise<boolean> {
   return (await node.rpc<{ snapshot?: object }>('getblockchaininfo')).snapshot === undefined;
 }
 
-/** Starts the folder, lets it validate, and holds what it then is against the source. */
+/** Starts the folder, waits until it is validated, and compares it with the source node. */
 async function expectWhole(dataDir: string, args: readonly string[] = ['-claimindex']): Promise<void> {
   const node = await group.start({ dataDir, args: [...args] });
   expect(await node.rpc('getblockcount')).toBeGreaterThanOrEqual(HEIGHT);
@@ -67,7 +67,7 @@ async function expectWhole(dataDir: string, args: readonly string[] = ['-claimin
 async function killedAt(point: string, dataDir: string, args: readonly string[]): Promise<void> {
   const node = await group.start({ dataDir, args: [...args], env: { LBCNODE_CRASH_AT: point } });
   await connect(node, source).catch(() => undefined);
-  // A point that is not reached fails the test: the folder is validated then.
+  // If the node is not killed at this point, it completes the validation, and the test fails.
   await Promise.race([node.exited, until('a kill', () => isValidated(node).catch(() => false))]);
   expect(await isValidated(node).catch(() => null), point).toBeNull();
   await node.exited;

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CorruptedNode } from './support/corruption/runner.js';
 import { ADDRESS } from './support/node.js';
 
-/** Files that the node can do without, and what it writes on the way to one. */
+/** Files that the node does not need, and temporary files of the node. */
 const SPARE = [
   'mempool.dat',
   'peers.dat',

@@ -1,4 +1,4 @@
-/** Messages of a start to the operator, beside the log, and the lines of the debug categories about a start. */
+/** Messages of a start to the operator, and log lines of the debug categories about a start. */
 import type { SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { until } from './support/network.js';
 import { ADDRESS, startRegtest } from './support/node.js';
 import { runToEnd } from './support/process.js';
 
-/** Writes a file of four blocks again with the last two in the other order. */
+/** Swaps the last two blocks in a file of four blocks. */
 function swapLastBlocks(file: string): void {
   const bytes = readFileSync(file);
   const starts: number[] = [];

@@ -1,4 +1,4 @@
-/** The end of the program: interrupted imports, failing flushes, failing starts, a second node on the same folder. */
+/** How the program ends: interrupted imports, failing flushes, failing starts, and a second node on the same folder. */
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -66,7 +66,7 @@ describe('an import of bootstrap.dat', () => {
     const blocks = await tenBlocks();
     mkdirSync(networkDir);
     const bootstrap = join(networkDir, 'bootstrap.dat');
-    // Long enough to be interrupted: the same blocks over and over, which are read and passed over.
+    // Many copies of the same blocks, which are read and skipped, so that the import takes long enough to be interrupted.
     writeFileSync(bootstrap, Buffer.concat(Array.from({ length: 20_000 }, () => blocks)));
     const other = join(dataDir, 'other.dat');
     writeFileSync(other, blocks);
@@ -79,7 +79,7 @@ describe('an import of bootstrap.dat', () => {
     expect(node.output()).toMatch(/Import of bootstrap\.dat interrupted at \d+ blocks/);
     expect(node.output()).not.toContain(other);
 
-    // Read to its end it is renamed.
+    // A file that was read to its end is renamed.
     writeFileSync(bootstrap, blocks);
     const again = start('-server=0', '-stopafterblockimport');
     expect(await again.exited).toBe(0);
@@ -191,7 +191,7 @@ describe('a second node on the same folder', () => {
     await first.exited;
     const second = start('-server=0');
     await second.printed('Done loading');
-    // The process id of another is left alone.
+    // The node does not remove a file with the process id of another program.
     writeFileSync(join(networkDir, 'lbcnode.pid'), '1\n');
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);

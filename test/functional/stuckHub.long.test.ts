@@ -42,7 +42,7 @@ describe('a hub whose node no longer advances', () => {
     hubs = [await startHub(), await startHub()];
     const [first, second] = hubs.map(({ node }) => node);
     await connect(first!, second!);
-    // Each node has coins of its own.
+    // Each node mines its own coins.
     for (const node of [first!, second!]) {
       miner = await node.rpc<string>('getnewaddress');
       await node.rpc('generatetoaddress', [110, miner]);
@@ -77,7 +77,7 @@ describe('a hub whose node no longer advances', () => {
       const { available } = await daemon.call<{ available: string }>('wallet_balance');
       return available === '6.0';
     });
-    // It takes transactions, resolves and searches.
+    // The daemon sends transactions, resolves and searches with the new hub.
     const made = await daemon.call<Made>('channel_create', { name: '@moved', bid: '0.5' });
     expect(await advancing.node.rpc('getrawmempool')).toContain(made.txid);
     expect(await stuck.node.rpc('getrawmempool')).toEqual([]);

@@ -1,4 +1,4 @@
-/** A chain of full blocks fetched from a peer, over a stop and a kill. */
+/** Syncs a chain of full blocks from a peer, with a stop and a kill in between. */
 import './sync.test.js';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe('syncing', () => {
     for (let made = 0; made < blocks; made += 1000) await source.rpc('generatetoaddress', [1000, ADDRESS]);
     const wanted = (height: number): string => `-minimumchainwork=${(2 * (height + 1)).toString(16)}`;
     const args = [`-connect=${addressOf(source)}`];
-    /** Bytes of headers that it was sent, in those of all headers once. */
+    /** Received bytes of `headers` messages, divided by the size of all headers. */
     const fetched = async (node: RegtestNode): Promise<number> =>
       ((await peersOf(node))[0]?.bytesrecv_per_msg['headers'] ?? 0) / (blocks * 113);
     const node = await start({ args: [...args, wanted(8500)] });

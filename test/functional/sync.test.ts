@@ -1,4 +1,4 @@
-/** Nodes that sync from one another: the first time, over partitions, restarts and kills, and from a pruned one. */
+/** Nodes that sync from other nodes: an initial sync, and a sync after partitions, restarts and kills, and from a pruned node. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import {
@@ -77,7 +77,7 @@ describe('syncing', () => {
     const small = '-maxblockfilesize=65536';
     const full = await start({ dataDir, args: [small] });
     await generate(full, 1000);
-    // One that lacks the last blocks only, and one that lacks them all.
+    // One node lacks only the last blocks, the other one lacks all blocks.
     const [known, fresh] = [await start(), await start()];
     await connect(known, full);
     await untilSameTip([known, full]);

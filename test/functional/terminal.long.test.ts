@@ -18,7 +18,7 @@ import {
 } from './support/terminal.js';
 
 const BLOCKS = 100;
-/** With the first one of all, which every file has. */
+/** Number of blocks with the genesis block, which is in every block file. */
 const READ = BLOCKS + 1;
 /** Number of copies of the blocks, so that the import takes long enough. */
 const TIMES = 1000;
@@ -27,7 +27,7 @@ const ATTEMPTS = 2;
 const CTRL_C = '\x03';
 /** A row that may be wider than the terminal: one word, or a command that is not split. */
 const IN_ONE_PIECE = /^ *(\S+|(node|lbcnode|lbcnode-cli) .*)$/;
-/** Behind the time at the beginning. */
+/** The time at the beginning of a line. */
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /;
 const isThere = hasTerminals();
 
@@ -55,7 +55,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let folders = 0;
-/** Words that start a node on a folder of its own. */
+/** A command that starts a node on a folder of its own. */
 function command(...args: string[]): string[] {
   const dataDir = join(folder, String(folders++));
   return [
@@ -150,7 +150,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
         const shown = shownOn(interrupted.output());
         expectFitting(shown, columns);
         expect(linesOf(shown)).toContainEqual(expect.stringMatching(/interrupted at \d+ blocks/));
-        // The line is taken away before others come, and at the end: nothing of it stays.
+        // The progress line is removed before other lines and at the end.
         expect(shown.rows.filter((row) => /%|left/.test(row))).toEqual([]);
         break;
       } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * TLS on the port of the lbcd profile and on the wallet port: certificates made at the first start, clients that know them as
- * their root, plain HTTP from this machine. Also tests -walletrpclisten, -walletrpcnotls, -walletrpccert and -walletrpckey.
+ * TLS on the port of the lbcd profile and on the wallet port: certificates that the first start creates, clients that trust only
+ * this certificate, and plain HTTP from this machine. Also tests -walletrpclisten, -walletrpcnotls, -walletrpccert and
+ * -walletrpckey.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import https from 'node:https';
@@ -15,7 +16,7 @@ let node: RegtestNode;
 let dataDir: string;
 let walletPort: number;
 
-/** The answer of a call over TLS, by a client that knows `ca` alone. */
+/** Sends a call over TLS. The client trusts only `ca`. */
 function call(port: number, ca: string, method: string, host = 'localhost'): Promise<unknown> {
   const { username, password } = new URL(node.url);
   return new Promise((resolve, reject) => {

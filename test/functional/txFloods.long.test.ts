@@ -1,7 +1,7 @@
 /**
- * Twenty peers that send expensive transactions as fast as they can: with very many parts, with unknown parents, with
- * signatures whose last one is invalid. The node disconnects none of these peers, and its other work continues meanwhile
- * (`support/unbraked.ts`). Nonstandard transactions are refused, as on the main network.
+ * Twenty peers that send expensive transactions as fast as they can: transactions with very many parts, with unknown parents, and
+ * with many signatures whose last one is invalid. The node disconnects none of these peers, and its other work continues
+ * meanwhile (`support/unbraked.ts`). Nonstandard transactions are refused, as on the main network.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,11 +14,11 @@ import { frame, RawPeer } from './support/rawPeer.js';
 import { CAN_TELL, UnbrakedPeers } from './support/unbraked.js';
 
 const COIN_SAT = 100_000_000n;
-/** Outputs of one transaction that anyone may spend. */
+/** Number of outputs of a transaction whose outputs anyone can spend. */
 const FAN_OUTPUTS = 2000;
-/** Inputs of a transaction, about 30 kB of them. */
+/** Number of inputs of a transaction. They take about 30 kB. */
 const INPUTS = 700;
-/** More transactions than may wait for their parents (-maxorphantx). */
+/** Number of orphan transactions, more than the node keeps (-maxorphantx). */
 const ORPHANS = 150;
 /**
  * Number of the most expensive inputs in one transaction. Cheap inputs of this number are checked on the thread of the event

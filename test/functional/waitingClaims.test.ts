@@ -119,7 +119,7 @@ async function finds(constraints: Record<string, unknown>): Promise<{ rows: stri
   return { rows, total };
 }
 
-/** A search whose index may be a block behind for a moment. */
+/** Polls the search, because its index may be behind the last block. */
 const untilFinds = (constraints: Record<string, unknown>, answer: object): Promise<void> =>
   expect.poll(() => finds(constraints), { timeout: HANG_MS }).toEqual(answer);
 
@@ -288,7 +288,7 @@ describe('beside confirmed claims', () => {
       total: 5,
     });
     const page = { name: ['taken', 'old', 'waits-inside', 'deep'], order_by: ['^name'], limit: 2 };
-    // An update among the first takes the place of its claim, and so of a new one.
+    // Mempool claims come first on a page. An update takes the place of its claim, so it is not counted as a new claim.
     expect(await finds(page)).toEqual({ rows: [waits('in new room'), waits('old')], total: 3 });
     expect(await finds({ ...page, offset: 1 })).toEqual({ rows: [stands('first')], total: 2 });
     expect((await finds({ ...page, limit: 9, remove_duplicates: true })).rows).toHaveLength(2);

@@ -1,6 +1,6 @@
 /**
- * Claims of a wallet on a real node: created, supported, updated, abandoned, listed; errors, with the texts of the reference;
- * and that the output of a claim is only spent if the call names it.
+ * Claims of a wallet on a real node: created, supported, updated, abandoned and listed. Errors have the texts of the reference.
+ * The output of a claim is only spent if the call names it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/rpc/declare/methodTable.js';
@@ -88,7 +88,7 @@ describe('claims of a wallet', () => {
     const before = await demo<Balances>('getwalletinfo');
     const txid = await demo('claimname', [NAME, 'cafe', 0.5]);
     expect(await listed(true, true, 0)).toHaveLength(1);
-    // Unconfirmed ones are listed when they are asked for.
+    // By default unconfirmed claims are not listed.
     expect(await listed()).toEqual([]);
     const [hash] = await mine();
     const height = await node.rpc<number>('getblockcount');
@@ -138,7 +138,7 @@ describe('claims of a wallet', () => {
     expect((await listed())[2]).toMatchObject({ 'is in support map': true });
     expect((await listed())[2]).not.toHaveProperty('value');
     expect(await listed(false)).toHaveLength(2);
-    // A tip belongs to the owner of the claim, whichever wallet pays it.
+    // With the tip argument, the support belongs to the owner of the claim.
     await demo('sendtoaddress', [await call('wallet/other', 'getnewaddress'), 3]);
     await mine();
     await call('wallet/other', 'supportclaim', [NAME, claimId, 0.3, '', true]);
@@ -152,7 +152,7 @@ describe('claims of a wallet', () => {
     expect((await error('supportclaim', NAME, claimId, 0.1, 'beef')).message).toBe(
       'value/metadata on supports is not enabled yet',
     );
-    // The fork after which metadata is allowed.
+    // The height from which supports can have metadata.
     await mine(360 - (await node.rpc<number>('getblockcount')));
     await demo('supportclaim', [NAME, claimId, 0.1, 'beef']);
     await mine();
@@ -238,7 +238,7 @@ describe('claims of a wallet', () => {
   it('claims an empty name only on request, and in the lbrycrd profile as the reference does', async () => {
     await call('wallet/other', 'claimname', ['', '0a', 0.01, true]);
     await call('lbrycrd/wallet/other', 'claimname', ['', '0b', 0.02]);
-    // The reference takes a fourth argument and passes it over.
+    // QUIRK: lbrycrd accepts a fourth argument and ignores it.
     await call('lbrycrd/wallet/other', 'claimname', ['', '0c', 0.03, 'anything']);
     await mine();
     expect((await node.rpc<{ claims: unknown[] }>('getclaimsforname', [''])).claims).toHaveLength(3);
@@ -282,7 +282,7 @@ describe('claims of a wallet', () => {
         txid,
         '00',
       ],
-      // These the reference lets through, to its owner's loss.
+      // The reference accepts these calls, although the claim would be invalid or lost.
       [-8, NO_NAME, 'claimname', '', '00', 0.1],
       [-8, NO_NAME, 'claimname', '', '00', 0.1, false],
       [-8, 'name must be at most 255 bytes (not 256)', 'claimname', 'a'.repeat(256), '00', 0.1],
@@ -300,7 +300,7 @@ describe('claims of a wallet', () => {
     expect((await refused('', 'claimname', ['a', '00', 1])).code).toBe(-19);
     expect((await refused('wallet/none', 'claimname', ['a', '00', 1])).code).toBe(-18);
     expect((await refused('wallet/watching', 'claimname', ['a', '00', 1])).code).toBe(-12);
-    // A locked one gives nothing away, and still lists.
+    // A locked wallet cannot sign, but lists its claims.
     await demo('encryptwallet', ['secret']);
     await demo('walletpassphrase', ['secret', 60]);
     await demo('walletlock');

@@ -17,7 +17,7 @@ const binary = referenceBinary();
 const ARGS = ['-keypool=20', '-txindex'];
 const NAME = 'mindblown';
 
-/** An answer with each id, address and time replaced by the place where it first came up. */
+/** An answer in which each id, address and time is replaced by the number of its first occurrence. */
 function normalized(value: unknown, known: Map<string, string>): unknown {
   if (typeof value === 'string') {
     const isHash = /^([0-9a-f]{64}|[0-9a-f]{40})$/.test(value);
@@ -49,7 +49,7 @@ describe.skipIf(binary === undefined)('claims beside the reference', () => {
     await reference.stop();
   });
 
-  /** Makes a call to both, whose arguments are made of earlier answers; compares the answers with each other. */
+  /** Calls a method on both sides with arguments from earlier answers, and compares the answers. */
   async function both(
     method: string,
     params: (own: 'ours' | 'theirs') => readonly unknown[],

@@ -72,7 +72,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     expect(error, method).toBeNull();
     return result as T;
   }
-  /** Fills the disk but for some pages. */
+  /** Fills the disk except for this number of pages. */
   function fill(freePages = 0): void {
     const fd = openSync(ballast(), 'a');
     const piece = Buffer.alloc(PAGE, 1);
@@ -169,7 +169,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
     for (let n = 0; n < 3; n++) await done('sendmany', '', outputs);
     const sent = await standing();
     expect(sent.count).toBe(before.count + 1800);
-    // Blocks whose transactions the wallet notes: each writes more than a page.
+    // The wallet stores a transaction of each block, which takes more than a page.
     fill();
     await node.call('generatetoaddress', [200, keyOf('key 1').legacy]).catch(() => undefined);
     await node.ended;
@@ -182,7 +182,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
       '*',
       100_000,
     );
-    // Every block that the chain has is known to the wallet.
+    // The wallet knows every block of the chain.
     const first = 111;
     for (let at = first; at <= height; at++) {
       const hash = await done<string>('getblockhash', at);
@@ -254,7 +254,7 @@ describe.runIf(canMount)('a wallet on a full disk', () => {
   it('ends with the message if there is no space when the node stops', async () => {
     fill();
     const { code } = await node.stop();
-    // The place in the chain may fit into what the file has.
+    // The wallet's best block may fit in space that the file already has.
     if (code !== 0) expectNoRoom();
     free();
     await start();

@@ -35,7 +35,7 @@ const DEPRECATED = WALLET_METHODS.filter((method) =>
     method,
   ),
 );
-/** Which coins a wallet chose is chance, and so is what comes of it. */
+/** Errors that depend on the coins that a wallet selected at random. */
 const CHANCE = /has descendants|already bumped|for fee policy|-4 Insufficient funds/u;
 const RECORD_FILE = new URL('scenarios/walletErrors.json', import.meta.url);
 

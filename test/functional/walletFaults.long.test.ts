@@ -1,4 +1,4 @@
-/** Wallets while their node rebuilds its chain, has pruned blocks, or writes all categories to its log. */
+/** Wallets while the node rebuilds its chain or has pruned blocks, and with a log of all categories. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function start(args: readonly string[]): Promise<Call> {
   return (method, ...params) => started.rpc(method, params);
 }
 
-/** The state of a wallet in its own answers. */
+/** The state of a wallet according to its own answers. */
 async function standOf(rpc: Call): Promise<unknown> {
   return {
     balances: [await rpc('getbalance'), await rpc('getunconfirmedbalance')],
@@ -63,10 +63,10 @@ describe('a wallet', () => {
     const before = await standOf(rpc);
     for (const option of ['-reindex', '-reindex-chainstate']) {
       await node!.stop();
-      // Only the wallet knows what waits.
+      // The mempool file is removed, so only the wallet has the unconfirmed transaction.
       rmSync(join(folder, 'regtest', 'mempool.dat'));
       rpc = await start([option]);
-      // It is loaded when all blocks are imported, and what waits is in the mempool.
+      // The wallet is loaded after the import of all blocks, and then sends its unconfirmed transaction.
       expect(await rpc<number>('getblockcount')).toBe(112);
       expect(await rpc<string[]>('getrawmempool')).toHaveLength(1);
       expect(await standOf(rpc)).toEqual(before);
@@ -98,7 +98,7 @@ describe('a wallet', () => {
     });
     expect(await rpc('getbalance')).toBe(balance);
     expect(await rpc('listwallets')).toEqual(['']);
-    // The wallet that was there all the time opens again.
+    // The default wallet, which was loaded while blocks were pruned, can be loaded again.
     rpc = await start(args);
     expect(await rpc('listwallets')).toEqual(['']);
   });
@@ -149,7 +149,7 @@ describe('a wallet', () => {
     await attempt('walletpassphrasechange', passwords[2], passwords[1]);
     await rpc('walletpassphrase', passwords[1], 600);
     await rpc('walletlock');
-    // Parameters in the wrong places too.
+    // Secrets are also passed in place of other parameters.
     await attempt('walletpassphrase', { passphrase: passwords[0] }, passwords[1]);
     await attempt('importprivkey', [keys[0]!.wif]);
     await attempt('getnewaddress', '', keys[0]!.wif);

@@ -125,7 +125,7 @@ describe('wallets of a node', () => {
     expect(await rpc('createwallet', ['second'])).toEqual({ name: 'second', warning: '' });
     expect(await rpc('createwallet', ['watching', true])).toEqual({ name: 'watching', warning: '' });
     expect(await rpc('listwallets')).toEqual(['', 'second', 'watching']);
-    // Also with the path of a profile before the path of the wallet.
+    // A profile may precede the wallet in the path.
     for (const [path, answer] of [
       ['/lbrycrd/wallet/second', { result: { walletname: 'second' } }],
       ['/lbcd/wallet/second', { result: { walletname: 'second' } }],
@@ -209,7 +209,7 @@ describe('wallets of a node', () => {
     expect(await rpc('createwallet', [elsewhere])).toEqual({ name: elsewhere, warning: '' });
     expect(existsSync(join(elsewhere, 'wallet.db'))).toBe(true);
     expect(await to(elsewhere, 'getwalletinfo')).toMatchObject({ walletname: elsewhere });
-    // Another node that wants it is kept out.
+    // Another node cannot open the wallet at the same time.
     const other = await startRegtest();
     try {
       expect(await call(other, null, 'loadwallet', [elsewhere])).toMatchObject({
@@ -219,7 +219,7 @@ describe('wallets of a node', () => {
       await rpc('unloadwallet', [elsewhere]);
       expect(await call(other, null, 'loadwallet', [elsewhere])).toMatchObject({ name: elsewhere });
       symlinkSync(elsewhere, join(walletDir(), 'linked'));
-      // The link is in the node's own folder, but not what it leads to.
+      // The link is in the wallet folder of this node, but the other node has locked its target.
       expect(await rpc('loadwallet', ['linked'])).toMatchObject({
         code: -4,
         message: expect.stringContaining('Cannot obtain a lock on wallet directory'),
@@ -315,7 +315,7 @@ describe('wallets of a node', () => {
         await rpc('createwallet', ['leaving']);
         if (method !== 'encryptwallet') await to('leaving', 'encryptwallet', ['secret']);
         const running = to('leaving', method, [...params]);
-        // The call has begun when one that was sent after it is answered.
+        // The call has started when a later call was answered.
         await to('leaving', 'getwalletinfo');
         expect(await rpc('unloadwallet', ['leaving'])).toBeNull();
         ended = await running;

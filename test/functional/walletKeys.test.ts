@@ -1,4 +1,4 @@
-/** Calls for keys, addresses and scripts: answers about them, imports and exports, and the errors. */
+/** Calls about keys, addresses and scripts: answers, imports, exports, and errors. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -195,7 +195,7 @@ describe('keys of wallets', () => {
       { success: false, error: { code: -8, message: 'Invalid scriptPubKey' } },
       { success: false, error: { code: -1, message: 'Missing required fields' } },
     ]);
-    // All outputs of the key, and watch-only outputs.
+    // All outputs of the key, including watch-only outputs.
     expect(await count()).toBe(11);
     for (const [requests, code] of [
       [[{ scriptPubKey: '51' }], -3],
@@ -259,12 +259,12 @@ describe('keys of wallets', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/ hdseed=1 # addr=.* hdkeypath=s\n/);
     await rpc('createwallet', 'again');
     expect(await at('again', 'importwallet', path)).toBe(null);
-    // The keys and scripts, without watch-only ones.
+    // The dump has all keys and scripts except watch-only ones.
     const [own, again] = [keyOf('import 0'), keyOf('import 1')];
     expect(await at('again', 'getaddressinfo', own.nested)).toMatchObject({ ismine: true });
     expect(await at('again', 'getaddressinfo', again.bech32)).toMatchObject({ iswatchonly: false });
     expect(await at('again', 'getwalletinfo')).toMatchObject({ txcount: 6 });
-    // Any line may be anything.
+    // Malformed lines are skipped.
     writeFileSync(path, `\n# x\n${own.wif}\n${own.wif} x\nzz 0\n51 0 script=1\n\u0000 \ufffd`);
     expect(await at('again', 'importwallet', path)).toBe(null);
   });
@@ -343,12 +343,12 @@ describe('keys of wallets', () => {
   });
 
   it('are rescanned once at a time, until that is aborted', async () => {
-    // With an index only blocks are read that have something: all of them.
+    // With an address index, only blocks that concern the wallet are read. Here all blocks do.
     await rpc('createwallet', 'slow');
     await at('slow', 'importaddress', ADDRESS, '', false);
     let isSeen = false;
     for (let attempt = 0; attempt < 20 && !isSeen; attempt++) {
-      // Until there are enough that the others come while they are read.
+      // More blocks in each attempt, so that the other calls arrive during the rescan.
       await rpc('generatetoaddress', 300, ADDRESS);
       const scan = at('slow', 'rescanblockchain');
       const [second, info, aborted] = await Promise.all([

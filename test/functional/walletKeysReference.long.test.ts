@@ -1,6 +1,6 @@
 /**
- * Keys, addresses, imports and dumps beside the reference: the same seed, the same chain, the same calls, and dumps that go
- * from one to the other and back. Needs `LBRYCRDD`.
+ * Compares keys, addresses, imports and dumps with lbrycrd (`LBRYCRDD`): the same seed, chain and calls. Each side imports dumps
+ * of the other one.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
 
   const shown = ({ result, error }: Envelope): Envelope => ({ result, error });
 
-  /** Makes a call on both, which must answer the same. */
+  /** Calls both sides. The answers must be equal. */
   async function both<T = unknown>(method: string, ...params: unknown[]): Promise<T> {
     const [our, their] = [await ourCall(method, params), await theirs.call(method, params)];
     expect({ method, params, ...shown(our) }).toEqual({ method, params, ...shown(their) });
@@ -73,7 +73,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     return our.result as T;
   }
 
-  /** Mines on ours, and brings the blocks over. */
+  /** Mines on our node and submits the blocks to lbrycrd. */
   async function mine(count: number, address = ADDRESS): Promise<string[]> {
     const hashes = await ours.rpc<string[]>('generatetoaddress', [count, address]);
     for (const hash of hashes)
@@ -178,7 +178,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     for (const address of [...made.slice(0, 3), ...legacy]) await both('getaddressinfo', address);
   });
 
-  /** Help for wrong counts is each one's own. */
+  /** Calls both sides, which must refuse the call. Help texts for a wrong number of arguments may differ. */
   async function refused(method: string, params: unknown[]): Promise<void> {
     const [our, their] = [await ourCall(method, params), await theirs.call(method, params)];
     const isHelp = their.error?.message.startsWith(method) === true;
@@ -400,7 +400,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     /** Compared lines: of keys from the common seed and of scripts, with their content. */
     const linesOf = (name: string): string[] => {
       const lines = readFileSync(join(folder, name), 'utf8').split('\n');
-      // Made before the clock was stopped, from seeds of chance.
+      // Keys that were created before the clock was set have a random seed.
       const others = lines.filter((line) => /^c\w+ (?!2020|19)/.test(line));
       const programs = others.map((line) => {
         const { privateKey } = decodeSecret(line.split(' ')[0]!, PREFIXES)!;
@@ -426,7 +426,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     await both('dumpwallet', join(folder, 'first ours'));
     await both('dumpwallet', join(folder, 'none', 'none'));
     await both('createwallet', 'second');
-    // Each takes in what the other wrote.
+    // Each side imports the dump of the other one.
     expect(await ourAt('second', 'importwallet', [join(folder, 'first theirs')])).toMatchObject({
       error: null,
     });
@@ -443,7 +443,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     };
     expect(sums(our)).toEqual(sums(their));
     expect((our.result as { txcount: number }).txcount).toBeGreaterThan(5);
-    // Words of all kinds, and lines that are none.
+    // A file with valid and malformed lines.
     const [wif, other] = [keyOf('odd 1').wif, keyOf('odd 2').wif];
     writeFileSync(
       join(folder, 'odd'),

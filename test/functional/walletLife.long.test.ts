@@ -16,12 +16,9 @@ import { ChainCount, WalletCount, type Recount, type WalletCall } from './suppor
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const STEPS = full ? 3000 : 200;
-/**
- * A step takes about a third of a second on two cores that do nothing else: thirty times that is not a bound except for a
- * hang.
- */
+/** Time limit. A step takes about a third of a second on an idle machine with two cores, so only a hang exceeds it. */
 const TIMEOUT_MS = STEPS * 10_000;
-/** In full size scripts/test.mjs draws one. */
+/** In full size scripts/test.mjs selects a random seed. */
 const SEED = Number(process.env['LBCNODE_WALLET_SEED'] ?? 1);
 /** Error codes that a wallet may return for a call that it cannot execute. */
 const REFUSALS = [-1, -3, -4, -5, -6, -8, -25, -26];
@@ -128,7 +125,7 @@ async function show(owner: Owner): Promise<string> {
 
 const coins = (sat: number): number => Number((sat / 1e8).toFixed(8));
 
-/** Part of what the wallet has, in coins. */
+/** A random part of the balance, in coins. */
 async function amountOf(owner: Owner): Promise<number> {
   const balance = await owner.call<number>('getbalance');
   return coins(Math.max(20_000, Math.floor(balance * 1e8 * (0.01 + random(30) / 100))));
@@ -215,7 +212,7 @@ const STEPS_OF: Record<string, (owner: Owner) => Promise<void>> = {
     await node.rpc('reconsiderblock', [first]);
     await agree();
   },
-  /** A block holds another spend of what a transaction of the mempool spends. */
+  /** A block contains another spend of an output that a mempool transaction spends. */
   async conflict(owner) {
     const [left, right] = sides as [Side, Side];
     const other = owner.side === left ? right : left;
@@ -306,7 +303,7 @@ function expectRefusal(error: unknown): string {
   return error.message;
 }
 
-/** Tip and mempool of a side. Transactions come from the other one at any time. */
+/** Tip and mempool of a node. Transactions of the other node may arrive at any time. */
 async function stateOf({ node }: Side): Promise<string> {
   const tip = await node.rpc<string>('getbestblockhash');
   return [tip, ...(await node.rpc<string[]>('getrawmempool'))].join();

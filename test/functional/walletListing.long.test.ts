@@ -42,13 +42,13 @@ interface Unspent {
 interface Life {
   readonly addresses: Record<string, string>;
   readonly txids: readonly string[];
-  /** The blocks of all blocks, stale ones too, in the order in which they came. */
+  /** All blocks in hex, including stale ones, in the order of arrival. */
   readonly blocks: readonly string[];
   readonly stale: string;
   readonly early: string;
 }
 
-/** Everything that a list may show. */
+/** Operations that produce every kind of list entry. */
 async function live(rpc: Rpc): Promise<Life> {
   const addresses: Record<string, string> = {};
   const hashes: string[] = [];
@@ -113,7 +113,7 @@ async function live(rpc: Rpc): Promise<Life> {
   await noted(rpc('updateclaim', [txids[txids.length - 2], 'beef', 0.9]));
   await mine(2, NOBODY);
   await noted(rpc('abandonsupport', [txids[txids.length - 2], turtle]));
-  // Someone pays back, in part to an address that is used already.
+  // Another user pays back, partly to an address that was already used.
   const found = await rpc<{ vout: { n: number; value: number; scriptPubKey: { addresses?: string[] } }[] }>(
     'getrawtransaction',
     [toForeign, true],
@@ -126,16 +126,16 @@ async function live(rpc: Rpc): Promise<Life> {
   );
   await rpc('move', ['bob', '', 0.25]);
   await mine(3, wrapped);
-  // Blocks that are disconnected, with a payment that the next blocks do not contain.
+  // Blocks that will be disconnected, with a payment that the next blocks do not contain.
   const stale = (await mine(2, plain))[0]!;
   const unlucky = await noted(rpc('sendtoaddress', [wrapped, 0.125]));
   await mine(1, NOBODY);
   await rpc('invalidateblock', [stale]);
   await mine(4, bob);
-  // Its lock time may have kept it out of the mempool meanwhile.
+  // The payment may not be in the mempool, because its lock time was not final.
   const { hex } = await rpc<{ hex: string }>('gettransaction', [unlucky]);
   await rpc('sendrawtransaction', [hex]).catch(() => undefined);
-  // A replaced transaction whose replacement is in the chain, a replaced and abandoned one, and an unconfirmed one.
+  // A transaction whose replacement is confirmed, one that was replaced and abandoned, and an unconfirmed one.
   const coins = async (): Promise<Unspent[]> => rpc<Unspent[]>('listunspent', [100, 9999, [alice]]);
   const [one, two] = (await coins()) as [Unspent, Unspent];
   const amount = one.amount;
@@ -162,7 +162,7 @@ async function live(rpc: Rpc): Promise<Life> {
   return { addresses, txids, blocks, stale, early };
 }
 
-/** Items of either list that the other lacks. */
+/** Items that only one of the lists has. */
 function apart(ours: Envelope, theirs: Envelope): object {
   if (!Array.isArray(ours.result) || !Array.isArray(theirs.result)) return { ours, theirs };
   const [a, b] = [ours.result, theirs.result].map((list) => list.map((item) => JSON.stringify(item)));
@@ -250,7 +250,7 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('move', 'a', 'b', 0);
   ask('move', 'a', 'b', -1);
   ask('move', 'a', 'b', 1, 'x');
-  // Calls that change something come last.
+  // Calls that change the wallet come last.
   ask('setlabel', NOBODY, 'another shop');
   ask('listlabels');
   ask('getaddressesbylabel', 'another shop');

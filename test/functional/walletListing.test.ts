@@ -26,7 +26,7 @@ interface Item {
 let node: RegtestNode;
 let folder: string;
 
-/** Calls, and compares the answer with what the method declares. */
+/** Calls a method, and compares the answer with its declaration. */
 async function rpc<T = unknown>(method: string, params: readonly unknown[] = []): Promise<T> {
   const { text } = await node.post(JSON.stringify({ id: 1, method, params }));
   const answer = JSON.parse(text) as { result: T; error: { code: number; message: string } | null };
@@ -131,7 +131,7 @@ describe('the lists of a wallet', () => {
     expect(transactions.every((item) => item.txid === txid && item.confirmations === 0)).toBe(true);
     expect(removed.map((item) => item.txid)).toEqual([txid, txid]);
     expect(lastblock).toBe(tip);
-    // To another address, so that the block is another.
+    // Pays to another address, so that the block differs from the disconnected one.
     await rpc('generatetoaddress', [2, '2MssfVSPTwVTeDYk8AEZZTabMq4DJVi7Vnb']);
     expect((await rpc<Item>('gettransaction', [txid])).confirmations).toBeGreaterThan(0);
     expect(await rpc('listsinceblock', [tip, 1000, false, false])).toEqual({
@@ -179,7 +179,7 @@ describe('the lists of a wallet', () => {
       ['listreceivedbyaccount'],
       ['setaccount', bob, 'a'],
       ['move', 'a', 'b', 1],
-      // The option comes first, arguments after it.
+      // The option is checked before the arguments.
       ['move', 'a'],
     ] as [string, ...unknown[]][]) {
       expect(await failure(method, ...params)).toBe(
@@ -195,7 +195,7 @@ describe('the lists of a wallet', () => {
     const again = await tell();
     const plain = (answer: unknown): unknown =>
       JSON.parse(JSON.stringify(answer, (key, value: unknown) => (key === 'account' ? undefined : value)));
-    // Balances of accounts are another thing; the rest has one field more.
+    // Balances of accounts differ. The other answers have one more field.
     expect(again.slice(1).map(plain)).toEqual(told.slice(1).map(plain));
     expect(again[0]).toBe(told[0]);
   });

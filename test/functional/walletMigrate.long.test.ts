@@ -1,4 +1,4 @@
-/** Passphrases, wallets of lbrycrd, options of wallets, and messages about them, by the node's own interfaces. */
+/** Passphrases, imported wallets of lbrycrd, wallet options, and messages about them, through the node's RPC and log. */
 import {
   appendFileSync,
   existsSync,
@@ -120,7 +120,7 @@ describe('wallets', () => {
       immature_balance: expect.any(Number),
     });
 
-    // A claim: one transaction that is new, the amounts before and after, and what the block did.
+    // A claim: one new transaction, the balances before and after, and the changes by its block.
     await call('generatetoaddress', 100, ADDRESS);
     const balanceNow = async (): Promise<object> => {
       const info = await call<Record<string, unknown>>('getwalletinfo');
@@ -197,7 +197,7 @@ describe('wallets', () => {
     expect(await call('walletpassphrase', PASS, 1e9)).toBeNull();
     expect((await call<Info>('getwalletinfo')).unlocked_until).toBe(2_100_000_000);
     expect(await call('keypoolrefill', 8)).toBeNull();
-    // A later call overrides: seconds that pass lock it, and not the clock that was set.
+    // A later call replaces the timer of an earlier one. Timers use elapsed time and not the mocked clock.
     expect(await call('walletpassphrase', PASS, 1)).toBeNull();
     expect((await call<Info>('getwalletinfo')).unlocked_until).toBe(2_000_000_001);
     await until('it is locked', async () => (await call<Info>('getwalletinfo')).unlocked_until === 0);
@@ -289,7 +289,7 @@ describe('wallets', () => {
     expect(await call('getaddressinfo', address)).toMatchObject({ ismine: true });
     expect(await call('getwalletinfo')).toMatchObject({ walletversion: 60_000 });
     expect(readFileSync(path)).toEqual(dat);
-    // A seed and a chain for change, and all old keys of the pool.
+    // The upgraded wallet has a seed and a chain for change, and all old keys of the pool.
     await restart(`-wallet=${path}`, '-upgradewallet');
     expect(await call('getwalletinfo')).toMatchObject({
       walletversion: 169_900,

@@ -27,7 +27,7 @@ const FULL = process.env['LBCNODE_FULL'] === '1';
 
 type Info = Record<string, unknown>;
 
-/** Names and hashes of all that is in a folder. */
+/** Names and hashes of all files in a folder. */
 function stateOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())
@@ -45,7 +45,7 @@ const logOf = (folder: string): { number: number; bytes: Buffer }[] =>
     .filter((name) => name.startsWith('log.'))
     .map((name) => ({ number: Number(name.slice(4)), bytes: readFileSync(join(folder, 'database', name)) }));
 
-/** Rows as text, of kinds that starting and stopping does not change. */
+/** Rows as text. Only kinds that a start or a stop does not change. */
 const lastingRows = (file: Buffer): Set<string> =>
   new Set(
     [...readBerkeleyDb(file, 'main')]
@@ -101,12 +101,12 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     await reference.rpc('generate', 3);
     const small = logOf(walletsOf(own));
     if (small.some(({ number }) => number === 1)) {
-      // The whole life of the file is in the log: from its beginning to what it is now.
+      // The log contains all changes of the file since its creation.
       const again = await inSlices(replayLog(early, small, { file: 0, offset: 0 }));
       const now = await inSlices(replayLog(readFileSync(join(walletsOf(own), 'wallet.dat')), small));
       expect(lastingRows(again)).toEqual(lastingRows(now));
     }
-    // The reference does not find its chain again when it is killed before its first stop.
+    // QUIRK: lbrycrd does not find its chain again if it is killed before its first clean stop.
     await reference.end();
     reference = await startWalletReference(binary!, own, ['-keypool=5', '-flushwallet=0']);
     let turns = 0;
@@ -118,7 +118,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
       const file = readFileSync(join(left, 'wallet.dat'));
       const whole = await inSlices(replayLog(file, logOf(left)));
       if (!whole.equals(file)) found++;
-      // The reference on the same files, with a key pool that it does not have to fill.
+      // lbrycrd on a copy of the files. Its key pool is small, so that it creates no keys.
       const copy = join(folder, `copy${turns}`);
       cpSync(left, walletsOf(copy), { recursive: true });
       const other = await startWalletReference(binary!, copy, ['-keypool=1']);
@@ -161,7 +161,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
 
   it('that are encrypted open with their passphrase, also at -wallet=', async () => {
     const own = join(folder, 'killed');
-    // The encryption itself may restart the reference.
+    // lbrycrd may shut down after the encryption.
     await reference.rpc('encryptwallet', 'open sesame');
     await reference.rpc('walletpassphrase', 'open sesame', 60);
     const address = await reference.rpc<string>('getnewaddress', 'after', 'legacy');
@@ -209,7 +209,7 @@ describe.skipIf(!binary)('wallets of lbrycrd', () => {
     });
     expect(existsSync(join(folder, 'ours', 'regtest', 'wallets', 'closed'))).toBe(false);
     await call(dat, 'unloadwallet');
-    // Closed as it should be, it has no log, and needs none.
+    // After a clean stop, the log is not needed.
     expect(await node.rpc('migratewallet', [walletsOf(own), 'closed'])).toMatchObject({
       fromlog: false,
       warning: '',

@@ -1,6 +1,6 @@
 /**
- * A backup that is restored after ten thousand addresses more were used, and ten thousand keys taken in at once. Their time
- * must grow with their number, and the node must answer meanwhile.
+ * Restores a backup after ten thousand further addresses were used, and imports ten thousand keys at once. The time must grow
+ * linearly, and the node must answer meanwhile.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ describe.each([{ index: false }, { index: true }])(
     };
     const timed = async <T>(what: string, task: () => Promise<T>): Promise<T> => {
       const sinceMs = performance.now();
-      // How long the node takes for a call meanwhile.
+      // Measures calls to the node meanwhile.
       let isDone = false;
       let slowestMs = 0;
       const asking = (async () => {
@@ -81,7 +81,7 @@ describe.each([{ index: false }, { index: true }])(
       for (const name of ['user', 'secret']) {
         const addresses: string[] = [];
         for (let n = 0; n < ADDRESSES; n++) addresses.push(await at(name, 'getnewaddress'));
-        // Mixed within what a pool holds.
+        // The addresses are paid in an order that differs within the size of the key pool.
         for (let from = 0; from < ADDRESSES; from += A_PAYMENT) {
           const part = addresses.slice(from, from + A_PAYMENT).reverse();
           await at('', 'sendmany', '', Object.fromEntries(part.map((address) => [address, 0.0001])));
@@ -139,7 +139,7 @@ describe.each([{ index: false }, { index: true }])(
         times.push(cpuMs(node.pid) - sinceMs);
         expect(answers.every(({ success }) => success)).toBe(true);
       }
-      // Nine times as many; the square of that would be 81.
+      // There are nine times as many keys. Quadratic growth would give a factor of 81.
       expect(times[1]! / times[0]!).toBeLessThan(9 * 3);
       const path = join(folder, 'dump');
       await timed('dumpwallet', () => at('many', 'dumpwallet', path));

@@ -1,5 +1,5 @@
 /**
- * Spending by a real node: payments of every kind, errors, encrypted and watch-only wallets, PSBTs of several wallets, and the
+ * Spending with a real node: payments of every kind, errors, encrypted and watch-only wallets, PSBTs of several wallets, and the
  * state after a kill.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ const ARGS = ['-keypool=10', '-wallet=', '-deprecatedrpc=signrawtransaction', '-
 let folder: string;
 let node: RegtestNode;
 
-/** A call to a wallet, whose answer is compared with its declaration. */
+/** Calls a wallet, and compares the answer with its declaration. */
 async function to<T = unknown>(wallet: string | null, method: string, ...params: unknown[]): Promise<T> {
   const path = wallet === null ? '/' : `/wallet/${wallet}`;
   const { text } = await node.post(JSON.stringify({ id: 1, method, params }), path);
@@ -69,7 +69,7 @@ const start = async (...args: string[]): Promise<void> => {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'spending-'));
   await start();
-  // Witnesses count from block 150 on.
+  // Witnesses are valid from block 150 on.
   await rpc('generate', 155);
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Spending beside lbrycrd (`LBRYCRDD`): the same calls, the same refusals in the same words, and where nothing is left to
- * chance the same coins, fees and change.
+ * Compares spending with lbrycrd (`LBRYCRDD`): the same calls and error texts, and where nothing is random the same coins, fees
+ * and change.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { regtestParams } from '../../src/params/regtest.js';
@@ -37,7 +37,7 @@ interface Decoded {
   version: number;
 }
 
-/** One side: a fresh node whose wallet has mined. */
+/** One side: a new node whose wallet has mined. */
 class Side {
   readonly call: Call;
 
@@ -51,7 +51,7 @@ class Side {
     return result as T;
   }
 
-  /** Code and text of an error, or the result. */
+  /** The result, or code and first line of an error. */
   async told(method: string, params: readonly unknown[]): Promise<unknown> {
     const { result, error } = await this.call(method, params);
     return error ? `${error.code} ${error.message.split('\n')[0]}` : { result };
@@ -96,7 +96,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
     await reference?.stop();
   });
 
-  /** The same on both sides, with the same outcome. */
+  /** Runs the function on both sides. The results must be equal. */
   async function same(label: string, run: (side: Side) => Promise<unknown>): Promise<unknown> {
     const [ours, theirs] = [await run(sides[0]!), await run(sides[1]!)];
     expect(ours, label).toEqual(theirs);
@@ -248,12 +248,12 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       const low = await side.told('bumpfee', [bumped.txid, { totalFee: 1000 }]);
       const high = await side.told('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
       const abandoned = await side.told('abandontransaction', [bumped.txid]);
-      // There the wallet is notified of what left the mempool a little later.
+      // lbrycrd notifies its wallet asynchronously when a transaction leaves the mempool.
       await side.rpc('syncwithvalidationinterfacequeue');
       const unspent = await side.rpc<unknown[]>('listunspent', 0, 0);
       await side.rpc('generate', 1);
       const mined = await side.told('bumpfee', [bumped.txid]);
-      // Which coins pay is left to chance here, and with them sizes and fees.
+      // The selected coins are random here, and so are sizes and fees.
       const hide = (text: unknown): unknown =>
         String(text)
           .replace(/[0-9a-f]{64}/g, 'txid')

@@ -68,7 +68,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     await theirs.stop();
   });
 
-  /** Makes a call on both, which must answer the same; answers the result, or the error. */
+  /** Calls both sides. The answers must be equal. Returns the result or the error. */
   async function both<T = unknown>(method: string, ...params: unknown[]): Promise<T> {
     const [our, their] = [await ourCall(method, params), await theirs.call(method, params)];
     expect({ method, params, ...shown(method, our) }).toEqual({ method, params, ...shown(method, their) });
@@ -77,21 +77,21 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
   async function all(story: Story): Promise<void> {
     for (const [method, ...params] of story) await both(method, ...params);
   }
-  /** The same without comparing, where each has something of its own to say. */
+  /** Calls both sides without comparing the answers. */
   async function each(method: string, ...params: unknown[]): Promise<void> {
     for (const call of [ourCall, theirs.call]) expect((await call(method, params)).error).toBeNull();
   }
 
   function shown(method: string, { result, error }: Envelope): object {
-    // Each has its own help where the number of arguments is wrong.
+    // Help texts for a wrong number of arguments may differ.
     if (error?.message.startsWith(method) === true) return { code: error.code };
     if (method !== 'getwalletinfo' || result === null) return { result, error };
     const { scanning: _, unlocked_until: untilSec, ...info } = result as Record<string, unknown>;
-    // When exactly it was unlocked is each one's own.
+    // The exact time of unlocking differs between the sides.
     return { ...info, isUnlocked: untilSec !== 0 && untilSec !== undefined };
   }
 
-  /** Mines on ours, and brings the blocks over. */
+  /** Mines on our node and submits the blocks to lbrycrd. */
   async function mine(count: number, address = ADDRESS): Promise<void> {
     for (const hash of await ours.rpc<string[]>('generatetoaddress', [count, address]))
       expect(await theirs.rpc('submitblock', [await ours.rpc('getblock', [hash, 0])])).toBeNull();

@@ -1,4 +1,4 @@
-/** The pages of `-explorer` over a regtest chain with claims, in the real process. */
+/** The pages of `-explorer` for a regtest chain with claims, in the real process. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
@@ -18,7 +18,7 @@ async function ask(path: string, headers: Record<string, string> = {}): Promise<
   const response = await fetch(base + path, { headers, redirect: 'manual' });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-/** Waits where the limit of requests is reached. */
+/** Requests a page. Waits and repeats the request if the rate limit is reached. */
 async function get(path: string, headers?: Record<string, string>): Promise<Page> {
   for (;;) {
     const page = await ask(path, headers);
@@ -290,7 +290,7 @@ describe('pages', () => {
           found.push(plain);
         }
       }
-      // Blocks and console pages are alike: a few of each kind are enough.
+      // Pages of blocks, transactions and the console are alike, so only some are tested.
       level = found.filter((path, index) => index < 40 || !/^\/(block|console|tx)/.test(path)).slice(0, 60);
     }
     expect(seen.size).toBeGreaterThan(50);

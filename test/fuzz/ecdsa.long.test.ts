@@ -1,4 +1,7 @@
-/** With LBCNODE_FULL=1 the nightly size; `LBCNODE_FUZZ_RUNS` and `LBCNODE_FUZZ_SEED` continue as long as wished. */
+/**
+ * The signature fuzz test. LBCNODE_FULL=1 selects the size of the nightly run; `LBCNODE_FUZZ_RUNS` and `LBCNODE_FUZZ_SEED` set
+ * other sizes and seeds.
+ */
 import { expect, it } from 'vitest';
 import { native } from '../differential/support.js';
 import { fuzz } from './support/campaign.js';

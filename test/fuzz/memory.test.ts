@@ -1,6 +1,6 @@
 /**
- * Inputs made to be expensive: counts that promise what is not there, inputs as dense as a format allows, texts on which
- * a careless reader takes time by the square of the length. Each test's time-out is the guard against a hang.
+ * Expensive inputs: counts of items that are missing, inputs with as many items as the format allows, and texts that a careless
+ * parser processes in quadratic time. The time limit of a test detects a hang.
  */
 import { describe, expect, it } from 'vitest';
 import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
@@ -21,13 +21,13 @@ import { native } from '../differential/support.js';
 import { memoryOf } from '../support/memory.js';
 
 const MIB = 1 << 20;
-/** Growth of the memory after a thousand refused short inputs that is ignored: garbage that was not collected yet. */
+/** Memory growth after a thousand refused short inputs that is ignored, because garbage may not be collected yet. */
 const NOISE_BYTES = 64 * MIB;
 
-/** The largest count that passes for a length, and larger ones. */
+/** The maximum count, and larger ones. */
 const COUNTS = ['fe00000002', 'fe01000002', 'feffffffff', 'ff0000000001000000', 'ffffffffffffffffff'];
 
-/** Everything of a transaction before one of its counts. */
+/** The bytes of a transaction before each of its counts. */
 const HEADS: Record<string, string> = {
   inputs: '01000000',
   'inputs behind the marker': '010000000001',
@@ -68,7 +68,7 @@ describe('counts that exceed the data', () => {
   });
 });
 
-/** A block of 8 MB with a coinbase alone, the merkle root right. */
+/** A block of up to 8 MB with only a coinbase and a valid merkle root. */
 function blockOf(outputs: number, items: number, itemBytes: number): Buffer {
   const writer = new Writer(8 * MIB);
   writer.raw(Buffer.alloc(112)).compactSize(1).u32(1);

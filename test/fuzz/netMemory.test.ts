@@ -50,7 +50,7 @@ describe('counts that exceed the data', () => {
   });
 });
 
-/** Copies of `unit` that fill the longest payload, after `head` and their count. */
+/** A payload of maximum length: `head` bytes, a count, and this number of copies of `unit`. */
 function dense(head: number, unit: Buffer, most = Infinity): Buffer {
   const count = Math.min(most, Math.floor((MAX_PAYLOAD_BYTES - head - 40) / unit.length));
   const body = Buffer.alloc(count * unit.length, unit);

@@ -1,6 +1,6 @@
 /**
- * Fuzzing a running node through its socket: several connections at once that send random messages, whole and mutated.
- * The node lives on, its memory does not grow, and it follows an honest peer meanwhile.
+ * Fuzzes a running node through its socket: several connections send random valid and mutated messages at the same time. The node
+ * must not end, its memory must not grow, and it must follow an honest peer meanwhile.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Random } from '../differential/support.js';
@@ -23,7 +23,8 @@ let honest: RegtestNode;
 beforeAll(async () => {
   honest = await startPeer();
   await honest.rpc('generatetoaddress', [110, ADDRESS]);
-  // It comes back when it was too slow: on regtest a block may take no longer than a second.
+  // With -connect the node reconnects if it disconnected the peer. On regtest it disconnects a peer that needs more than a second
+  // for a block.
   node = await startPeer({ args: [`-connect=${addressOf(honest)}`] });
   await untilSameTip([node, honest]);
 });
@@ -31,7 +32,7 @@ afterAll(async () => {
   await Promise.all([node.stop(), honest.stop()]);
 });
 
-/** One message as bytes on the stream: sound, or damaged in its payload, or as a whole. */
+/** One message as bytes of the stream: valid, with a corrupt payload, or corrupt as a whole. */
 function bytesOf(random: Random): Buffer {
   const { command, payload } = randomMessage(random);
   switch (random.below(10)) {
@@ -40,7 +41,7 @@ function bytesOf(random: Random): Buffer {
     case 1:
       return frame(command, payload.subarray(0, random.below(payload.length + 1)));
     case 2:
-      // The stream is likely useless from here on.
+      // A corrupt header most likely ends the connection, so it is rare.
       return random.chance(40) ? mutateBytes(random, frame(command, payload)) : frame(command, payload);
     case 3:
       return frame(random.pick(['x', 'constructor', '__proto__', 'alert']), noise(random, 100));
@@ -52,7 +53,7 @@ function bytesOf(random: Random): Buffer {
   }
 }
 
-/** Sends so many messages over one connection after another; answers how many were handled or refused. */
+/** Sends this number of messages over consecutive connections. Returns the numbers of sent messages and of connections. */
 async function attack(seed: number, count: number): Promise<{ sent: number; connections: number }> {
   const random = new Random(seed);
   let [sent, connections] = [0, 0];
@@ -64,7 +65,7 @@ async function attack(seed: number, count: number): Promise<{ sent: number; conn
       sent++;
       peer.inbox.length = 0;
     }
-    // The last messages are processed too before the connection ends, unless the stream is cut or the peer is disconnected.
+    // A ping makes sure that the last messages were processed before the connection ends, unless the peer was disconnected.
     if (!peer.isClosed) {
       peer.send('ping', Buffer.alloc(8, 1));
       const end = Date.now() + 2000;
@@ -99,6 +100,6 @@ it('survives, follows the honest peer, and frees its memory', async () => {
   expect(total).toBe(MESSAGES);
   expect(await node.rpc('getblockcount')).toBe(110 + 10 * ROUNDS);
   expect(node.output()).not.toMatch(/fatal internal error|AssertionError|TypeError/);
-  // The code warms up and caches fill in the first rounds; from then on nothing is added but what the collector leaves.
+  // In the first rounds V8 compiles code and caches fill. After that, memory must not grow except for uncollected garbage.
   expect(sizes.at(-1)! - sizes[2]!).toBeLessThan(64);
 });

@@ -1,4 +1,4 @@
-/** The committed corpus: every input keeps the outcome that was found right for it, and the laws of its target hold. */
+/** The committed corpus: every input has the outcome that was reviewed for it, and satisfies the invariants of its target. */
 import { describe, expect, it } from 'vitest';
 import { normalizeName } from '../../src/claimtrie/normalize.js';
 import { sha256 } from '../../src/crypto/hash.js';

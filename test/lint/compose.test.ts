@@ -35,11 +35,11 @@ const dockerfile = readFileSync(`${ROOT}/Dockerfile`, 'utf8');
 const imageEntry = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)![1]!) as string[];
 const imageCheck = JSON.parse(/HEALTHCHECK[^\n]*\\\n\s*CMD (.*)$/m.exec(dockerfile)![1]!) as string[];
 
-/** Ports inside the container, with `/udp` where they are. */
+/** Ports inside the container, with `/udp` for those of UDP. */
 const inside = ({ ports }: Service): string[] =>
   ports.map((port) => port.replace(/^.*:(\d+(\/udp)?)$/, '$1')).sort();
 
-/** Runs a check against a server that answers so; the exit code. */
+/** Runs a health check against a server with this answer. Returns the exit code. */
 async function checked(
   [program, ...args]: readonly string[],
   variable: string,
@@ -67,7 +67,7 @@ describe('the Compose file', () => {
     if (command.action !== 'run') throw new Error('not a run');
     expect(command.warnings).toEqual([]);
     expect(inside(node)).toEqual([String(HUB_PORT), `${HUB_PORT}/udp`, String(mainParams.p2pPort)]);
-    // Wallets elsewhere reach the hub only when it listens at more than the container's own local host.
+    // Wallets on other machines reach the hub only if it listens on more than the loopback interface of the container.
     expect(node.command).toContain('-hubbind=0.0.0.0');
   });
 

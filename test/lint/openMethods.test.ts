@@ -6,7 +6,9 @@ import type { Category, RpcMethod } from '../../src/rpc/declare/method.js';
 
 const ALL: readonly RpcMethod[] = [...METHODS, ...LBCWALLET_METHODS];
 
-/** Pages alone: the answers report peers and folders, or take long. */
+/**
+ * Methods that only the explorer's pages may call, because the answers contain peers or folders, or because the calls take long.
+ */
 const FOR_PAGES =
   'getpeerinfo getnettotals getnetworkinfo getindexinfo getclaimindexinfo gethubinfo uptime searchclaims';
 

@@ -36,7 +36,7 @@ it('a start loads neither PostgreSQL search nor a second LevelDB', () => {
     'daemon/main/runDaemon.ts',
     'node/services/claimSearch.ts',
   );
-  // The walk sees what it should: a module deep in the node, and packages.
+  // Checks that the search for imports works: it finds a deep module of the node, and a package.
   for (const expected of ['store/leveldb/packageLevelDb.ts', 'search/sqlite/searchWorkers.ts', 'fastify'])
     expect(loaded).toContain(expected);
   expect(

@@ -1,4 +1,4 @@
-/** The source of libsecp256k1 in `third_party/` is the one of the release, byte by byte. */
+/** The source of libsecp256k1 in `third_party/` equals that of the release, byte by byte. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The recorded chains' claim answers, after each step and for past blocks, from the claim store alone. */
+/** The claim answers of the recorded chains, after each step and for past blocks, computed by the claim store. */
 import { describe, expect, it } from 'vitest';
 import {
   findClaimById,
@@ -39,7 +39,7 @@ function without(value: unknown): unknown {
   );
 }
 
-/** Names which are not UTF-8 are printed escaped, which is not the store's business. */
+/** The name as text. Names that are not UTF-8 are printed escaped by the node, which is not tested here. */
 function printed(name: Bytes): string {
   return Buffer.from(name).toString('utf8');
 }

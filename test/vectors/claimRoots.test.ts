@@ -1,4 +1,4 @@
-/** The recorded chains, block by block: every claim root, across every fork and reorg. */
+/** The claim root of every block of the recorded chains, across all forks and reorganisations. */
 import { describe, expect, it } from 'vitest';
 import { CHAIN_RULES, ClaimChain, MAIN_RULES, recordedLines } from '../support/claimChain.js';
 

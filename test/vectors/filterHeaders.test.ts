@@ -1,6 +1,6 @@
 /**
- * Compact filter headers of recorded chains against those that lbcd gave for the same blocks: the first blocks of the main
- * chain, and the beginnings of two regtest chains with claim operations, as far as lbcd takes their blocks.
+ * Compares compact filter headers of recorded chains with those of lbcd for the same blocks: the first blocks of the main chain,
+ * and the first blocks of two regtest chains with claim operations, as far as lbcd accepts them.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -29,7 +29,7 @@ interface Place {
   readonly header: Buffer;
 }
 
-/** Filter headers of all blocks of a file by height: of several at one height the set. Stops behind `last`. */
+/** The filter headers of all blocks of a file by height. Several blocks may have the same height. Ends after height `last`. */
 function headersOf(lines: readonly string[], last: number): { at: Map<number, Set<string>>; claims: number } {
   const places = new Map<string, Place>();
   const scripts = new Map<string, Bytes>();

@@ -1,6 +1,6 @@
 /**
- * Real rows of a hub's database, of the main network and of a regtest chain made by lbcd: they parse, our rules find in them
- * what the reference found, and the short URLs of their claims are those of herald.go.
+ * Rows of a Go hub's database, of the main network and of a regtest chain made by lbcd. They can be parsed, our rules find the
+ * same in them as the hub, and the short URLs of their claims equal those of herald.go.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ interface Known {
 
 const rootOf = ({ numbers }: HeraldRow): string => `${numbers['rootTx']}:${numbers['rootNout']}`;
 
-/** The claims of the lists of one file that are filed by the beginnings of their ids. */
+/** The claims of one file's lists that are sorted by the first digits of their ids. */
 function knownClaims(file: string): Known[] {
   const claims = new Map<string, Known>();
   for (const row of of('F').filter((one) => one.file === file)) {
@@ -137,7 +137,8 @@ describe.skipIf(folder === null)('the rows of herald.go', () => {
   });
 
   it('give the short URLs of herald.go', async () => {
-    // Source: herald.go db/db_get.go `GetShortClaimIdUrl`: the first row below more and more digits is the claim's own.
+    // Source: herald.go db/db_get.go `GetShortClaimIdUrl`. It adds digits until the first row with this prefix is that of the
+    // claim.
     let urls = 0;
     let prefixes = 0;
     for (const file of new Set(of('F').map((row) => row.file))) {

@@ -72,7 +72,7 @@ const LAYOUTS: Record<string, [key: Record<string, FieldType>, value: Record<str
   a: [{ claim: 'id' }, { amount: 'u64' }],
   b: [{ height: 'u32' }, { txids: 'rest' }],
   h: [{ shortTxid: 'u32', ...OUTPUT }, { script: 'hashX' }],
-  // Some are of a version that kept no amount of supports.
+  // Some rows are of a version that did not store the amount of supports.
   i: [{ claim: 'id' }, { amount: 'u64', ofSupports: 'rest' }],
   j: [{ claim: 'id' }, { count: 'u32' }],
   s: [
@@ -176,7 +176,7 @@ function* logRecords(log: Buffer): Generator<Buffer> {
   }
 }
 
-/** The rows that a RocksDB log leaves, as hex. */
+/** The rows after all changes of a RocksDB log, by key in hex. */
 export function readRocksLog(log: Buffer): Map<string, Buffer> {
   const rows = new Map<string, Buffer>();
   for (const record of logRecords(log)) {

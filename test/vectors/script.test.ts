@@ -11,7 +11,7 @@ import { SCRIPT_ERROR, type ScriptErrorCode } from '../../src/script/scriptError
 import { PrecomputedSighash } from '../../src/script/sighash.js';
 import { parseFlags, parseScript, readCoreVectors } from './support.js';
 
-/** Spends an output of that script, which the only output of an invented coinbase has. */
+/** A transaction that spends an output with this script. The output belongs to an artificial coinbase. */
 function spendingTransaction(
   scriptPubKey: Bytes,
   scriptSig: Bytes,
@@ -89,7 +89,7 @@ function run(test: ScriptCase, flags: number, ecdsa = ecdsaBackend()): ScriptErr
   return verifyScript(test.scriptSig, test.scriptPubKey, test.witness, flags, checker);
 }
 
-/** Combinations that the interpreter does not take. */
+/** Whether the interpreter accepts the combination of flags. */
 function isMeaningful(flags: number): boolean {
   if (flags & SCRIPT_VERIFY.CLEANSTACK && ~flags & (SCRIPT_VERIFY.P2SH | SCRIPT_VERIFY.WITNESS)) return false;
   return !(flags & SCRIPT_VERIFY.WITNESS && ~flags & SCRIPT_VERIFY.P2SH);

@@ -1,6 +1,6 @@
 /**
- * Values of claims, data of supports and purchases as the Python lbry-sdk reads, shows, makes, encodes and verifies them.
- * What differs is in the table of `docs/lbcnet-recordings.md`.
+ * Compares values of claims, data of supports and purchases with recordings of the Python lbry-sdk, which parsed, printed,
+ * created, encoded and verified them. Differences are rows of `docs/lbcnet-recordings.md`.
  */
 import { mainParams } from '../../src/params/main.js';
 import { addressPrefixesOf } from '../../src/script/address.js';
@@ -31,7 +31,7 @@ import {
 } from './sdkVectors.js';
 
 const accepted = new AcceptedDifferences('sdkClaims');
-/** The exception by which lbry-sdk says that a value is undecodable. */
+/** The exception of lbry-sdk for a value that cannot be decoded. */
 const UNDECODABLE = 'DecodeError';
 const prefixes = addressPrefixesOf(mainParams);
 const bytesOf = (hex: unknown): Buffer => Buffer.from(hex as string, 'hex');
@@ -83,7 +83,7 @@ function checkClaimSignature(line: SdkLine, decoded: DecodedClaim): string | nul
   return checkSignature(line, decoded, decodedClaimDigest(decoded, outPointOf(line), address));
 }
 
-/** The bytes that come of the arguments, or none. */
+/** Compares the bytes that are made from the arguments, if the line has arguments. */
 function checkMade(line: SdkLine, text: string): string | null {
   if (line['args'] === undefined) return null;
   const recorded = parseJson(text) as JsonObject;

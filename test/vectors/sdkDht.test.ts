@@ -78,10 +78,10 @@ function verdict(read: () => unknown): unknown {
     throw error;
   }
 }
-/** Exceptions by which lbry-sdk says that bytes make no sense: bencoding, addresses, packets of fixed fields. */
+/** Exceptions of lbry-sdk for invalid bytes: bencoding, addresses, packets with fixed fields. */
 const SENSELESS: readonly unknown[] = ['DecodeError', 'ValueError', 'error'];
 
-/** The difference between our result and the recorded value or error. */
+/** Compares our result with the recorded value or error. Null if they are equal. */
 function readDiffers(ours: unknown, recorded: unknown): string | null {
   const { error } = recorded as { error?: string };
   if (error === undefined) return differs(ours, recorded);
@@ -89,7 +89,7 @@ function readDiffers(ours: unknown, recorded: unknown): string | null {
   return SENSELESS.includes(error) ? null : accepted.accept('refusal by another exception');
 }
 
-/** A datagram is written again as it was. */
+/** Checks that a decoded datagram is encoded to the same bytes. */
 function againDiffers(data: Buffer): string | null {
   if (verdict(() => decodeDatagram(data)) === 'refused') return null;
   const datagram = decodeDatagram(data);

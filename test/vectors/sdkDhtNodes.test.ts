@@ -129,12 +129,12 @@ interface StoredBefore {
   readonly tcp_port: number;
 }
 
-/** A node as it was recorded, and what it sends. */
+/** A node in the recorded state, with the datagrams that it sends. */
 async function recordedNode(line: SdkLine) {
   const clock = new FakeClock();
   const book = new PeerBook(clock);
   const ownId = hex(line['node_id']);
-  // The recorded peers are all in the table, in the order of its buckets; here every bucket is split, so that all fit.
+  // The table must contain all recorded peers in the order of its buckets. Here every full bucket is split, so that all fit.
   const table = new RoutingTable({ ownId, clock, book, splitUnder: 384, isBootstrap: false });
   for (const { node_id, address, udp_port } of line['peers'] as StoredBefore[])
     await table.add(contactAt(hex(node_id), address, udp_port), fail);

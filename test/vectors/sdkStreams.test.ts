@@ -83,7 +83,7 @@ function checkDescriptor(line: SdkLine): string | null {
   }
 }
 
-/** The data as hex, or that the padding is wrong. */
+/** The decrypted data as hex, or the error if the padding is invalid. */
 function decrypted(blob: Buffer, line: SdkLine): string {
   try {
     return decryptBlob(blob, bytesOf(line['key']), bytesOf(line['iv'])).toString('hex');

@@ -175,7 +175,7 @@ function parseReply(whole: string): Reply | null {
   return { status: Number(first.split(' ')[1]), headers: new Map(headers), body: text.slice(end + 4) };
 }
 
-/** The recorded answer without our settings, where it is one of all settings. */
+/** The recorded answer without settings that only lbcnet has, if it contains all settings. */
 function withoutOurs(text: string): string {
   return OWN_SETTINGS.reduce(
     (rest, name) => rest.replace(new RegExp(`\\n {4}"${name}": (\\[[^\\]]*\\]|[^\\n]*),?`), ''),
@@ -183,12 +183,12 @@ function withoutOurs(text: string): string {
   );
 }
 
-/** Settings whose defaults are servers of today's network (data/networks/main.json), where lbry-sdk has those of 2022. */
+/** Settings whose defaults are servers. lbcnet has present servers (data/networks/main.json), lbry-sdk those of 2022. */
 const SERVER_SETTINGS = SETTINGS.filter(
   ({ kind, default: value }) => kind === 'servers' && Array.isArray(value),
 );
 
-/** Both texts without the servers that are in ours as its default. */
+/** Both texts without the default servers. */
 function withoutDefaultServers(ours: string, recorded: string): [string, string] {
   for (const { name, default: value } of SERVER_SETTINGS) {
     const list = new RegExp(`\\n( {4}| {6})"${name}": (\\[\\n(?:\\1 .*\\n)*\\1\\]|\\[\\]),?`);
@@ -251,7 +251,7 @@ const FREE_IN_REFERENCE: ReadonlySet<string> = new Set([
   'utxo_list',
 ]);
 
-/** Whole exchanges that differ: the row of the table that says why, and what ours must be instead. */
+/** Exchanges that differ as a whole: the row of the table with the reason, and the required answer of lbcnet. */
 interface Meant {
   readonly row: string;
   readonly holds: (
@@ -442,7 +442,7 @@ function rowOfText(ours: string): string {
   return /\bsetting '/i.test(ours) ? 'text about a setting' : 'text of another error';
 }
 
-/** The reference puts the origin in place of methods and headers, with which no browser sends JSON. */
+/** The reference returns the origin in place of methods and headers. With these headers, no browser sends JSON to it. */
 const MEANT_CORS: ReadonlyMap<string, string> = new Map([
   ['access-control-allow-methods', 'GET, HEAD, OPTIONS, POST'],
   ['access-control-allow-headers', 'Authorization, Content-Type, X-Requested-With'],
@@ -452,7 +452,7 @@ const isMeantCors = (line: Exchange, name: string, ours: Reply): boolean =>
   line.answer_headers?.[name] === line.answer_headers?.['access-control-allow-origin'] &&
   ours.headers.get(name) === MEANT_CORS.get(name);
 
-/** Asked of a daemon of its own: the recorded one refused it, and kept its settings. */
+/** Whether the call clears all settings. The recorded daemon refused that and kept its settings, so a separate daemon is called. */
 const clearsAll = (line: Exchange): boolean =>
   isRequest(line, 'settings_clear') && !/"key"|zz/.test(line.body ?? '') && !/\[\[/.test(line.body ?? '');
 
@@ -470,7 +470,7 @@ describe.skipIf(readLines('transport') === null)('recorded transport', () => {
     });
   }
 
-  /** Errors of a method: their members, and the texts, which are Python's there. */
+  /** Compares the errors of a method. Their texts may differ, because those of the reference are Python's. */
   function errorsDiffer(answer: JsonValue, theirs: JsonValue, rows: string[]): string[] {
     if (messageOf(answer) !== messageOf(theirs)) rows.push(rowOfText(messageOf(answer)));
     return ['name', 'command', 'args', 'kwargs'].flatMap((member) => {
@@ -562,7 +562,7 @@ function tryParse(text: string): JsonValue | null {
 const shown = (value: JsonValue | undefined): string =>
   value === undefined ? 'absent' : writePythonJson(value, { sortKeys: true });
 
-/** Whether both are the same where the recorded one is not masked. */
+/** Whether both values are equal, except where the recorded one is masked. */
 function isMaskedEqual(ours: JsonValue | null, theirs: JsonValue | null): boolean {
   if (typeof theirs === 'string' && /^<[A-Z_]+>$/.test(theirs)) return true;
   if (!(theirs instanceof JsonObject) || !(ours instanceof JsonObject))

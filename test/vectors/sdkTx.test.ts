@@ -449,9 +449,7 @@ checkSdkVectors('tx', {
 
 checkAccepted(accepted);
 
-/**
- * The recordings of refusals name neither amounts nor outputs: what is compared is that no coins are found for what was wanted.
- */
+/** Recorded refusals contain neither amounts nor outputs. So the test only checks that no coins are found for the target. */
 async function refusalDiffers(line: SdkLine, wallet: RecordedWallet): Promise<string | null> {
   let chosen: SpentOutput[] = [];
   for (const { target } of line['selections'] as { target: number }[])

@@ -1,4 +1,4 @@
-/** URLs, names, tags and amounts as the Python lbry-sdk reads and writes them. */
+/** Compares URLs, names, tags and amounts with those that the Python lbry-sdk parsed and printed. */
 import { classOf, normalizeName } from '../../src/claimtrie/normalize.js';
 import { formatLbc, parseLbc } from '../../src/metadata/amounts.js';
 import { MetadataError } from '../../src/metadata/metadataError.js';
@@ -11,7 +11,7 @@ const accepted = new AcceptedDifferences('sdkUrls');
 
 const normalize = (name: string): string => Buffer.from(normalizeName(Buffer.from(name))).toString();
 
-/** Whether the text has a mark that may be one of a newer Unicode, which takes no part in the chain's ordering of marks. */
+/** Whether the text may have a mark of a newer Unicode version, which the chain's normalization does not reorder. */
 const hasUnorderedMark = (text: string): boolean =>
   [...text].some((mark) => /\p{Mn}/u.test(mark) && classOf(mark.codePointAt(0)!) === 0);
 

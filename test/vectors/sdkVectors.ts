@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { AcceptedDifferences } from '../support/acceptedDifferences.js';
 
 const FOLDER = new URL('../../../shared/conformance/sdk/', import.meta.url);
-/** Differences that a failing test shows. Arbitrary: more hide what they have in common. */
+/** Maximum number of differences that a failing test prints. Arbitrary. */
 const SHOWN = 5;
 
-/** One line; the fields hang on its kind. */
+/** One line. The fields depend on the kind. */
 export interface SdkLine {
   readonly kind: string;
   readonly [field: string]: unknown;
@@ -46,12 +46,15 @@ export function checkAccepted(accepted: AcceptedDifferences): void {
   );
 }
 
-/** Null, or in words how we differ from the line. `text` is the line itself, in which no number is rounded. */
+/**
+ * Returns null if our result equals the line, otherwise a description of the difference. `text` is the line itself, in which no
+ * number is rounded.
+ */
 export type SdkCheck = (line: SdkLine, text: string) => string | null | Promise<string | null>;
 
 /**
- * A test for each kind of line in the file. Kinds without a check fail, so that nothing recorded is passed over; `elsewhere`
- * names the kinds that another file checks.
+ * A test for each kind of line in the file. A kind without a check fails, so that no recorded line is skipped. `elsewhere` lists
+ * the kinds that another file checks.
  */
 export function checkSdkVectors(
   name: string,

@@ -29,7 +29,10 @@ function registerName(opcode: number): void {
   OPCODES_BY_NAME.set(name.replace('OP_', ''), opcode);
 }
 
-/** The vectors hold numbers of 64 bits, which no script operation takes and `pushNumber` does not encode. */
+/**
+ * A push of a 64-bit number. The vectors contain such numbers, but no script operation accepts them and `pushNumber` does not
+ * encode them.
+ */
 function pushWideNumber(value: bigint): Buffer {
   const bytes: number[] = [];
   for (let rest = value < 0n ? -value : value; rest > 0n; rest >>= 8n) bytes.push(Number(rest & 0xffn));

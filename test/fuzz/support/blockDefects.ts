@@ -21,11 +21,11 @@ export const CONTEXT: BlockContext = {
 };
 const RESERVED = Buffer.alloc(32, 9);
 
-/** A block that is being built: what `seal` sets is derived from the rest unless a defect says otherwise. */
+/** A block under construction. `seal` computes commitment, merkle root and header from it, unless a defect changes them. */
 export interface Draft {
   transactions: Transaction[];
   commits: boolean;
-  /** Changes after the commitment was made, before the merkle root is. */
+  /** Changes between the computation of the witness commitment and that of the merkle root. */
   afterCommitment: ((block: Block) => void)[];
   afterRoot: ((block: Block) => void)[];
 }
@@ -33,7 +33,7 @@ export interface Draft {
 function output(random: Random): TxOutput {
   const prefix = random.chance(3) ? randomClaimPrefix(random) : Buffer.alloc(0);
   const script = randomScript(random);
-  // No bare multisig soup here: the sum of signature operations stays low in a sound block.
+  // Long random scripts may have many signature operations. They are left out, so that valid blocks stay below the limit.
   const body = script.length > 2000 ? Buffer.of(OP.OP_1) : script;
   return { value: BigInt(random.u32()), script: Buffer.concat([prefix, body]) };
 }
@@ -104,10 +104,10 @@ const id = Buffer.alloc(20, 5);
 
 export interface Defect {
   readonly name: string;
-  /** The verdict on a block with this defect alone; null for what comes close to one. */
+  /** The verdict on a block with only this defect; null if the block is still valid. */
   readonly reason: string | null;
   readonly apply: (d: Draft, random: Random) => void;
-  /** Megabytes of work: left out of the combinations. */
+  /** Takes long, because it processes megabytes. Not combined with other defects. */
   readonly heavy?: true;
 }
 
@@ -492,7 +492,7 @@ export const DEFECTS: readonly Defect[] = [
       for (let i = 0; i < 200; i++) pushOutput(d, 0n, Buffer.alloc(10_000));
     },
   },
-  // The block is then above its own limit, which is checked first: `bad-txns-oversize` is never a block's verdict.
+  // Such a block exceeds the block size limit, which is checked first. So no block gets the verdict `bad-txns-oversize`.
   {
     name: 'a transaction too large',
     reason: 'bad-blk-length',

@@ -1,8 +1,7 @@
 /**
- * Runs a fuzz target: many inputs made from a seed, each compared with the target's laws.
- * It has the seeds, the counts and the report. The targets define the inputs and the laws. Every input has a seed of its own,
- * so a failure names everything that is needed to repeat it:
- * `LBCNODE_FUZZ_SEED` (default 1) and `LBCNODE_FUZZ_RUNS` (default: as the test says).
+ * Runs a fuzz target: generates many inputs from a seed and checks the target's invariants for each. This file handles seeds,
+ * counts and the report; targets define inputs and invariants. Every input has its own seed, so a failure message contains all
+ * that is needed to repeat it: `LBCNODE_FUZZ_SEED` (default 1) and `LBCNODE_FUZZ_RUNS` (default: set by the test).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Random } from '../../differential/support.js';
@@ -10,9 +9,9 @@ import { Random } from '../../differential/support.js';
 export interface Target<T> {
   readonly name: string;
   make(random: Random): T;
-  /** Throws when a law is broken; names what became of the input, for the tally. */
+  /** Throws if an invariant is violated. Returns the kind of outcome, which is counted. */
   check(input: T): string | Promise<string>;
-  /** The input as text from which it can be made again. */
+  /** The input as text from which it can be reproduced. */
   show(input: T): string;
 }
 
@@ -96,7 +95,7 @@ export async function fuzz<T>(target: Target<T>, runs: number): Promise<Report> 
   return { inputs: count, outcomes, slowestMs };
 }
 
-/** A law of a target. Cheaper than an assertion library in a loop of a hundred thousand. */
+/** Checks an invariant of a target. Faster than an assertion library, because it runs a hundred thousand times. */
 export function law(holds: boolean, text: string | (() => string)): asserts holds {
   if (!holds) throw new Error(`broken law: ${typeof text === 'string' ? text : text()}`);
 }

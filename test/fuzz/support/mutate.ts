@@ -1,10 +1,7 @@
-/**
- * Mutations that know a little of Bitcoin's serialization: counts that lie, counts in a longer form than needed, pieces
- * of one input inside another.
- */
+/** Mutations for Bitcoin's serialization: wrong counts, counts that are longer than necessary, and parts of another input. */
 import type { Random } from '../../differential/support.js';
 
-/** Bytes at which formats branch: markers, compact-size prefixes, pushes, claim opcodes. */
+/** Bytes that parsers handle separately: markers, prefixes of compact sizes, pushes, claim opcodes. */
 const TELLING = [
   0x00, 0x01, 0x02, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f, 0x51, 0x60, 0x6a, 0x6d, 0x75, 0x7f, 0x80, 0x81, 0xac, 0xae,
   0xb5, 0xb6, 0xb7, 0xfc, 0xfd, 0xfe, 0xff,
@@ -47,7 +44,7 @@ function piece(random: Random, bytes: Buffer): Buffer {
 }
 
 function mutateOnce(random: Random, bytes: Buffer, other: Buffer): Buffer {
-  // Half of the blows fall on the head, where counts and markers are.
+  // Half of the mutations change the first bytes, where counts and markers are.
   const room = bytes.length + 1;
   const at = random.below(random.chance(2) ? Math.min(room, 200) : room);
   switch (random.below(12)) {
@@ -85,14 +82,14 @@ function mutateOnce(random: Random, bytes: Buffer, other: Buffer): Buffer {
   }
 }
 
-/** `bytes` with one to four mutations; `other` is where foreign pieces come from. A copy. */
+/** A copy of `bytes` with one to four mutations. Inserted parts come from `other`. */
 export function mutateBytes(random: Random, bytes: Buffer, other: Buffer = bytes): Buffer {
   let out = bytes;
   for (let blows = 1 + random.below(4); blows > 0; blows--) out = mutateOnce(random, out, other);
   return Buffer.from(out);
 }
 
-/** Noise: uniform bytes, or bytes that formats branch at. */
+/** Random bytes: uniformly distributed, or only those that parsers handle separately. */
 export function noise(random: Random, maxLength: number): Buffer {
   const out = random.bytes(random.below(maxLength + 1));
   if (random.chance(2)) {

@@ -19,7 +19,7 @@ export interface SentMessage {
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** A few blocks for all messages: making one costs more than a hundred messages. */
+/** A few blocks that all messages share, because generating a block takes longer than a hundred messages. */
 const BLOCKS: readonly LoadedBlock[] = many(24, (i) => {
   const { raw, parsed } = loadBlock(randomBlock(new Random(i + 1), 1 + (i % 7)));
   parsed.merkleRoot.copy(raw, 36);
@@ -50,7 +50,7 @@ function address(random: Random): NetAddress {
   return random.pick(kinds)();
 }
 
-/** Beginnings of addresses that are treated in a way of their own. */
+/** Prefixes of addresses that the node handles separately. */
 const PREFIXES = ['2002', '20010000', '20010db8', '20010470', '2001001', 'fe80', '0064ff9b', 'fc', '00'].map(
   (hex) => Buffer.from(hex.padEnd(16, '0').slice(0, hex.length + (hex.length % 2)), 'hex'),
 );
@@ -86,7 +86,7 @@ function ascending(random: Random, count: number): number[] {
   return many(count, () => (next += 1 + random.below(random.chance(9) ? 3000 : 3)) - 1);
 }
 
-/** The maker of each message. It must have every command. */
+/** The generator of each message. The type requires every command. */
 const MAKERS: { readonly [C in Command]: (random: Random) => Payload<C> } = {
   version: (random) => ({
     version: random.pick([70015, 300, random.u32() | 0]),

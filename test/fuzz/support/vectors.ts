@@ -1,5 +1,5 @@
 /**
- * The committed corpus: inputs that were or could have been parsed wrongly, with the expected results; and real blocks as seeds
+ * The committed corpus: inputs that were or could have been parsed wrongly, with the expected results. Also real blocks as seeds,
  * if the recordings are beside the repository.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export function vectorText(text: VectorText): string {
   return text.map((piece) => (typeof piece === 'string' ? piece : piece.unit.repeat(piece.times))).join('');
 }
 
-/** Every `step`-th block of a recorded chain; none, with a word, when the recordings are not there. */
+/** Every `step`-th block of a recorded chain. If the recordings are absent, prints a line and returns an empty list. */
 export function recordedChainBlocks(chain: number, step: number): Buffer[] {
   const url = new URL(`${chain}/blocks.hex.gz`, CHAINS);
   if (!existsSync(url)) {

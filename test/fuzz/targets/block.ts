@@ -1,4 +1,4 @@
-/** Fuzz target: the three block parsers, and bringing a block into its canonical form. */
+/** Fuzz target: the three block parsers, and the conversion of a block to its canonical form. */
 import { loadBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { formatBlock, parseBlock, type Block } from '../../../src/primitives/block.js';
 import { parseBlockFallback } from '../../../src/primitives/blockScan.js';

@@ -1,4 +1,4 @@
-/** Fuzz target: our own parser of a claim's value in the present format finds the same as decoding the whole value. */
+/** Fuzz target: our parser of selected fields of a claim's value returns the same as decoding the whole value. */
 import { decodeClaim } from '../../../src/metadata/claim.js';
 import { readClaimFacts } from '../../../src/metadata/claimFacts.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';

@@ -42,7 +42,7 @@ function columnOf(script: Bytes): number {
   return parsed.outputs[OUTPUT_CLAIM_KIND]!;
 }
 
-/** The prefix in its shortest form. */
+/** The same prefix in its shortest form. */
 function rebuilt(claim: ClaimScript): Buffer {
   const { kind, name, claimId, value } = claim;
   if (kind === 'claim') return buildClaimPrefix(name, value!);

@@ -1,6 +1,6 @@
 /**
- * Fuzz target: values of claims, data of supports and purchases. Whatever the bytes, they decode or are refused with the one
- * error that there is; and what decodes is encoded to something that means the same.
+ * Fuzz target: values of claims, data of supports and purchases. Any bytes are either decoded or refused with `MetadataError`,
+ * and a decoded value that is encoded again has the same meaning.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { claimSignatureDigest, supportSignatureDigest } from '../../../src/metadata/channelSignature.js';
@@ -38,7 +38,7 @@ function text(random: Random): Buffer {
   return Buffer.from(random.pick(['', 'a', '\ufeffbom', 'zażółć', '\u{1F389}', 'en', 'image/png', '\0']));
 }
 
-/** Fields in rising order as far as chance allows, which the numbers of the messages are made of. */
+/** Protobuf fields with mostly ascending numbers. */
 function fields(random: Random, depth: number): Buffer {
   const parts: Buffer[] = [];
   let number = 0;
@@ -69,7 +69,7 @@ function currentValue(random: Random): Buffer {
   return Buffer.concat([Buffer.of(1), random.bytes(84), message]);
 }
 
-/** A claim of 2017 with all that it must have, and random values. */
+/** A claim in the format of 2017 with all required fields and random values. */
 function legacyValue(random: Random): Buffer {
   const bytes = (number: number, content: Buffer): Buffer =>
     Buffer.concat([Buffer.of(number * 8 + 2), lengthDelimited(content)]);
@@ -128,7 +128,7 @@ function hasOnlyKnown(message: object): boolean {
 function checkCurrent(decoded: DecodedClaim, encoded: Buffer): void {
   const envelope = decoded.channelId === null ? 1 : 1 + decoded.channelId.length + decoded.signature!.length;
   law(equalBytes(decoded.message, encoded.subarray(envelope)), 'the message is what encoding gives');
-  // The library takes a byte order mark for no part of a text.
+  // The library drops a byte order mark at the start of a text, so such values are not compared.
   const isPlain = hasOnlyKnown(decoded.claim) && !encoded.includes('\ufeff');
   const theirs = isPlain ? toBinary(ClaimSchema, fromBinary(ClaimSchema, decoded.message)) : decoded.message;
   law(equalBytes(decoded.message, theirs), 'the library reads the canonical message alike');

@@ -20,7 +20,7 @@ function checkEntries(text: string, entries: readonly ConfigEntry[]): void {
   }
 }
 
-/** Every value is of its row's kind and within its bounds. */
+/** Checks that every value has the type of its row and is within its limits. */
 function checkValues(options: Options): void {
   const values = options as unknown as Record<string, unknown>;
   for (const row of ROWS) {
@@ -58,7 +58,7 @@ function checkValues(options: Options): void {
   }
 }
 
-/** Everything a start does with options but touching the disk. */
+/** Processes the options as a start does, without access to the disk. */
 function settle(args: OptionArgs): void {
   const network = args.network();
   args.takeIncludes(network);

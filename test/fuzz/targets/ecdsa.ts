@@ -1,6 +1,7 @@
 /**
- * Fuzz target: signatures. The addon and @noble/secp256k1 answer alike for any hash, signature and key, among them sums of
- * equal and opposite points, scalars at the borders of words and of the order, and encodings that only old blocks have.
+ * Fuzz target: signatures. The addon and @noble/secp256k1 must agree for any hash, signature and key. Included are sums of equal
+ * and opposite points, scalars near the limits of machine words and near the group order, and encodings that only old blocks
+ * have.
  */
 import type { EcdsaBackend } from '../../../src/crypto/ecdsa.js';
 import { formatDer } from '../../../src/crypto/ecdsaEncoding.js';
@@ -41,7 +42,10 @@ interface Question {
   readonly publicKey: Buffer;
 }
 
-/** A signature whose check adds u1 times the generator to u2 times the key; R is the x of the sum where there is one. */
+/**
+ * A signature whose verification computes u1 times the generator plus u2 times the key. R is the x coordinate of the sum, if the
+ * sum is not the point at infinity.
+ */
 function constructed(random: Random, ecdsa: EcdsaBackend): Question {
   const privateKey = scalarOf(random);
   const u2 = scalarOf(random);
@@ -57,7 +61,7 @@ function constructed(random: Random, ecdsa: EcdsaBackend): Question {
   };
 }
 
-/** A signature as a wallet makes it. */
+/** A signature like those of a wallet. */
 function signed(random: Random, ecdsa: EcdsaBackend): Question {
   const privateKey = toBytes(scalarOf(random));
   const hash = random.bytes(32);
@@ -70,7 +74,7 @@ function signed(random: Random, ecdsa: EcdsaBackend): Question {
   return { hash, der: formatDer(compact), publicKey: ecdsa.publicKeyOf(privateKey, random.chance(2)) };
 }
 
-/** Encodings that `CPubKey::Verify` takes besides the strict one, and damaged ones. */
+/** The question with an encoding that `CPubKey::Verify` accepts although it is not strict, or with a corrupt one. */
 function disguised(random: Random, { hash, der, publicKey }: Question): Question {
   let key = publicKey;
   if (key.length === 65 && random.chance(2)) {
@@ -104,7 +108,7 @@ export function ecdsaTarget(ecdsa: EcdsaBackend): Target<Question> {
     },
     check: ({ hash, der, publicKey }) => {
       const expected = fallbackEcdsa.verify(hash, der, publicKey);
-      // Twice: the second answer of a valid one comes from the signature cache.
+      // Twice, because the second answer for a valid signature comes from the signature cache.
       for (const time of ['first', 'second'])
         law(ecdsa.verify(hash, der, publicKey) === expected, () => `${time} answer, expected ${expected}`);
       const isKey = fallbackEcdsa.isFullyValidPublicKey(publicKey);

@@ -7,7 +7,7 @@ import type { Random } from '../../differential/support.js';
 import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 
-/** Code points that normalization moves: all of them are of Unicode 11, so later versions treat them alike. */
+/** Code points that normalization changes. All of them exist in Unicode 11, so later versions treat them alike. */
 const MOVED: readonly number[] = Array.from({ length: TABLE_END }, (_, code) => code).filter(
   (code) =>
     unicodeTables.combiningClass[code] !== 0 ||
@@ -16,7 +16,7 @@ const MOVED: readonly number[] = Array.from({ length: TABLE_END }, (_, code) => 
 );
 const isMoved = new Uint8Array(0x110000);
 for (const code of MOVED) isMoved[code] = 1;
-/** Hangul syllables and ASCII are of every version too. */
+/** Hangul syllables and ASCII exist in all versions too. */
 isMoved.fill(1, 0xac00, 0xac00 + 11172);
 isMoved.fill(1, 0, 0x80);
 
@@ -64,7 +64,8 @@ export function checkName(name: Buffer): string {
   law(encodeUtf8(codes).equals(before), 'UTF-8 round trip');
   law(isUtf8(normalized), 'the result is well-formed');
   checkUnicode(codes);
-  // The one mark that folds to a letter (U+0345) has the highest class: no mark is left behind it to be moved.
+  // Only one mark folds to a letter (U+0345). It has the highest combining class, so no mark follows it that would have to be
+  // moved.
   law(Buffer.from(normalizeName(normalized)).equals(normalized), 'normalizing once is enough');
   if (codes.every((code) => code < 0x80)) {
     law(normalized.toString('latin1') === before.toString('latin1').toLowerCase(), 'ASCII is lower-cased');

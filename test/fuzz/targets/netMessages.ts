@@ -31,7 +31,7 @@ const MAGIC = Buffer.from('fae4aad1', 'hex');
 
 export interface Stream {
   readonly bytes: Buffer;
-  /** Sizes of the chunks that it comes in, over and over. */
+  /** Sizes of the chunks in which the stream arrives, repeated as often as needed. */
   readonly chunkSizes: readonly number[];
   /** The sent messages, if only payloads were corrupted. */
   readonly sent:
@@ -54,7 +54,7 @@ function corruptPayload(random: Random, { payload }: SentMessage): Buffer {
   }
 }
 
-/** An unknown command, an odd one, or the head of one that claims too much. */
+/** A frame with an unknown or malformed command, or a header with a payload length that is too large. */
 function strangeFrame(random: Random): Buffer {
   const command = random.pick(['constructor', '__proto__', 'x', '', 'pi\0ng', '\xff\xfe', 'abcdefghijkl']);
   const frame = formatFrame(MAGIC, command, random.bytes(random.below(30)));
@@ -112,7 +112,7 @@ function* chunksOf({ bytes, chunkSizes }: Stream): Generator<Buffer> {
   }
 }
 
-/** Further properties of a message by command, beside being parsed again. */
+/** Further invariants of a message by command. All messages are also serialized and parsed again. */
 const NEXT: { readonly [C in Command]?: (value: Payload<C>) => void } = {
   addr: ({ addresses }) => {
     for (const { address } of addresses) {
@@ -162,7 +162,7 @@ const NEXT: { readonly [C in Command]?: (value: Payload<C>) => void } = {
   },
 };
 
-/** The outcome of one payload. What is read and written again says the same. */
+/** Parses one payload. If it is valid, it is serialized and parsed again with the same result. */
 function checkPayload(command: Command, payload: Buffer): { outcome: string; written: Buffer | null } {
   const codec = MESSAGES[command] as MessageCodec<unknown>;
   const { value, error } = outcomeOf(() => parsePayload(codec, payload), ReadError);

@@ -70,7 +70,7 @@ function sameTable(a: ParsedBlock, b: ParsedBlock): void {
   }
 }
 
-/** The table that `parse` makes, or the text of its refusal; errors of another kind pass through. */
+/** The table that `parse` returns, or the text of its `ReadError`. Other errors are rethrown. */
 export function parsedOrRefusal(
   parse: Parse,
   bytes: Buffer,
@@ -84,7 +84,7 @@ export function parsedOrRefusal(
   }
 }
 
-/** The fallback's table, compared with the addon's where there is one; null when the bytes are refused. */
+/** The table of the fallback, which must equal that of the addon if it is loaded; null if the bytes are refused. */
 export function parseBothWays(
   fallback: Parse,
   method: 'parseBlock' | 'parseTx',
@@ -104,7 +104,7 @@ function describe(outcome: ParsedBlock | string): string {
   return typeof outcome === 'string' ? `refused (${outcome})` : 'accepted';
 }
 
-/** Whether `parse` takes the bytes; a refusal other than `ReadError` passes through. */
+/** Whether `parse` accepts the bytes. Errors other than `ReadError` are rethrown. */
 export function accepts(parse: () => void): boolean {
   try {
     parse();
@@ -119,7 +119,7 @@ function view(bytes: Buffer, offset: number, length: number): Buffer {
   return bytes.subarray(offset, offset + length);
 }
 
-/** Holds one row of the table, and its inputs and outputs, against the transaction as an object. */
+/** Compares one row of the table, and its inputs and outputs, with the transaction as an object. */
 function sameTransaction(bytes: Buffer, parsed: ParsedBlock, index: number, tx: Transaction): void {
   const row = parsed.txs.subarray(index * TX_STRIDE, (index + 1) * TX_STRIDE);
   const whole = formatTransaction(tx);

@@ -1,6 +1,6 @@
 /**
- * Fuzz targets: exact JSON against the runtime's own parser, and request bodies through the dispatcher. The methods are
- * the target's own, one for every type of parameter, so that no service of a node is needed.
+ * Fuzz targets: our JSON parser compared with that of JavaScript, and request bodies that the dispatcher processes. The target
+ * defines its own methods, one for each parameter type, so that no services of a node are needed.
  */
 import { RpcDispatcher, type RpcOrigin } from '../../../src/rpc/call/dispatch.js';
 import { defineMethod, PROFILES, type RpcMethod } from '../../../src/rpc/declare/method.js';
@@ -25,7 +25,7 @@ import { mutateBytes, noise } from '../support/mutate.js';
 
 const TYPE_NAMES = Object.keys(PARAM_TYPES) as ParamTypeName[];
 
-/** `take<type>` reads two parameters of the type, one of them named otherwise too, and says that it did. */
+/** The methods `take<type>` have two parameters of the type. One of the parameters has a second name. */
 const METHODS: readonly RpcMethod[] = TYPE_NAMES.map((type) =>
   defineMethod({
     name: `take${type}`,
@@ -46,7 +46,7 @@ const METHODS: readonly RpcMethod[] = TYPE_NAMES.map((type) =>
 
 export interface DispatcherUnderTest {
   readonly dispatcher: RpcDispatcher;
-  /** Exceptions that are not RPC errors. Each is a finding, whatever the answer is. */
+  /** Exceptions that are not RPC errors. Each one fails the test, whatever the answer is. */
   readonly exceptions: unknown[];
 }
 
@@ -90,7 +90,7 @@ function checkEnvelope(value: unknown): void {
 
 const { dispatcher, exceptions } = makeDispatcher();
 
-/** The whole answer; throws what the dispatcher reports as no RPC error. */
+/** The whole answer. Throws exceptions that the dispatcher reports as internal errors. */
 export async function answerTo(
   body: Buffer,
   origin = origins[0]!,
@@ -123,7 +123,7 @@ export async function checkRpcBody(body: Buffer): Promise<string> {
   return 'batch';
 }
 
-/** Values that parsers stumble over, as JSON text. */
+/** JSON texts that parsers often handle wrongly. */
 const ODD_VALUES = [
   '0', '-0', '1', '-1', '1.0', '1e3', '1E+400', '-1e-400', '0.1', '1.10', '12345678901234567890', '9007199254740993',
   '2147483647', '2147483648', '-2147483649', '9223372036854775807', '9223372036854775808', 'true', 'false', 'null', '""',
@@ -132,7 +132,7 @@ const ODD_VALUES = [
   '"0.00000001"', '"1e2"', '21000000000', '"-1"', '20999999999.99999999',
 ] as const; // prettier-ignore
 
-/** Texts that are no JSON, though nearly. */
+/** Texts that are almost JSON, but invalid. */
 const NO_VALUES = [
   '01', '1.', '.5', '+1', '-', 'NaN', 'Infinity', '0x10', '1e', 'True', 'nul', '"\\ud800"', '"\\udc00\\ud800"',
   '"\\ud83d\\ude0"', '"\\x41"', '"\t"', '[1,]', '{"a":1,}', '{a:1}', "'a'", '', '"', '[', '{"a"}',

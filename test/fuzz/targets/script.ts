@@ -1,4 +1,4 @@
-/** Fuzz target: the script interpreter. Any scripts under any flags end in a verdict, within the limits. */
+/** Fuzz target: the script interpreter. Any script with any flags ends with a verdict within the limits. */
 import type { SignatureVerifier } from '../../../src/crypto/ecdsa.js';
 import { TransactionChecker } from '../../../src/script/checker.js';
 import { evalScript } from '../../../src/script/evalScript.js';
@@ -89,7 +89,7 @@ export function checkSpend(spend: Spend): string {
   checkEvaluation(spend, 0);
   checkEvaluation(spend, 1);
   law(inputsOf(spend) === before, 'scripts and witness are left as they were');
-  // Every flag only makes the rules stricter. So each is a soft fork or a policy.
+  // Every flag is a soft fork or a policy, so it only makes the rules stricter.
   const [fewer, more] = [meaningfulFlags(spend.flags & 0x0d5a9), meaningfulFlags(spend.flags | 0x1a2d4)];
   const isFewer = (fewer & ~spend.flags) === 0;
   if (verdict === SCRIPT_ERROR.OK && isFewer)

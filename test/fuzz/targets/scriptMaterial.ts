@@ -1,6 +1,6 @@
 /**
- * Random scripts that get somewhere: pushes that operations can use, balanced and unbalanced flow, counts near the
- * limits, redeem scripts and witness scripts nested as BIP16 and BIP141 nest them.
+ * Random scripts that run far: pushes that later operations can use, balanced and unbalanced conditionals, counts near the
+ * limits, and redeem and witness scripts in the nesting of BIP16 and BIP141.
  */
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import type { Transaction } from '../../../src/primitives/transaction.js';
@@ -10,7 +10,7 @@ import { buildScript, MAX_SCRIPT_ELEMENT_SIZE, pushData, pushNumber } from '../.
 import { randomClaimPrefix, randomOutPoint, type Random } from '../../differential/support.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 
-/** One input with everything that decides about it. */
+/** One input with all data on which its validity depends. */
 export interface Spend {
   readonly tx: Transaction;
   readonly amount: bigint;
@@ -34,7 +34,7 @@ export function randomFlags(random: Random): number {
   return meaningfulFlags(random.pick([0, ALL_FLAGS, random.u32(), random.u32() & random.u32()]));
 }
 
-/** A signature by its form: strict DER with a hash type, or something near it. */
+/** Bytes in the format of a signature (strict DER and a hash type), or similar ones. */
 function signatureLike(random: Random): Buffer {
   const part = (): Buffer => {
     const bytes = random.bytes(1 + random.below(33));
@@ -129,7 +129,7 @@ function randomBody(random: Random, most: number): Buffer {
   return Buffer.concat(Array.from({ length: random.below(most + 1) }, () => randomOperation(random)));
 }
 
-/** A script that crosses one of the limits, or stops just short of it. */
+/** A script at one of the limits, or just above it. */
 function limitScript(random: Random): Buffer {
   const beyond = random.below(2);
   switch (random.below(5)) {
@@ -189,7 +189,10 @@ function items(random: Random): Buffer[] {
 const p2sh = (redeem: Buffer): Buffer => buildScript(OP.OP_HASH160, hash160(redeem), OP.OP_EQUAL);
 const p2wsh = (script: Buffer): Buffer => buildScript(OP.OP_0, sha256(script));
 
-/** The output's script, what spends it, and how: bare, P2SH, P2WSH, P2WPKH, or the two last within P2SH. */
+/**
+ * The output script, and the input script and witness that spend it: bare, P2SH, P2WSH, P2WPKH, or one of the last two within
+ * P2SH.
+ */
 function nest(random: Random): Pick<Spend, 'scriptSig' | 'scriptPubKey' | 'witness'> {
   const code = randomScriptCode(random);
   const key = keyLike(random);

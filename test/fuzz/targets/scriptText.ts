@@ -30,7 +30,7 @@ import { randomScriptCode } from './scriptMaterial.js';
 
 const NETWORKS: readonly AddressPrefixes[] = [mainParams, regtestParams].map(addressPrefixesOf);
 
-/** Operations of a script, a broken one at the end counting as one. */
+/** Number of operations of a script. A malformed one at the end is counted. */
 function countOperations(script: Bytes): { count: number; broken: boolean } {
   let count = 0;
   for (let at = 0; at < script.length; count++) {

@@ -11,7 +11,7 @@ import { law, type Target } from '../support/campaign.js';
 import { mutateBytes, noise } from '../support/mutate.js';
 import { accepts, parseBothWays, sameTransactions } from './parsing.js';
 
-/** Laws of the form without witness, which `decoderawtransaction` tries too: what it reads it can write. */
+/** Invariants of the format without witness, which `decoderawtransaction` tries too: a parsed transaction can be serialized. */
 function checkLegacyForm(bytes: Buffer): void {
   const reader = new Reader(bytes);
   accepts(() => {
@@ -49,7 +49,7 @@ function fresh(random: Random): Buffer {
   return formatTransaction(randomTx(random, { inputs, outputs: random.below(4), witness: random.chance(2) }));
 }
 
-/** The same bytes with a marker put before the lists, and perhaps stacks behind them. */
+/** The same bytes with a witness marker before the inputs, and optional bytes before the lock time. */
 function withMarker(random: Random, tx: Buffer): Buffer {
   const marker = Buffer.of(0, random.pick([1, 1, 1, 0, 2, 3, 0xff]));
   const stacks = Buffer.alloc(random.below(4));

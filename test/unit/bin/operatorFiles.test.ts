@@ -202,14 +202,14 @@ describe('the systemd unit', () => {
       const name = known.has(given) ? given : given.replace(/^no/, '');
       expect(known.has(name), word).toBe(true);
     }
-    // V8 needs memory that is written and run.
+    // V8 needs memory that is both writable and executable.
     expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
   });
 
   it.skipIf(!isInstalled('systemd-analyze'))('systemd finds nothing wrong with it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'lbcnode-unit-'));
     const file = join(folder, 'lbcnode.service');
-    // The program and the manual page need not be installed here.
+    // The path of the program is replaced and the manual page ignored, because neither is installed here.
     writeFileSync(file, unit.replace('/usr/bin/lbcnode', process.execPath));
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',

@@ -1,7 +1,7 @@
 /**
- * Which blocks count as failed and which one is the tip, over random trees in which blocks are declared invalid and taken
- * back, come late, or break a rule; compared with a model that knows only parents, a set of failed blocks and the
- * order of arrival.
+ * Tests which blocks count as failed and which one is the tip. Random trees contain blocks that are invalidated and reconsidered,
+ * arrive late, or break a rule. The results are compared with a model that only knows parents, failed blocks and the order of
+ * arrival.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkBlockIndex } from '../../../src/chain/index/checkBlockIndex.js';
@@ -27,20 +27,20 @@ interface Node {
   readonly block: LoadedBlock;
   readonly parent: Node | null;
   readonly height: number;
-  /** Pays itself too much: seen only when it is connected. */
+  /** The coinbase pays too much, which is detected when the block is connected. */
   readonly isBad: boolean;
   hasData: boolean;
-  /** When it became connectable, by the count of such moments; 0 while it is not. */
+  /** Position in the order in which blocks became connectable; 0 if it is not connectable. */
   linked: number;
 }
 
 let blockNumber = 0;
 
-/** A block with a coinbase alone, which needs no chain to be made. */
+/** A block with only a coinbase. No chain is needed to make it. */
 async function blockOn(parent: LoadedBlock, height: number, isBad: boolean): Promise<LoadedBlock> {
   const coinbase = buildCoinbase({
     height,
-    // Makes every block another one.
+    // Makes each block different.
     outputScript: Buffer.concat([OPEN_SCRIPT, Buffer.from(String(++blockNumber))]),
     valueSat: isBad ? 2n * COIN : COIN,
     commitment: commitmentScript([]),
@@ -91,12 +91,12 @@ class Model {
     for (let at = ready.shift(); at; at = ready.shift()) {
       at.linked = ++this.moments;
       const parent = at;
-      // In the order in which their data came, which is that of the files.
+      // Children in the order of their position in the block files, which is the order of arrival.
       ready.push(...this.arrived.filter((child) => child.parent === parent));
     }
   }
 
-  /** Blocks with data, in the order in which it came. */
+  /** Blocks with data, in the order of arrival. */
   arrived: Node[] = [];
 
   get tip(): Node {
@@ -119,7 +119,7 @@ class Model {
   }
 }
 
-/** Numbers from 0 to below 1 that depend on the seed alone (mulberry32). */
+/** Numbers from 0 to below 1 that depend only on the seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -160,7 +160,7 @@ describe('failed branches', () => {
     return node;
   }
 
-  /** Notes that the data of a block came. */
+  /** Records in the model that the data of a block arrived. */
   function give(model: Model, node: Node): void {
     model.arrived.push(node);
     model.addData(node);
@@ -214,7 +214,8 @@ describe('failed branches', () => {
     const lower = await add(model, common);
     const child = await add(model, await add(model, common));
     await core().invalidateBlock(idOf(common));
-    // So the reference leaves it: the common block and one branch are usable, the other is a failed child of nothing.
+    // The reference clears the same marks: the common block and one branch are usable, and the other branch is marked as the
+    // child of a failed block, although none of its ancestors is.
     const { headers } = core().index;
     headers.clearStatus(idOf(common), STATUS.failed);
     headers.clearStatus(idOf(lower), STATUS.failedChild);
@@ -235,12 +236,12 @@ describe('failed branches', () => {
     compare(model);
     const { index } = core();
     const work = index.clearFailure(idOf(low));
-    // Each of its walks begins with a yield. Before the first one the verdict is unchanged.
+    // Each walk yields before its first step, so the verdict is unchanged then.
     work.next();
     await add(model, high, { withData: false });
     work.next();
     expect(index.headers.isFailed(idOf(low))).toBe(false);
-    // A header on a block that is still marked is refused, as before.
+    // A header whose parent is still marked as failed is refused.
     const early = await blockOn(high.block, high.height + 1, false);
     expect(core().acceptHeaders([early.raw.subarray(0, 112)]).error?.reason).toBe('bad-prevblk');
     model.reconsider(low);
@@ -298,7 +299,7 @@ describe('failed branches', () => {
       for (let step = 0; step < 70; step++) {
         const what = random();
         if (what < 0.5) {
-          // Rather near the top, so that branches compete.
+          // Most parents are near the top, so that branches compete.
           const parent = random() < 0.6 ? pick(model.nodes.slice(-6)) : pick(model.nodes);
           await add(model, parent, { isBad: random() < 0.08, withData: random() < 0.85 });
         } else if (what < 0.6) {

@@ -7,7 +7,7 @@ import { NO_HEADER } from '../../../src/store/files/headerTable.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { TestHeaders } from './headers.js';
 
-/** Memory of the rows in bytes: not yet on disk, cached, and of the database. */
+/** Memory of the rows in bytes: unflushed rows, cached rows, and the database. */
 interface RowMemory {
   readonly dirtyBytes: number;
   readonly recentBytes: number;
@@ -15,7 +15,7 @@ interface RowMemory {
   readonly databaseMemory: { readonly bytes: number; readonly maxBytes: number };
 }
 
-/** A flusher over parts that note what it asks of them. */
+/** A flusher whose dependencies record its calls. */
 function makeFlusher(log: Logger = SILENT_LOGGER, coinBytes = 5000, rows: Partial<RowMemory> = {}) {
   const headers = new TestHeaders();
   const genesis = headers.add(NO_HEADER);
@@ -95,7 +95,7 @@ describe('Flusher', () => {
     expect(await connectBlocks()).toBe(1);
     clock.cpuMs += 11_000;
     expect(await connectBlocks()).toBe(1);
-    // A kill would lose so little that a flush is not worthwhile.
+    // Few unflushed data: a kill would lose so little that a flush is not worth its cost.
     coins.dirtyBytes = 1000;
     clock.cpuMs += 11_000;
     expect(await connectBlocks()).toBe(1);

@@ -17,7 +17,7 @@ export const NO_ROWS: RowReader = {
 export class TestHeaders {
   readonly table = new HeaderTable(NO_ROWS);
 
-  /** Adds a block; its work is its height by default, its data lie at `offset` of file 0. */
+  /** Adds a block. By default, its work is its height. `offset`: position of its data in file 0. */
   add(
     parent: number,
     changes: { timeSec?: number; work?: bigint; offset?: number; file?: number } = {},
@@ -39,7 +39,7 @@ export class TestHeaders {
     return id;
   }
 
-  /** Adds `count` blocks on top of one another; answers their ids. */
+  /** Adds `count` connected blocks. Returns their ids. */
   chain(parent: number, count: number): number[] {
     const ids: number[] = [];
     for (let i = 0, at = parent; i < count; i++) ids.push((at = this.add(at)));

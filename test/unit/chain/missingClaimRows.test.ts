@@ -1,4 +1,7 @@
-/** Rows of the claim trie that are missing in the database: the chain rebuilds them, or says how it can be computed again. */
+/**
+ * Rows of the claim trie that are missing in the database. The chain rebuilds them, or a message says how to compute the trie
+ * again.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadedBlock } from '../../../src/chain/blocks/loadedBlock.js';
 import { verifyChain } from '../../../src/chain/open/verifyChain.js';
@@ -19,7 +22,7 @@ import { hashToHex } from '../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
 
-/** Above the hash fork of regtest, so that nodes are of this generation. */
+/** Above the hash fork of regtest, so that the nodes have the new format. */
 const START = 352;
 const GENERATION = '1';
 const NAMES = ['abc', 'abd', 'b'];
@@ -27,7 +30,7 @@ const NAMES = ['abc', 'abd', 'b'];
 interface World {
   chain: TestChain;
   warnings: string[];
-  /** Outputs that may be spent next, by what they are. */
+  /** Spendable outputs by name. */
   claims: Map<string, Transaction>;
   nextCoinbase: number;
 }
@@ -43,14 +46,14 @@ async function coin(): Promise<{ txid: Buffer; n: number }> {
   return { txid: txidAt(block.parsed, 0), n: 0 };
 }
 
-/** A transaction for the next block that makes one output. */
+/** A transaction in the next block with one output. */
 async function stake(script: Buffer, value = 1000n): Promise<Transaction> {
   const tx = spend([await coin()], [{ value, script }]);
   world.chain.pending.push(tx);
   return tx;
 }
 
-/** Names with claims, all on disk; then a challenger of `b`, which waits, and a support, which waits as well. */
+/** Names whose claims are all on disk, a pending claim of `b` with a higher amount, and a pending support. */
 async function makeWorld(): Promise<void> {
   const warnings: string[] = [];
   const log = { ...SILENT_LOGGER, warn: (message: string) => void warnings.push(message) };
@@ -69,7 +72,7 @@ async function makeWorld(): Promise<void> {
   await chain.opened.flusher.flush();
 }
 
-/** The next block, made while all rows exist. It has an abandoned claim and a new one. */
+/** Makes the next block while all rows exist. The block abandons one claim and creates another. */
 async function nextBlock(): Promise<LoadedBlock> {
   world.chain.pending.push(
     spend(
@@ -100,7 +103,7 @@ async function removeRange(prefix: string): Promise<void> {
   for (const key of rows) store().del(key);
 }
 
-/** Connects the block that was made. */
+/** Connects the block that was made before. */
 async function connectNext(block: LoadedBlock): Promise<void> {
   const { chain } = world.chain.opened;
   await chain.reconsiderBlock(chain.index.headers.find(block.hash));
@@ -169,7 +172,7 @@ it('are found again for names without claims when the marks of such names are mi
     );
   abandon('abc');
   await world.chain.mine(1);
-  // The support remains under a name without claims. The next block spends it and has a new claim of the name.
+  // Only the support remains under the name. The next block spends it and creates a new claim.
   abandon('support');
   world.claims.set('again', await stake(claimScript('abc')));
   const block = await mineAndTakeBack();

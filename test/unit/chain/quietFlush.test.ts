@@ -3,7 +3,7 @@ import { QUIET_MS } from '../../../src/chain/chain.js';
 import type { RowStore } from '../../../src/store/rows/rowStore.js';
 import { TestChain } from '../../support/testChain.js';
 
-/** A coin of this size makes a block worth some nine kilobytes of the cache. */
+/** With a script of this size, the coins of a block take about nine kilobytes of the cache. */
 const BIG_SCRIPT = Buffer.alloc(9000, 0x51);
 
 describe('data in memory', () => {

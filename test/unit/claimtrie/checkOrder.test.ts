@@ -1,4 +1,4 @@
-/** The order of the reference's hash set, against what GNU libstdc++ prints. */
+/** The order of the reference's hash set, compared with the output of GNU libstdc++. */
 import { describe, expect, it } from 'vitest';
 import { MAX_ORDERED, setOrder, stringHash } from '../../../src/claimtrie/checkOrder.js';
 

@@ -105,7 +105,7 @@ describe('state of a name', () => {
       together.claims.find(({ point }) => point === claims[1]!.point),
     );
     expect(findClaim(together, claims[0]!.point)).toBeUndefined();
-    // Supports of a claim that left are given to the next one with its id.
+    // Supports of a removed claim count for the next claim with the same id.
     addActiveItems(together, leaving);
     for (const claim of leaving) addActiveClaim(one, claim);
     expect(shown(together)).toEqual(shown(one));

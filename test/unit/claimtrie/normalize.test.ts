@@ -102,7 +102,7 @@ describe('normalizeName', () => {
       const text = String.fromCodePoint(code);
       expect(normalizeText(text)).toBe(text);
     }
-    // A mark of Unicode 15 counts as a starter: the marks around it keep their places.
+    // The tables do not contain a mark of Unicode 15, so it counts as a starter, and marks are not moved over it.
     const text = `a\u0301${String.fromCodePoint(0x10efd)}\u0327`;
     expect(normalizeText(text)).toBe(text);
   });
@@ -112,7 +112,7 @@ describe('normalizeName', () => {
     expect(normalizeText('a\u0301\u0300\u0323\u0327')).toBe('a\u0327\u0323\u0301\u0300');
     expect(normalizeText('\u0301\u0327')).toBe('\u0327\u0301');
     expect(normalizeText('q\u0307\u0323x\u0301\u0327')).toBe('q\u0323\u0307x\u0327\u0301');
-    // Marks out of a decomposition are ordered with those that follow.
+    // A mark that results from a decomposition is ordered with the following marks.
     expect(normalizeText('\u00e9\u0323')).toBe('e\u0323\u0301');
   });
 
@@ -130,13 +130,13 @@ describe('normalizeName', () => {
     expect(normalizeText('\u0345\u0301')).toBe('\u0301\u03b9');
     expect(normalizeText('\u0391\u0345\u0301')).toBe('\u03b1\u0301\u03b9');
     expect(normalizeText('\u0345\u0327a')).toBe('\u0327\u03b9a');
-    // Each one became a letter only after the marks was in order.
+    // Marks are ordered before case folding turns them into letters.
     expect(normalizeText('\u0345\u0323\u0345')).toBe('\u0323\u03b9\u03b9');
   });
 
   it('handles a long run of marks in linear time', () => {
     const marks = '\u0301\u0327'.repeat(100_000);
-    // Sorted by insertion they would take minutes, and the test its time limit.
+    // An insertion sort would take minutes and exceed the time limit of the test.
     expect(normalizeText(`a${marks}`)).toBe(`a${'\u0327'.repeat(100_000)}${'\u0301'.repeat(100_000)}`);
   });
 });

@@ -3,7 +3,10 @@ import { normalizeName } from '../../../src/claimtrie/normalize.js';
 import { normalizeNameInSlices } from '../../../src/claimtrie/normalizeSlices.js';
 import { countPauses } from '../../support/slices.js';
 
-/** Letters, marks of several classes, characters that decompose or fold to several, Hangul, and characters beyond 16 bits. */
+/**
+ * Letters, marks of several classes, characters that decompose or fold to several characters, Hangul, and characters above
+ * U+FFFF.
+ */
 const ALPHABET = [
   ...'aZ\u00c9\u00df\u0130\u0390\u1fb7\ufb03\u212a\u2126\uac01\u{1d160}\u{1f600}',
   '\u0315',
@@ -18,7 +21,7 @@ describe('names in slices', () => {
     let seed = 3;
     const below = (n: number): number => (seed = (seed * 48271) % 0x7fffffff) % n;
     for (let round = 0; round < 600; round++) {
-      // Now and then long runs of marks.
+      // Every third text has long runs of marks.
       const letters = round % 3 === 0 ? ALPHABET.slice(-5) : ALPHABET;
       const text = Array.from({ length: 1 + below(80) }, () =>
         below(9) === 0 ? 'x' : letters[below(letters.length)]!,

@@ -1,4 +1,4 @@
-/** Packed slots: found, changed and put back as a list of them would be. */
+/** Packed slots return the same as a list of slots after lookups, changes and removals. */
 import { describe, expect, it } from 'vitest';
 import {
   areSlots,

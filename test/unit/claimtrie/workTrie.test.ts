@@ -58,7 +58,7 @@ function finish(trie: WorkTrie, records: Records, names: Map<string, number>, al
   return root;
 }
 
-/** Names over a few letters: prefixes of one another, and long edges. */
+/** Random names of few letters, so that some are prefixes of others and some edges are long. */
 function nameOf(random: (count: number) => number): string {
   let name = '';
   for (let i = random(6); i > 0; i--) name += ['a', 'b', '\0', '\xff', 'abab'][random(5)]!;

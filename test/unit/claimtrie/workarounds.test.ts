@@ -1,4 +1,4 @@
-/** Oddities of consensus which the recorded chains hold too, one by one. */
+/** Consensus quirks of the reference, one by one. The recorded chains contain them too. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimRules } from '../../../src/claimtrie/types.js';
 import { HandChain } from '../../support/claimBlocks.js';
@@ -22,7 +22,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     for (const name of children) chain.claim(name, 10);
     await chain.mineTo(640);
     chain.spend(owner);
-    // The first activates early with the takeover: what the delay was shows in a block where nothing is taken over.
+    // A takeover activates the first claim at once. So the delay is measured in a block without a takeover.
     const [first, second] = [chain.claim('a', 20), chain.claim('a', 10)];
     await chain.mine();
     const { claims } = await chain.name('a');
@@ -35,7 +35,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     expect(await emptied(WORKAROUNDS, ['ab'])).toEqual([641, 641]);
   });
 
-  /** An owner that is spent and updated does not change, so nothing is taken over and delays count. */
+  /** Spending and updating the owner in one block changes no owner, so there is no takeover, and delays apply. */
   async function delayed(rules: ClaimRules, children: readonly string[]): Promise<number[]> {
     const chain = new HandChain(rules);
     const owner = chain.claim('a', 1000);
@@ -155,11 +155,12 @@ describe('queue around the normalization fork', () => {
     await chain.mine();
     expect((await chain.name('Abc')).claims).toHaveLength(2);
     await chain.mineTo(640);
-    // Due at 641 + 20, beyond the fork: queued as "abc" at once.
+    // Active at 641 + 20, above the fork, so it is queued under the normalized name "abc".
     const late = chain.claim('Abc', 20);
     await chain.mine();
     expect((await chain.name('abc')).claims.map((claim) => claim.validAtHeight)).toEqual([661]);
-    // A spend at 642 estimates 641 + 20 and finds it; one of an older output estimates less and looks elsewhere.
+    // The spend at 642 computes the same height and finds the claim. The spend of an older output computes a lower height and
+    // searches under the raw name.
     chain.spend(late);
     await chain.mine();
     expect((await chain.name('abc')).claims).toEqual([]);
@@ -174,7 +175,7 @@ describe('queue around the normalization fork', () => {
     await chain.mineTo(640);
     const late = chain.claim('Abc', 20);
     await chain.mine();
-    // After its owner is spent, the name has no delay any more: the estimate is 641, under the raw name.
+    // Without an owner, claims of the name have no delay. So the spend computes 641 and searches under the raw name.
     chain.spend(owner);
     await chain.mine();
     chain.spend(late);

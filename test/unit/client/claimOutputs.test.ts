@@ -1,4 +1,4 @@
-/** Claims and transactions offline, as `lbcnode/client` offers them. */
+/** Functions of `lbcnode/client` that build and parse claims and transactions offline. */
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { networkPrefixes } from '../../../src/client/claimOutputs.js';

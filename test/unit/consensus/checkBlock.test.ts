@@ -24,7 +24,7 @@ const CHECKSIG = 0xac;
 const coinbase = (...outputs: Transaction['outputs']): Transaction =>
   coinbaseWith(fromHex('025802'), outputs.length ? outputs : [outputOf(1n)]);
 
-/** A block of these transactions with the right merkle root, mined for regtest. */
+/** A block with these transactions, a valid merkle root, and proof of work for regtest. */
 function blockOf(...transactions: Transaction[]): Block {
   const header = {
     version: 0x20000000,

@@ -88,7 +88,7 @@ describe('checkTransaction', () => {
     ['size before name', buildClaimPrefix(bytes(300), bytes(8200)), 'bad-txns-claimscriptsize-toolarge'],
   ])('limits claim scripts: %s', (_name, prefix, reason) => {
     expect(checkTransaction(withOutputs(claimOutput(prefix)))?.reason ?? null).toBe(reason);
-    // A coinbase makes no claims but is held to the limits all the same.
+    // A coinbase creates no claims, but the size limits apply to it too.
     expect(checkTransaction(coinbaseWith(bytes(2), [claimOutput(prefix)]))?.reason ?? null).toBe(reason);
   });
 

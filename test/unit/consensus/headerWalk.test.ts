@@ -15,7 +15,7 @@ import { sha256 } from '../../../src/crypto/hash.js';
 
 const NOW_SEC = 1_900_000_000;
 
-/** A chain that is kept, and the verdicts over it. */
+/** A chain in a header table, with the verdicts for its headers. */
 class KeptChain {
   readonly table = new HeaderTable(NO_ROWS);
   readonly tree = new ActiveChain(this.table);
@@ -56,7 +56,7 @@ class KeptChain {
 }
 
 describe('HeaderWalk', () => {
-  // The range of the test network's rule and the heights of version rules are brought down to where the walk passes.
+  // The heights of version rules are low enough for this short chain to cross them.
   const near = { bip34Height: 20, bip66Height: 60, bip65Height: 100 };
   it.each<[string, NetworkParams]>([
     ['main', { ...mainParams, ...near }],

@@ -24,7 +24,7 @@ describe('isFinalTransaction', () => {
     [0xffffffff, 1, 0xffffffff, false],
   ])('lock %i at height %i and time %i', (lockTime, height, timeSec, final) => {
     expect(isFinalTransaction(tx(lockTime, 0), height, timeSec)).toBe(final);
-    // Final sequences switch the lock off, but only all of them together.
+    // The lock time has no effect if all inputs have the final sequence.
     expect(isFinalTransaction(tx(lockTime, FINAL, FINAL), height, timeSec)).toBe(true);
     expect(isFinalTransaction(tx(lockTime, FINAL, FINAL - 1), height, timeSec)).toBe(final);
   });

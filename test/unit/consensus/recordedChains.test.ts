@@ -1,6 +1,6 @@
 /**
- * The block rules against blocks of the reference: every one it accepted must pass, and the states of the deployments
- * must be those it reported on the way. Coins, claims and scripts are tested elsewhere.
+ * The block rules with blocks of the reference: every accepted block must pass, and the states of the deployments must equal the
+ * reported ones. Other tests check coins, claims and scripts.
  */
 import { describe, expect, it } from 'vitest';
 import { checkBlock } from '../../../src/consensus/checkBlock.js';
@@ -39,7 +39,7 @@ class CheckedChain {
     this.work.set(id, (this.work.get(parent) ?? 0n) + blockWork(block.header.bits));
   }
 
-  /** Checks a block in the reference's order and adds it; answers the reason of the first verdict. */
+  /** Checks a block in the reference's order and adds it. Returns the reason of the first failed check. */
   add(bytes: Buffer): string | null {
     const block = parseBlockBytes(bytes);
     const parent = this.ids.get(hashToHex(block.header.prevHash));
@@ -96,7 +96,7 @@ describe.skipIf(!hasShared)('recorded chains', () => {
         const entry = JSON.parse(line) as { submit?: number; result?: unknown; method?: string };
         if (entry.submit !== undefined) {
           const verdict = chain.add(fromHex(blocks[entry.submit]!));
-          // A block that is not on the best chain is stored without a word beyond "inconclusive".
+          // For a block that is not on the best chain, the reference only returns "inconclusive".
           expect([null, 'inconclusive', 'duplicate']).toContain(entry.result);
           expect(verdict).toBeNull();
           submitted++;

@@ -20,7 +20,7 @@ describe('retarget', () => {
     const bits = 0x1d400000;
     expect(retarget(bits, 150, mainParams)).toBe(bits);
     expect(retarget(bits, 158, mainParams)).toBe(0x1d000000 + Math.floor((0x400000 * 151) / 150));
-    // Within eight seconds nothing changes: the division truncates towards zero on both sides.
+    // Deviations of less than eight seconds have no effect, because the division truncates towards zero.
     for (const actual of [143, 149, 151, 157]) expect(retarget(bits, actual, mainParams)).toBe(bits);
     expect(retarget(bits, 142, mainParams)).toBeLessThan(bits);
     expect(retarget(bits, 158, mainParams)).toBeGreaterThan(bits);
@@ -28,7 +28,7 @@ describe('retarget', () => {
 
   it('moves by 22% down and 50% up at most', () => {
     const bits = 0x1d400000;
-    // (0 - 150) / 8 is -18 truncated: 132 of 150, which the clamp at 150 - 18 allows.
+    // (0 - 150) / 8 is truncated to -18, which gives 132 of 150. The clamp at 150 - 18 allows that.
     expect(retarget(bits, 0, mainParams)).toBe(0x1d3851eb);
     expect(retarget(bits, -100_000, mainParams)).toBe(0x1d3851eb);
     expect(retarget(bits, 150 + 75 * 8, mainParams)).toBe(0x1d600000);
@@ -58,7 +58,7 @@ describe('nextWorkRequired', () => {
     expect(nextWorkRequired(tree, genesis, 1466646588, mainParams)).toBe(0x1f00e146);
   });
 
-  /** A parent on the test network which took `tookSec`, at `height`. */
+  /** Bits of a block on the test network whose parent, at `height`, came `tookSec` after its own parent. */
   function afterParent(height: number, tookSec: number, newTimeSec: number): number {
     const tree = {
       heightOf: () => height,

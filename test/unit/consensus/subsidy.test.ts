@@ -37,7 +37,7 @@ describe('blockSubsidy', () => {
   });
 
   it('sums to the known supply', () => {
-    // 400,000,000 + 5,100 + the rising half + the falling half with its 32-block levels.
+    // 400,000,000 + 5,100 + the rising half + the falling half with its levels of 32 blocks.
     let sum = 0n;
     for (let height = 0; height < 4_063_001; height++) sum += blockSubsidy(height, LEVEL);
     let expected = 400_000_000n + 5_100n;

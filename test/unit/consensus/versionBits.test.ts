@@ -26,7 +26,7 @@ class Chain {
   readonly tree = new MemoryHeaders();
   tip = NO_HEADER;
 
-  /** Adds blocks one second of median time apart: with one block in the window the median lags, so it is set directly. */
+  /** Adds blocks whose times are ten seconds apart. */
   mine(count: number, version: number): this {
     for (let i = 0; i < count; i++) {
       const height = this.tip === NO_HEADER ? 0 : this.tree.heightOf(this.tip) + 1;
@@ -35,7 +35,7 @@ class Chain {
     return this;
   }
 
-  /** The tree with median time = time, which makes the tables below readable. */
+  /** The tree with the time of a block as its median time, which makes the tables below readable. */
   get view() {
     const { tree } = this;
     return {
@@ -47,7 +47,7 @@ class Chain {
     };
   }
 
-  /** State for each block height from 0 to the one after the tip, from a fresh cache and from a warm one. */
+  /** The state for each height from 0 to the one after the tip, computed with an empty cache and with a filled one. */
   states(params: NetworkParams): ThresholdState[] {
     const warm = new VersionBits(params, this.view);
     const states: ThresholdState[] = [];
@@ -196,7 +196,7 @@ describe('segwit', () => {
   it('shows the height of its BIP9 state, which has no effect', () => {
     const tree = new MemoryHeaders();
     let tip = NO_HEADER;
-    // Median times: before the start, then past the timeout.
+    // The first 2,016 blocks are before the start of the deployment, the later ones after its timeout.
     for (let height = 0; height < 6048; height++) {
       tip = tree.add(tip, { timeSec: height < 2016 ? 1_500_000_000 : 1_600_000_000, version: PLAIN });
     }
@@ -239,7 +239,7 @@ describe('block versions', () => {
     expect(bits.unknownBitState(5, at(29))).toBe('started');
     expect(bits.unexpectedVersions(at(29))).toBe(10);
     expect(bits.unexpectedVersions(at(9))).toBe(0);
-    // A bit that we set ourselves is not unknown.
+    // A bit that this node signals is not unknown.
     const ours = new Chain().mine(10, PLAIN).mine(20, SIGNAL);
     const own = new VersionBits(paramsWith(0n, NO_TIMEOUT), ours.view);
     expect(own.unknownBitState(0, ours.tree.ancestorOf(ours.tip, 19))).toBe('started');

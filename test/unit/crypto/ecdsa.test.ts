@@ -36,7 +36,7 @@ function compactOf(der: Buffer): Buffer {
   return compact;
 }
 
-/** DER whose integers and lengths are written as given. */
+/** A DER signature with these integers, optionally with a long length or trailing bytes. */
 function der(r: Buffer, s: Buffer, options: { longLength?: boolean; trailing?: Buffer } = {}): Buffer {
   const integer = (bytes: Buffer): Buffer =>
     Buffer.concat([

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { hash160, ripemd160, sha1, sha256, sha256d, sha256dPair, sha512 } from '../../../src/crypto/hash.js';
 import { toHex } from '../../../src/util/bytes.js';
 
-/** Bytes that differ from one another, of any length. */
+/** Bytes of any length. Neighbouring bytes differ. */
 function sample(length: number, seed: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, i) => (i * 37 + seed * 101 + (i >> 3)) & 0xff));
 }

@@ -7,7 +7,7 @@ function leaves(count: number): Buffer[] {
   return Array.from({ length: count }, (_, i) => sha256d(Buffer.of(i & 0xff, i >> 8)));
 }
 
-/** The tree by its definition, level by level. */
+/** The merkle root computed by its definition, level by level. */
 function plainRoot(hashes: Buffer[]): Buffer {
   if (hashes.length === 1) return hashes[0]!;
   const next: Buffer[] = [];

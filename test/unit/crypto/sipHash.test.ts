@@ -25,7 +25,7 @@ const VECTORS = `
 
 const key = Buffer.from(Array.from({ length: 16 }, (_, i) => i));
 
-/** The definition, in 64-bit numbers. */
+/** SipHash-2-4 computed by its definition with 64-bit numbers. */
 function reference(data: Buffer): bigint {
   const word = (value: bigint): bigint => BigInt.asUintN(64, value);
   const turn = (value: bigint, bits: bigint): bigint => word(value << bits) | (value >> (64n - bits));

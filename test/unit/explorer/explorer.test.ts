@@ -1,4 +1,4 @@
-/** The explorer's part on the node's thread, with a real thread for pages. */
+/** The part of the explorer that runs in the node's thread, with a real thread for pages. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Explorer } from '../../../src/explorer/explorer.js';
 import type { ExplorerStart } from '../../../src/explorer/messages.js';

@@ -1,6 +1,4 @@
-/**
- * Pages rendered from answers whose every text is hostile: the same elements come out as from harmless texts, and nothing else.
- */
+/** Pages rendered from answers in which every text is hostile have the same elements as pages with harmless texts. */
 import { describe, expect, it } from 'vitest';
 import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
@@ -39,7 +37,7 @@ interface Tag {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** The tags as a browser reads them: an attribute ends at its own quote, a comment or a declaration counts as a tag. */
+/** The tags as a browser parses them: an attribute ends at its own quote, and comments and declarations count as tags. */
 function tagsOf(html: string): Tag[] {
   const tags: Tag[] = [];
   for (const [whole, closing, name, rest] of html.matchAll(
@@ -107,7 +105,7 @@ it('finds faults in invalid pages', () => {
 
 describe('pages over hostile texts', () => {
   it('are all tested here', () => {
-    // Other addresses of tested pages, and a page without texts of the chain.
+    // Pages at other addresses that share their code with tested pages, and a page without texts of the chain.
     const others = ['lbry', 'name-hex', 'proof-hex', 'help'];
     expect([...PAGES.keys()].filter((page) => !others.includes(page)).sort()).toEqual(
       ADDRESSES.map(([page]) => page).sort(),

@@ -37,7 +37,7 @@ describe('a share of the time', () => {
     expect(budget.waitMs()).toBe(501);
     nowMs += 501;
     expect(budget.waitMs()).toBe(0);
-    // A long piece of work does not block for minutes.
+    // A long operation does not block the visitor for minutes.
     budget.spend(60_000);
     expect(budget.waitMs()).toBe(1001);
     nowMs += 60_000;
@@ -47,7 +47,7 @@ describe('a share of the time', () => {
 });
 
 describe('calls to the node', () => {
-  /** A stub, the calls that it sent, and a function that answers the call of a number. */
+  /** A client, the calls that it sent, and a function that answers the call with a number. */
   function port(nowMs?: () => number) {
     const sent: { readonly method: string; readonly params: readonly unknown[] }[] = [];
     const answers: ((text: string) => void)[] = [];
@@ -105,7 +105,7 @@ describe('calls to the node', () => {
       expect(sent).toHaveLength(2);
       nowMs += 700;
       await answer(1, '{"result": 1}');
-      // 2,000 ms were saved up, and a twentieth of 2,200 ms came back.
+      // The budget had 2,000 ms, and a twentieth of 2,200 ms was added.
       expect(sent).toHaveLength(2);
       nowMs += 4000;
       await vi.advanceTimersByTimeAsync(4000);

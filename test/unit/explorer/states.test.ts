@@ -11,7 +11,7 @@ describe('time to the end of a sync', () => {
     expect(clock.note(200, 1100, 10_000)).toBe(90);
     expect(clock.note(200, 1100, 20_000)).toBe(180);
     expect(clock.note(300, 1100, 75_000)).toBe(440);
-    // Those of more than a minute ago count no more.
+    // Samples of more than a minute ago do not count.
     expect(clock.note(400, 1100, 85_000)).toBe(70);
   });
 

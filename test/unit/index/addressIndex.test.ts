@@ -1,5 +1,5 @@
 /**
- * Compares the address index with a naive walk over the blocks: random payments between ordinary and claim scripts, and
+ * Compares the address index with a naive walk over the blocks. Random payments between ordinary and claim scripts, and
  * reorganisations, which must leave no rows of disconnected blocks.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { fromHex, hashToHex, toHex, toLatin1, type Bytes } from '../../../src/ut
 import { JsonObject, type JsonValue } from '../../../src/util/json/json.js';
 import { ADDRESS, ADDRESS_SCRIPT, OPEN_SCRIPT, spend, TestChain } from '../../support/testChain.js';
 
-/** Anyone can spend these, and no two are the same: a number, dropped, and then yes. */
+/** Different scripts that anyone can spend: a push of a number, a drop, and true. */
 const openScript = (n: number): Buffer => Buffer.of(1, n, 0x75, 0x51);
 const SCRIPTS = [OPEN_SCRIPT, ...Array.from({ length: 5 }, (_, n) => openScript(n + 20))];
 const PUBLIC_KEY = fromHex('0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
@@ -104,7 +104,7 @@ describe('the address index', () => {
     return answer.result;
   };
 
-  /** Holds every answer for every script against the walk, and that the index has no row besides. */
+  /** Compares all answers for each script with those of the walk, and checks that the index has no other rows. */
   async function compare(): Promise<void> {
     const found = await walk(chain);
     for (const script of [...SCRIPTS, ADDRESS_SCRIPT]) {

@@ -40,7 +40,7 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-/** Every row of both indexes as of the active chain: what is known of blocks that were taken back depends on the life. */
+/** Every row of both indexes for blocks of the active chain. Rows about disconnected blocks depend on the history of the index. */
 async function rowsOf({ opened: { store } }: TestChain): Promise<string[]> {
   const rows: string[] = [];
   for (const prefix of [...txIndex.prefixes, ...addressIndex.prefixes]) {
@@ -57,7 +57,7 @@ async function fillToEnd({ fill }: TestChain): Promise<void> {
 }
 
 describe('an index filled in the background', () => {
-  /** Has its indexes from the genesis block on, and makes the blocks. */
+  /** A chain with complete indexes, which mines the blocks. */
   let source: TestChain;
   let chain: TestChain;
   let random: (below: number) => number;
@@ -72,7 +72,7 @@ describe('an index filled in the background', () => {
     await chain.close();
   });
 
-  /** Mines on the source and hands the blocks on. */
+  /** Mines on the source and submits the blocks to the other chain. */
   async function mine(count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       await source.mine(1, SCRIPTS[random(SCRIPTS.length)]!);
@@ -83,7 +83,7 @@ describe('an index filled in the background', () => {
   const tipOf = ({ opened: { chain: core } }: TestChain): string =>
     hashToHex(core.index.headers.hash(core.tip));
 
-  /** Random payments, some spent again in their block. */
+  /** Random payments. Some are spent in their own block. */
   async function pay(): Promise<void> {
     const { height } = source.opened.chain;
     const queries = new AddressQueries(source.opened.store);
@@ -106,7 +106,7 @@ describe('an index filled in the background', () => {
     const { chain: core } = source.opened;
     await core.invalidateBlock(core.index.active.at(core.height - depth + 1));
     const { height } = core;
-    // Else the same block would be made again.
+    // A different script, because otherwise the block would equal the disconnected one.
     await source.mine(1, Buffer.of(2, branches & 255, branches++ >> 8, 0x75, 0x51));
     for (let n = 0; n < depth; n++) {
       await pay();

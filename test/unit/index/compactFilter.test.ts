@@ -1,4 +1,4 @@
-/** Compact filters by the vectors of BIP158 (blocks of Bitcoin's test network). */
+/** Compact filters compared with the vectors of BIP158 (blocks of Bitcoin's test network). */
 import { describe, expect, it } from 'vitest';
 import { buildFilter, FilterElements, filterHash, filterHeader } from '../../../src/index/compactFilter.js';
 import { hashFromHex, hashToHex, toHex } from '../../../src/util/bytes.js';

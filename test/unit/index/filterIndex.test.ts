@@ -1,4 +1,4 @@
-/** The index of compact filters over a life of blocks and reorganisations, against filters made of the blocks alone. */
+/** Compares the index of compact filters with filters that are computed from the blocks, over blocks and reorganisations. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildFilter, FilterElements, filterHash, filterHeader } from '../../../src/index/compactFilter.js';
 import { BlockFilters } from '../../../src/index/filterIndex.js';
@@ -18,7 +18,7 @@ describe('the filter index', () => {
   });
   afterAll(() => chain.close());
 
-  /** Holds every row against the blocks, and that there is none besides. */
+  /** Compares every row with the blocks, and checks that there are no other rows. */
   async function compare(): Promise<void> {
     const { active } = chain.opened.chain.index;
     const scripts = new Map<string, Bytes>();

@@ -33,7 +33,7 @@ describe('choosing the transactions of a block', () => {
     const poor = spendCoins([await world.coinbase(2)], 100n);
     const rich = spendCoins(coinsOf(poor), 20_000n);
     const best = spendCoins([await world.coinbase(3)], 15_000n);
-    // Rich for itself, but its parent is chosen before: then it counts alone.
+    // A high fee rate of its own, but its parent is selected earlier. After that only its own rate counts.
     const heir = spendCoins(coinsOf(best), 2000n);
     for (const tx of [middling, poor, rich, best, heir]) await world.mustAccept(tx);
     expect(await chosen()).toEqual(ids(best, poor, rich, middling, heir));
@@ -51,7 +51,7 @@ describe('choosing the transactions of a block', () => {
     expect(await chosen()).toEqual(ids(sigops, big, small));
     const weight = (tx: Transaction): number => world.mempool.entry(txid(tx))!.weight;
     expect(await chosen({ maxWeight: weight(small) + weight(sigops) + 1 })).toEqual(ids(sigops, small));
-    // The bounds themselves are out of reach.
+    // A transaction that reaches the limit exactly is not selected.
     expect(await chosen({ maxWeight: weight(small) + weight(sigops) })).toEqual(ids(sigops));
     expect(await chosen({ maxSigopsCost: 20 })).toEqual(ids(big, small));
     expect(await chosen({ maxSigopsCost: 21 })).toEqual(ids(sigops, big, small));
@@ -111,7 +111,7 @@ describe('choosing the transactions of a block', () => {
       all.push(spendCoins([await world.coinbase(height)], BigInt(20_000 - height * 100)));
     for (const tx of all) await world.mustAccept(tx);
     await world.mempool.prepareForBlock();
-    // Every look at the clock finds a slice used up.
+    // Each reading of the clock ends a slice.
     let nowMs = performance.now();
     vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 20));
     /**
@@ -134,7 +134,7 @@ describe('choosing the transactions of a block', () => {
       if (turn === 2) world.mempool.prioritise(txid(all[69]!), 100_000n);
     });
     expect(once.order).toEqual(ids(all[69]!, ...all.slice(0, 69)));
-    // However often it changes, there is an end.
+    // The selection ends although the priorities change again and again.
     let promised = 0;
     const often = await choose(() => {
       if (promised++ < 1000) world.mempool.prioritise(txid(all[0]!), 1n);

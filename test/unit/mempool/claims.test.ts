@@ -28,7 +28,7 @@ describe('claims in the mempool during a reorganisation', () => {
 
   const coinOf = (tx: Transaction): Coin => coinsOf(tx)[0]!;
 
-  /** Outpoints of the claims and supports under the name after the tip: `txid:n`, claims that are not active yet too. */
+  /** Outpoints (`txid:n`) of the claims and supports under the name after the tip, including pending claims. */
   async function filed(): Promise<{ claims: string[]; supports: string[] }> {
     const { store, claims, chain } = world.chain.opened;
     const reader = claimReader(store, claims, chain.index.active);

@@ -1,4 +1,4 @@
-/** Random traffic for a mempool, blocks and reorganisations among it, with everything checked after every step. */
+/** Random mempool traffic with blocks and reorganisations. Everything is checked after each step. */
 import { expect } from 'vitest';
 import { formatOutPoint, type Transaction } from '../../../src/primitives/transaction.js';
 import { startsWithClaimOpcode } from '../../../src/script/claimScript.js';
@@ -7,13 +7,13 @@ import type { MempoolOptions } from '../../../src/mempool/mempoolOptions.js';
 import type { PoolWorld } from './support.js';
 import { Traffic } from './traffic.js';
 
-/** Small limits of every kind. */
+/** Low limits of every kind. */
 export const CROWDED: Partial<MempoolOptions> = {
   maxUsageBytes: 15_000,
   expirySec: 3600,
   limits: { ancestorCount: 6, ancestorSizeBytes: 10_000, descendantCount: 6, descendantSizeBytes: 10_000 },
 };
-/** Weight of a block that does not take the whole of a crowded mempool. */
+/** Weight of a block that is too small for all transactions of a mempool with `CROWDED` limits. */
 export const SMALL_BLOCK_WEIGHT = 6000;
 
 function spentBy(tx: Transaction | null): Buffer {
@@ -46,7 +46,7 @@ export async function drive(world: PoolWorld, seed: number, steps: number): Prom
       const tested = await world.refusal(tx, { testOnly: true });
       expect(world.ids()).toEqual(before);
       const verdict = await world.refusal(tx);
-      // Only a full mempool may change its mind.
+      // Only a full mempool may refuse a transaction that passed the test before.
       if (verdict !== '66: mempool full') expect(verdict).toBe(tested);
       if (verdict === 'accepted') {
         traffic.accepted(tx);

@@ -9,10 +9,10 @@ function observed(height: number, ratePerKb: number): FeeObserved {
   return { height, feeSat: BigInt((ratePerKb * SIZE) / 1000), sizeBytes: SIZE, feeBucket: -1 };
 }
 
-/** Fee rates of the traffic: each level confirms a block later than the next dearer one. */
+/** Fee rates of the traffic. Transactions of a rate are confirmed one block later than those of the next higher rate. */
 const LEVELS = [2000, 4000, 8000, 16_000, 32_000];
 
-/** Feeds blocks in which a transaction of each level comes, and is confirmed as many blocks later as it is cheap. */
+/** Connects blocks with one new transaction of each rate. The lower its rate, the later a transaction is confirmed. */
 function feed(fees: FeeEstimator, from: number, blocks: number): void {
   const waiting = new Map<number, FeeObserved[]>();
   for (let height = from; height < from + blocks; height++) {
@@ -70,13 +70,13 @@ describe('the fee estimator', () => {
     LEVELS.forEach((rate, level) => {
       const target = LEVELS.length - level;
       expect(fees.estimateRawFee(target, 0.95, 'medium').ratePerKb, `within ${target}`).toBe(
-        // The second block of a period counts as its end there.
+        // The medium horizon has periods of two blocks, so the target is rounded up to the end of its period.
         target === 3 || target === 1 ? BigInt(rate / 2) : BigInt(rate),
       );
       expect(fees.estimateRawFee(target, 0.95, 'short').ratePerKb).toBe(BigInt(rate));
     });
     expect(fees.estimateSmartFee(1, false)).toEqual(fees.estimateSmartFee(2, false));
-    // Half of them within one block, most within two: the cheapest that does both.
+    // The estimate is the lowest rate at which half of the transactions are confirmed within one block and most within two.
     expect(fees.estimateSmartFee(2, false)).toEqual({ ratePerKb: 32_000n, blocks: 2 });
     expect(fees.estimateSmartFee(20, false)).toEqual({ ratePerKb: 2000n, blocks: 20 });
     // The target is limited to half of the observed blocks.
@@ -91,7 +91,7 @@ describe('the fee estimator', () => {
     let cheap: FeeObserved[] = [];
     for (let height = 100; height < 160; height++) {
       fees.connected(height, dear);
-      // Every other time they wait ten blocks and leave; the others stay.
+      // In every other round, the cheap transactions are removed after ten blocks. The others remain unconfirmed.
       if (height % 20 === 0) for (const entry of cheap.splice(0)) expect(fees.left(entry)).toBe(true);
       dear = Array.from({ length: 3 }, () => observed(height, 32_000));
       const more = Array.from({ length: 3 }, () => observed(height, 2000));

@@ -25,7 +25,7 @@ describe('a full mempool', () => {
     expect(world.mempool.entry(txid(poor))).toBeNull();
     for (const tx of [rescued, rescuer]) expect(world.mempool.entry(txid(tx))).not.toBeNull();
     const lost = rich.findIndex((tx) => world.mempool.entry(txid(tx)) !== null);
-    // The dearest that went decides: its rate and the increment.
+    // The minimum is the highest fee rate of the removed transactions plus the increment.
     const fee = lost === 0 ? 100n : BigInt(lost + 2) * 1000n;
     expect(world.mempool.minFeeRatePerKb).toBe(feeRateOf(fee, 61) + 1000n);
     const cheap = spendCoins([await world.coinbase(1)], fee);
@@ -81,7 +81,7 @@ describe('the rolling fee', () => {
     quarter.raise(8000n);
     quarter.noteBlock(0);
     expect(quarter.current(10_800, 249, LIMIT)).toBe(4000n);
-    // Never below the increment while it lasts.
+    // While the minimum is not zero, it is not below the increment.
     expect(quarter.current(10_800 * 4, 249, LIMIT)).toBe(1000n);
     expect(quarter.current(10_800 * 5 + 100, 249, LIMIT)).toBe(0n);
     expect(quarter.current(10_800 * 6, 249, LIMIT)).toBe(0n);

@@ -23,7 +23,7 @@ describe('repeated selection while the mempool changes', () => {
     minFeeRatePerKb: MIN_FEE_RATE_PER_KB,
   });
 
-  /** The rule in its literal form: every package is evaluated again for every choice. */
+  /** The definition of the rule: all packages are evaluated again for each selection. */
   function naive(): string[] {
     const { mempool } = world;
     const left = new Map<string, MempoolEntry>(

@@ -217,14 +217,14 @@ describe('the mempool on disk', () => {
     world = world.restarted();
     await load(world);
     expect(world.ids()).toEqual(ids);
-    // A second reorganisation does not forget the first.
+    // A second reorganisation keeps the transactions of the first one in the file.
     const other = spendCoins([await world.coinbase(2)], 0n);
     await world.mineBlock([other]);
     await world.disconnectFrom(102);
     world = world.restarted();
     await load(world);
     expect(world.ids()).toEqual([...ids, hashToHex(txid(other))].sort());
-    // A whole dump takes over, and has no place for what pays nothing.
+    // A dump of the mempool replaces the file. It does not contain transactions without a fee.
     await world.mempool.save();
     expect(existsSync(returned())).toBe(false);
     world = world.restarted();
@@ -250,7 +250,7 @@ describe('the mempool on disk', () => {
     world = world.restarted();
     await load(world);
     expect(world.ids()).toEqual(both);
-    // When nothing of it is left, neither is the file.
+    // The file is removed when none of its transactions is left.
     await world.mineBlock([first, second]);
     world = world.restarted();
     await load(world);

@@ -35,7 +35,7 @@ const idleSigops = (count: number): Buffer =>
     Buffer.alloc(count, OP.OP_CHECKSIG),
     Buffer.of(OP.OP_ENDIF, OP.OP_1),
   );
-/** Takes so many elements off the stack and leaves true. */
+/** A script that removes this number of items and leaves true. */
 const dropping = (count: number): Buffer => concatBytes(Buffer.alloc(count, OP.OP_DROP), TRUE);
 
 const VALUE = 1_000_000n;
@@ -46,7 +46,7 @@ interface Spend {
   readonly from?: Bytes;
   readonly scriptSig?: Bytes;
   readonly witness?: Bytes[];
-  /** Output scripts, or outputs. */
+  /** Outputs; for a script, an output with a default amount. */
   readonly to?: readonly (Bytes | { value: bigint; script: Bytes })[];
   readonly version?: number;
   readonly feeSat?: bigint;
@@ -235,7 +235,7 @@ const SPENDS: readonly (Spend & { readonly name: string; readonly expected: stri
   { name: 'too small a fee', feeSat: 80n, expected: '66: min relay fee not met' },
 ];
 
-/** Funds the cases in a new block of the world and makes them. */
+/** Makes the cases. Their coins are in a new block. */
 export async function policyCases(world: PoolWorld): Promise<PolicyCase[]> {
   const coin = await world.coinbase(1);
   const funding = spendCoins([coin], 0n);

@@ -4,7 +4,7 @@ import { CROWDED, drive, SMALL_BLOCK_WEIGHT } from './drive.js';
 import { PoolWorld } from './support.js';
 
 const STEPS = 2500;
-/** `MEMPOOL_SEED` repeats a run or makes another. */
+/** `MEMPOOL_SEED` repeats a run or selects another one. */
 const SEED = Number(process.env['MEMPOOL_SEED'] ?? 1);
 
 describe('the mempool under long random traffic', () => {

@@ -94,7 +94,7 @@ describe('the mempool during a reorganisation', () => {
     expect(world.height).toBe(103);
     expect(world.mempool.size).toBe(0);
     await world.disconnectFrom(102);
-    // Back on the old branch: what it holds is confirmed, and what the other one held conflicts with it.
+    // The old branch is active again: its transactions are confirmed, and those of the other branch conflict with them.
     expect(world.height).toBe(102);
     expect(world.mempool.size).toBe(0);
     await world.mempool.check();

@@ -1,4 +1,4 @@
-/** A mempool over a real chain in a temporary folder, with a miner that takes from it, and transactions to put in. */
+/** A mempool with a real chain in a temporary folder, a miner, and functions that make transactions. */
 import { join } from 'node:path';
 import { Mempool } from '../../../src/mempool/mempool.js';
 import type { AcceptOptions, AcceptVerdict } from '../../../src/mempool/acceptance.js';
@@ -53,7 +53,7 @@ export class PoolWorld {
     );
   }
 
-  /** With so many blocks whose coinbases pay `OPEN_SCRIPT`. */
+  /** Opens a chain with this number of blocks whose coinbases pay `OPEN_SCRIPT`. */
   static async open(
     blocks: number,
     changes: Partial<MempoolOptions> = {},
@@ -65,7 +65,7 @@ export class PoolWorld {
     return new PoolWorld(chain, options, maxWeight);
   }
 
-  /** The same chain with another mempool, as after a restart. The one before stays and must not be used. */
+  /** The same chain with a new mempool, as after a restart. The old object must not be used afterwards. */
   restarted(): PoolWorld {
     this.chain.opened.chain.afterStep.length = 0;
     return new PoolWorld(this.chain, this.options, 8_000_000);
@@ -98,7 +98,7 @@ export class PoolWorld {
     return txid(tx);
   }
 
-  /** Why a transaction is refused, as RPC says it. */
+  /** The error as in RPC answers, or `accepted`. */
   async refusal(tx: Transaction, options: AcceptOptions = {}): Promise<string> {
     const { accepted, error, missingInputs } = await this.accept(tx, options);
     if (accepted) return 'accepted';
@@ -110,7 +110,7 @@ export class PoolWorld {
     return this.mempool.txids().map(hashToHex).sort();
   }
 
-  /** Mines blocks with what the mempool offers. */
+  /** Mines blocks with transactions of the mempool. */
   mineMempool(count = 1, script: Bytes = OPEN_SCRIPT): Promise<Buffer[]> {
     return this.miner.generate(script, count, Infinity, new AbortController().signal);
   }
@@ -121,7 +121,7 @@ export class PoolWorld {
     await this.chain.mine(1, script);
   }
 
-  /** Takes back the block at `height` and all after it. */
+  /** Disconnects the block at `height` and all blocks above it. */
   async disconnectFrom(height: number): Promise<number> {
     const { chain } = this.chain.opened;
     const id = chain.index.active.at(height);
@@ -135,7 +135,7 @@ export class PoolWorld {
 }
 
 export interface SpendOptions {
-  /** 0xffffffff by default: never replaceable, no lock. */
+  /** By default 0xffffffff: the transaction cannot be replaced, and lock times have no effect. */
   sequence?: number;
   lockTime?: number;
   version?: number;

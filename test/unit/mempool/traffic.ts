@@ -1,6 +1,6 @@
 /**
- * Random traffic for a mempool: transactions, chains of them, replacements and conflicts, from what the world has at
- * the moment. The same seed over the same answers gives the same traffic.
+ * Random traffic for a mempool: transactions, chains of transactions, replacements and conflicts, made from the present coins.
+ * The same seed and answers give the same traffic.
  */
 import { formatOutPoint, txid, type Transaction } from '../../../src/primitives/transaction.js';
 import {
@@ -48,9 +48,9 @@ const SEQUENCES = [0xffffffff, 0xffffffff, 0xfffffffe, 0xfffffffd, 0, 1, 2, 3, 0
 export class Traffic {
   readonly dice: Dice;
   private readonly world: PoolWorld;
-  /** Every coin ever seen; most of the young ones are good. */
+  /** All coins so far. Most of the new ones are unspent. */
   private readonly coins: Coin[] = [];
-  /** Claims that were made or updated, by the coin that holds each. */
+  /** Created and updated claims by the coin of their output. */
   private readonly claims = new Map<Coin, { name: Bytes; id: Bytes }>();
   private seenHeight = 0;
 
@@ -59,7 +59,7 @@ export class Traffic {
     this.dice = new Dice(seed);
   }
 
-  /** Learns of coinbases that came with blocks; some are too young to be spent. */
+  /** Adds the coinbases of new blocks. Some are immature. */
   async learn(): Promise<void> {
     for (; this.seenHeight < this.world.height - 96; this.seenHeight++) {
       this.coins.push(await this.world.coinbase(this.seenHeight + 1));
@@ -88,7 +88,7 @@ export class Traffic {
     });
   }
 
-  /** Mostly a payment; else a new claim, a support, or an update of a claim that is spent, which may be one no more. */
+  /** Usually a payment. Otherwise a new claim, a support, or an update of a spent claim, which may no longer exist. */
   private script(inputs: readonly Coin[]): Bytes {
     const { dice, claims } = this;
     const spent = inputs.map((coin) => claims.get(coin)).find((claim) => claim !== undefined);
@@ -100,7 +100,7 @@ export class Traffic {
     return concatBytes(buildSupportPrefix(name, id), OPEN_SCRIPT);
   }
 
-  /** Tells that a transaction was accepted: from now on its outputs may be spent. */
+  /** Adds the outputs of an accepted transaction to the spendable coins. */
   accepted(tx: Transaction): void {
     for (const coin of coinsOf(tx)) {
       this.coins.push(coin);
@@ -110,7 +110,7 @@ export class Traffic {
     }
   }
 
-  /** A coin; young ones more often than old ones. */
+  /** A random coin. New coins are more likely. */
   private coin(): Coin {
     const { dice, coins } = this;
     if (dice.chance(60)) return coins[coins.length - 1 - dice.below(Math.min(coins.length, 30))]!;
@@ -125,7 +125,7 @@ export class Traffic {
     return mempool.output(outPoint) !== null || (await chain.opened.reader.coin(outPoint)) !== null;
   }
 
-  /** Some transactions of the mempool, ancestors first, each with everything that it spends there. */
+  /** Random transactions of the mempool with all their ancestors, ancestors first. */
   package(): Transaction[] {
     const { mempool } = this.world;
     const chosen = new Set<string>();
@@ -140,7 +140,7 @@ export class Traffic {
     return transactions;
   }
 
-  /** A transaction that spends what one of the mempool spends. */
+  /** A transaction that spends an output which a mempool transaction spends too. */
   conflict(): Transaction | null {
     const ids = [...this.world.mempool.txids()];
     if (ids.length === 0) return null;

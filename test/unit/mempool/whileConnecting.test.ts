@@ -4,7 +4,7 @@ import { txid } from '../../../src/primitives/transaction.js';
 import { hashToHex } from '../../../src/util/bytes.js';
 import { coinsOf, PoolWorld, spendCoins } from './support.js';
 
-/** Pauses blocks in the middle of their checks. */
+/** Stops the connection of blocks during their checks. */
 class HeldChecks {
   private open: () => void = () => undefined;
   private readonly gate = new Promise<void>((resolve) => (this.open = resolve));
@@ -12,7 +12,7 @@ class HeldChecks {
   /** Resolves when a block is stopped. */
   readonly reached = new Promise<void>((resolve) => (this.entered = resolve));
 
-  /** With `root`, each of them gets it as the root of the claim trie. */
+  /** If `root` is given, the claim root of each block counts as this one. */
   constructor({ chain }: PoolWorld, root?: Uint8Array) {
     const { claims } = chain.opened.chain.deps;
     const connect = claims.connect.bind(claims);
@@ -29,7 +29,10 @@ class HeldChecks {
   }
 }
 
-/** Whether a promise settles within some turns of the event loop; coins of these tests are in the cache. */
+/**
+ * Whether a promise settles within some iterations of the event loop. The coins of these tests are in the cache, so no disk is
+ * read.
+ */
 async function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.then(() => (settled = true));
@@ -46,7 +49,7 @@ describe('the mempool while a block is being checked', () => {
   });
 
   /**
-   * Takes back the blocks from `from` on and stops at the check of the first of them when they come again. The mempool is
+   * Disconnects the blocks from `from` on, and stops the check of the first one when they are connected again. The mempool is
    * empty then.
    */
   async function checking(from: number, root?: Uint8Array): Promise<{ connected: Promise<void> }> {

@@ -37,7 +37,7 @@ describe('the signed data', () => {
     const rest = '080110011a00';
     const signature = `2a1e 0801 1003 1a02aabb 2214${CHANNEL_ID.toString('hex')}`.replaceAll(' ', '');
     const value = Buffer.from(rest + signature, 'hex');
-    // The stream has no metadata: what it must have is missing, and nothing can be written.
+    // A stream without the required metadata cannot be serialized.
     expect(claimSignatureDigest(value, OUT_POINT, () => ADDRESS)).toBeNull();
     const bare = '08011001';
     const whole = Buffer.from(bare + signature, 'hex');

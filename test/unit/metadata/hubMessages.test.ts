@@ -1,4 +1,4 @@
-/** The numbers of fields that hubs and their clients speak by. */
+/** Field numbers of the messages between hubs and their clients. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { Error_Code, OutputsSchema } from '../../../src/metadata/messages/result_pb.js';

@@ -8,7 +8,7 @@ const fromHex = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'h
 const canonicalOf = (hex: string): string =>
   Buffer.from(readMessage(ClaimSchema, fromHex(hex)).canonical).toString('hex');
 
-/** Groups of an unknown number within one another. */
+/** Nested groups with an unknown field number. */
 const groups = (depth: number): string => 'a306'.repeat(depth) + 'a406'.repeat(depth);
 
 describe('reading messages', () => {

@@ -10,7 +10,7 @@ import { IS_LONG } from '../../support/long.js';
 
 const PLAIN_NAMES = LIFE_NAMES.filter((name) => /^[a-zA-Z]*$/.test(name.toString()));
 
-/** Counts how often a whole block is computed. */
+/** A store that counts how often a whole block is computed. */
 class CountingStore extends ClaimStore {
   whole = 0;
 
@@ -21,8 +21,8 @@ class CountingStore extends ClaimStore {
 }
 
 /**
- * Lives blocks and asks, before each, for the roots of growing and shrinking beginnings of it. Answers how many roots were
- * asked for behind the forks, and for how many of them the whole block was computed.
+ * Connects random blocks. Before each block, requests the claim roots of growing and shrinking prefixes of its transactions.
+ * Returns the number of requested roots above the forks, and for how many of them the whole block was computed.
  */
 async function compare(
   seed: number,

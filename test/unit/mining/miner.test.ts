@@ -12,7 +12,7 @@ describe('mining many blocks', () => {
   });
   afterAll(() => chain.close());
 
-  /** Mines, and counts how often `work` was done meanwhile. */
+  /** Mines, and counts how often `work` completes meanwhile. */
   async function countWhileMining(work: () => Promise<unknown>): Promise<number> {
     let done = 0;
     let isMining = true;
@@ -46,7 +46,7 @@ describe('mining many blocks', () => {
 });
 
 describe('letting others work', () => {
-  /** Turns until it is over, another user keeping the loop for `busyMs` in each. */
+  /** Number of iterations of the event loop until the work is finished. Another task occupies the loop for `busyMs` in each. */
   async function turnsOf(workedMs: number, busyMs: number): Promise<number> {
     let nowMs = 1000;
     let turns = 0;
@@ -60,7 +60,7 @@ describe('letting others work', () => {
     await letOthersWork(workedMs, () => nowMs);
     isOver = true;
     await other;
-    // The last one only saw the end.
+    // The last iteration only detects the end.
     return turns - 1;
   }
 

@@ -19,7 +19,9 @@ describe('the loader of the addon', () => {
 const addonPath = fileURLToPath(new URL('../../../build/lbcnode.node', import.meta.url));
 
 describe.skipIf(!loadNative())('an addon at work', () => {
-  /** Begins a batch of 500 inputs, each with a signature that is tried in vain with 16 keys: a quarter of a second of work. */
+  /**
+   * Starts the verification of 500 inputs. Each has a signature that matches none of 16 keys, so it takes a quarter of a second.
+   */
   const begin = `
     const native = require(${JSON.stringify(addonPath)});
     const signature = Buffer.of(0x30, 6, 2, 1, 1, 2, 1, 1, 1);

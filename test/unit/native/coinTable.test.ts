@@ -15,7 +15,7 @@ import { parseBlockView } from '../../../src/primitives/blockView.js';
 import { ReadError } from '../../../src/util/reader.js';
 import { Random, randomBlock } from '../../differential/support.js';
 
-/** The coins as a plain map, the database as what the flushed records say. */
+/** Compares the table with a map of coins, and the flushed records with a map of the database. */
 function playAgainstModel(table: CoinTable, seed: number): void {
   const random = new Random(seed);
   const keys = Array.from({ length: 40 }, () => random.bytes(36));

@@ -11,7 +11,7 @@ import type { Subnet } from '../../../src/util/network/subnet.js';
 
 const DAY = 86_400;
 
-/** Written by lbrycrdd: two bans by `setban` and those of another file, read and written again. */
+/** A file that lbrycrdd wrote: two bans by `setban`, and those that it had read from another file. */
 const REFERENCE_FILE = [
   'fae4aad107',
   '00000000000000000000ffff01020304ffffffffffffffffffffffffffffffff0101000000f09d016b0000000070ef026b0000000002',
@@ -204,7 +204,7 @@ describe('banlist.dat', () => {
     expect(isBanned(list, '9.200.9.200')).toBe(true);
     expect(isBanned(list, '9.200.8.200')).toBe(false);
     expect(warnings).toEqual([]);
-    // Written only when something changed; here back and forth.
+    // The file is only written after changes. Here a change was undone, which counts as a change.
     rmSync(path);
     await list.save();
     expect(() => readFileSync(path)).toThrow('ENOENT');

@@ -32,7 +32,7 @@ function chunksOf(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return chunks;
 }
 
-/** A head of any content, with the checksum of nothing. */
+/** A message header with any fields and the checksum of an empty payload. */
 function head(command: string, length: number, magic = MAGIC): Buffer {
   const bytes = Buffer.alloc(24);
   magic.copy(bytes);

@@ -125,7 +125,7 @@ describe('the address for a peer', () => {
     expect(Object.keys(even).sort()).toEqual(['1.2.3.4:1', '7.7.7.7:1']);
     expect(even['7.7.7.7:1']).toBeGreaterThan(300);
     expect(even['7.7.7.7:1']).toBeLessThan(500);
-    // Someone has confirmed ours.
+    // A peer reported this address as ours.
     local.seen(at('1.2.3.4'));
     const rare = draws(local, '9.9.9.9', '7.7.7.7');
     expect(rare['7.7.7.7:1']).toBeGreaterThan(50);

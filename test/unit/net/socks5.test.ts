@@ -261,7 +261,7 @@ describe('connecting through a proxy', () => {
       peer.write([5, 0]);
       await readRequest(peer);
       peer.write([5, 0, 0, 3, 255]);
-      // Each byte comes in time, all of them never would.
+      // Each byte arrives within the time limit of a read, but the whole answer takes longer than the total limit.
       while (!socket.destroyed) {
         peer.write([97]);
         dripped++;

@@ -25,7 +25,7 @@ describe('the offset of the peers', () => {
     expect(feed([100, 100, 100]).offsetSec).toBe(0);
     expect(feed([100]).offsetSec).toBe(100);
     expect(feed([200]).offsetSec).toBe(100);
-    // 0 100 100 100 100 200 300
+    // The samples in order are 0 100 100 100 100 200 300.
     expect(feed([300]).offsetSec).toBe(100);
     expect(feed([300, 300]).offsetSec).toBe(100);
     expect(feed([300, 300]).offsetSec).toBe(200);

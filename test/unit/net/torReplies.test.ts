@@ -3,7 +3,7 @@ import { parseReplyArguments, quote, splitReplyLine } from '../../../src/net/tor
 
 const parsed = (text: string): Record<string, string> => Object.fromEntries(parseReplyArguments(text));
 
-// Facts of Core's torcontrol_tests.cpp and of Tor's control-spec.txt.
+// Expected values are from Core's torcontrol_tests.cpp and Tor's control-spec.txt.
 describe("Tor's reply lines", () => {
   it.each([
     ['PROTOCOLINFO PIVERSION', 'PROTOCOLINFO', 'PIVERSION'],
@@ -53,7 +53,7 @@ describe("Tor's reply lines", () => {
     ],
     ['Foo=', { Foo: '' }],
     ['Foo="" Spam=Eggs', { Foo: '', Spam: 'Eggs' }],
-    // Optional arguments that are no pairs end the list.
+    // An argument that is not a pair ends the list.
     ['Foo=Bar Baz Spam=Eggs', { Foo: 'Bar' }],
     ['Foo=Bar  Spam=Eggs', { Foo: 'Bar' }],
     // Malformed.

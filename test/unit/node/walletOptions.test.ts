@@ -28,9 +28,7 @@ const OTHER: Readonly<Record<string, string>> = {
   walletrejectlongchains: '1',
   zapwallettxes: '2',
 };
-/**
- * Options that say nothing to wallets themselves, and who listens to them: tests of what they do stand in `test/functional`.
- */
+/** Options that do not change wallet settings: the file that reads them, and the test of their effect in `test/functional`. */
 const ELSEWHERE: Readonly<Record<string, { file: string; test: string }>> = {
   disablewallet: { file: 'src/node/node.ts', test: 'walletFiles.test.ts' },
   walletnotify: { file: 'src/node/services/services.ts', test: 'walletMigrate.long.test.ts' },

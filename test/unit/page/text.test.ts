@@ -52,7 +52,7 @@ describe('names that resemble others', () => {
     ['αbc', /mixes Latin and Greek/],
   ])('%s has a warning', (name, warning) => {
     expect(nameWarning(name)).toMatch(warning);
-    // Called again: nothing is kept from the first call.
+    // A second call gives the same result, because the regular expression keeps no position.
     expect(nameWarning(name)).toMatch(warning);
   });
 });

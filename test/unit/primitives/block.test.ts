@@ -54,7 +54,7 @@ describe('headers', () => {
   });
 
   it('use another hash than the id for proof of work', () => {
-    // 0x1f00ffff: 0000ffff and zeros. Only a search makes such a hash.
+    // The target of bits 0x1f00ffff is 0000ffff followed by zeros. Another nonce does not meet it.
     const work = hashToHex(powHash(formatHeader(GENESIS)));
     expect(work.startsWith('0000')).toBe(true);
     expect(work <= `0000ffff${'0'.repeat(56)}`).toBe(true);

@@ -11,7 +11,7 @@ const headerOf = (height: number, branch = 0): Buffer => Buffer.alloc(112, `${br
 const HEADERS = Array.from({ length: 3000 }, (_, height) => headerOf(height));
 const chunkHash = (first: number): Buffer =>
   sha256(sha256(Buffer.concat(HEADERS.slice(first, first + 1000))));
-/** Two of three chunks are known. */
+/** The hashes of two of the three chunks are known. */
 const CHUNKS = Buffer.concat([chunkHash(0), chunkHash(1000)]);
 
 describe('known chunks of headers', () => {
@@ -45,7 +45,7 @@ describe('known chunks of headers', () => {
 });
 
 describe('checks of headers on arrival', () => {
-  /** Adds headers from a height on; a header's id is its height. Answers the height that is refused. */
+  /** Checks headers from a height on. The id of a header is its height. Returns the height of the first refused header. */
   function refusedAt(checks: ChunkChecks, from: number, header: (height: number) => Buffer): number | null {
     for (let height = from; height < HEADERS.length; height++) {
       if (!checks.allows(height - 1, height, header(height))) return height;

@@ -48,7 +48,7 @@ describe('generated files', () => {
 
   it.each(Object.entries(files))('%s is up to date (node scripts/generateRpcDocs.mjs)', (name, text) => {
     const present = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
-    // Not compared by the matcher: its account of the difference would be thousands of lines.
+    // Compared as a boolean, because the message of the matcher would have thousands of lines.
     expect(present === text, `${name} is stale`).toBe(true);
   });
 });
@@ -167,7 +167,7 @@ describe('the error about a wrong number of arguments', () => {
     [0, 1, undefined, 2, 'sample takes at most 1 argument, 2 were given.\nUsage: sample ( "p0" )'],
     [1, 2, undefined, 3, 'sample takes 1 to 2 arguments, 3 were given.\nUsage: sample "p0" ( "p1" )'],
     [2, 2, Infinity, 1, 'sample takes at least 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
-    // One more is taken and ignored, which no reader needs to know.
+    // A third argument is accepted and ignored, so the message does not mention it.
     [2, 2, 3, 1, 'sample takes 2 arguments, 1 was given.\nUsage: sample "p0" "p1"'],
     [0, 0, 1, 2, 'sample takes no arguments, 2 were given.\nUsage: sample'],
   ])('is correct from %d to %d (%s): %d', (least, named, maxArgs, given, said) =>

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ClientQueue } from '../../../src/scheduler/clientQueue.js';
 
 const GREEDY = 200;
-/** Clients that work at once. */
+/** Maximum number of clients that are served at the same time. */
 const PLACES = 4;
 
-/** A clock that goes as work is done. */
+/** A clock that the tasks of a test advance. */
 class Clock {
   ms = 0;
   readonly now = (): number => this.ms;
@@ -52,7 +52,7 @@ describe('ClientQueue', () => {
     await round();
     await Promise.all([...all, quick()]);
     expect(clock.ms).toBe(8 * 30);
-    // One that wants little need not wait for half of what the others take together.
+    // A client with little work waits less than half of the total time.
     expect(quickAtMs).toBeLessThan(clock.ms / 2);
 
     const waiting = await Promise.all([1, 2, 3, 4].map(() => turns.enter({})));
@@ -95,7 +95,7 @@ describe('ClientQueue', () => {
     }
     isOver = true;
     await Promise.all(all);
-    // Once behind those who came before it; then only those go before it who have a place when it comes.
+    // Once it waits behind the earlier clients. After that, only clients that run when it arrives are served before it.
     expect(waits[0]).toBeLessThanOrEqual(GREEDY + PLACES);
     expect(Math.max(...waits.slice(1))).toBeLessThanOrEqual(2 * PLACES);
   });
@@ -139,7 +139,7 @@ describe('ClientQueue', () => {
     isOver = true;
     await others;
     expect(clock.ms).toBe(500);
-    // A slice, and what those began in it who had a place by then.
+    // The longest wait is a slice, plus the tasks of clients that were running then.
     expect(longest).toBeLessThanOrEqual(4 + PLACES);
   });
 
@@ -176,7 +176,7 @@ describe('ClientQueue', () => {
       await Promise.all(parts);
       turn.leave();
     }
-    // All places are free again, and no more than there are.
+    // All slots are free again, and no more than `PLACES` exist.
     const holders = await Promise.all([1, 2, 3, 4].map(() => turns.enter({})));
     let hasFifth = false;
     const fifth = turns.enter({}).then((turn) => {

@@ -9,7 +9,7 @@ function makeQueue(options: Omit<FairQueueOptions, 'nowMs'> = {}): FairQueue<str
   return new FairQueue({ nowMs: () => ms, ...options });
 }
 
-/** All items in the order in which they are taken. */
+/** All items, in the order in which the queue returns them. */
 function drained(queue: FairQueue<string>): string[] {
   const items: string[] = [];
   for (let taken = queue.take(); taken !== undefined; taken = queue.take()) items.push(taken.item);
@@ -73,7 +73,7 @@ describe('FairQueue', () => {
       expect(queue.take()!.client).toBe(a);
       queue.charge(a, 10);
     }
-    // `b` begins at 86, `a` has used 100.
+    // `b` starts with a cost of 86. `a` has used 100.
     queue.add(b, 'b');
     queue.charge(b, 13);
     queue.add(a, 'a');

@@ -70,7 +70,7 @@ describe('JobQueue', () => {
       queue,
       order,
       enter: (name: string) => queue.enter()!.then(note(name)),
-      /** Answers whether the job must wait. */
+      /** Returns whether the job must wait. */
       giveWay(arrival: number, name: string): boolean {
         const turn = queue.giveWay(arrival);
         void turn?.then(note(name));
@@ -117,7 +117,7 @@ describe('JobQueue', () => {
     await enter('first');
     void enter('second');
     void enter('third');
-    // Each has a slice, and those that came before wait meanwhile.
+    // Each new job gets a slice, while the earlier ones wait.
     expect(giveWay(first, 'first')).toBe(true);
     expect(await settle()).toEqual(['first', 'second']);
     clock.ms += SLICE_MS;
@@ -128,7 +128,7 @@ describe('JobQueue', () => {
     clock.ms += SLICE_MS;
     expect(giveWay(third, 'third')).toBe(true);
     expect(await settle()).toEqual(['first']);
-    // The first is not held up by the others any more, and each of them is done before the next continues.
+    // The first job does not wait any more. Each of the others runs to its end before the next one continues.
     expect(giveWay(first, 'first')).toBe(false);
     queue.leave();
     expect(await settle()).toEqual(['second']);
@@ -171,7 +171,7 @@ describe('JobQueue', () => {
     await turn();
     expect(await settle()).toEqual(['a', 'b']);
     clock.isOverdue = false;
-    // Those that come later do not pass them.
+    // Later jobs do not overtake them.
     expect(queue.tryEnter()).toBe(false);
     begin();
     await turn();

@@ -5,7 +5,7 @@ import { FakeLoop } from '../net/support/fakeLoop.js';
 
 describe('the time of the event loop', () => {
   it('remains with a peer that has not used up its turn', () => {
-    // A turn that begins later is not used up however slow the machine is.
+    // A start in the future, so that a slow machine does not end the turn.
     const since = performance.now() + 60_000;
     expect(yieldIfDue(since)).toBe(since);
     expect(yieldIfDue(performance.now() - 1000)).toBeInstanceOf(Promise);
@@ -30,7 +30,7 @@ describe('the time of the event loop', () => {
     await Promise.all([{ name: 'a' }, { name: 'b' }, { name: 'c' }].map(hog));
     isOver = true;
     await running;
-    // Then who had least, by the clock.
+    // Then the peers in ascending order of their used time.
     expect(order.slice(0, 3)).toEqual(['a', 'b', 'c']);
     expect(order).toHaveLength(12);
     expect(new Set(roundsAt).size).toBe(order.length);
@@ -43,7 +43,7 @@ describe('the time of the event loop', () => {
 });
 
 describe('the queue of peers', () => {
-  /** Takes turn after turn of some length. */
+  /** Runs turns of a given length until it is stopped. */
   function run(
     line: PeerQueue,
     loop: FakeLoop,
@@ -123,7 +123,7 @@ describe('the queue of peers', () => {
       }
     })();
     await loop.rounds(200);
-    // Every other turn at least: who brings blocks waits for no more than one that does not.
+    // A peer that sends blocks gets at least every other turn.
     expect(order.filter((name) => name === 'block').length).toBeGreaterThanOrEqual(order.length / 2 - 2);
   });
 

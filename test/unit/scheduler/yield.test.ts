@@ -28,7 +28,7 @@ describe('yieldIfDue', () => {
     await counting;
     const jobs = Array.from({ length: COUNT }, (_, job) => job);
     expect(slices.map(({ job }) => job)).toEqual([...jobs, ...jobs]);
-    // Those that count run once between two slices, which never share a turn.
+    // Each slice runs in its own iteration of the event loop.
     expect(new Set(slices.map((slice) => slice.turn)).size).toBe(slices.length);
   });
 });

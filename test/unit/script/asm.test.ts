@@ -76,7 +76,7 @@ describe('formatAsm', () => {
     expect(formatAsm(pushData(broken), true)).toBe(toHex(broken));
     const data = Buffer.concat([Buffer.of(OP.OP_RETURN), pushData(signature)]);
     expect(formatAsm(data, true)).toBe(`OP_RETURN ${toHex(signature)}`);
-    // An empty push behind a claim opcode is an empty signature with no type to tell.
+    // An empty push after a claim opcode is shown as an empty signature without hash type.
     expect(formatAsm(fromHex('b500'), true)).toBe('OP_CLAIM_NAME ');
   });
 });

@@ -1,4 +1,4 @@
-/** Our own script cases: they hold without the reference's vectors. */
+/** Script cases of our own, which do not need the reference's vectors. */
 import { describe, expect, it } from 'vitest';
 import { SCRIPT_VERIFY } from '../../../src/script/flags.js';
 import { OP } from '../../../src/script/opcodes.js';
@@ -128,7 +128,7 @@ const UNSIGNED: [string, string, string, ScriptErrorName][] = [
   ['', 'SUPPORT_CLAIM SIZE 0 EQUALVERIFY 0 EQUAL', '', 'OK'],
   ['', 'UPDATE_CLAIM NOT', '', 'OK'],
   ['1', '0 IF CLAIM_NAME ENDIF', '', 'OK'],
-  // Lock times are no-ops without their flag.
+  // Lock time opcodes have no effect without their flags.
   ['', 'CHECKLOCKTIMEVERIFY 1', '', 'OK'],
   ['', 'CHECKLOCKTIMEVERIFY 1', 'CHECKLOCKTIMEVERIFY', 'INVALID_STACK_OPERATION'],
   ['-1', 'CHECKLOCKTIMEVERIFY 1', 'CHECKLOCKTIMEVERIFY', 'NEGATIVE_LOCKTIME'],

@@ -1,6 +1,6 @@
 /**
- * Scripts in lbcd's words. The expected texts follow lbcd's txscript (`DisasmString`, opcode table); some were compared with
- * answers of a running lbcd.
+ * Scripts as text in lbcd's format. The expected texts follow lbcd's txscript (`DisasmString`, opcode table). Some were compared
+ * with answers of a running lbcd.
  */
 import { expect, it } from 'vitest';
 import { formatLbcdAsmInSlices } from '../../../src/script/lbcdAsm.js';
@@ -22,7 +22,7 @@ it.each([
   ['4c00ac', ' OP_CHECKSIG'],
   ['0201', '[error]'],
   ['ac0201', 'OP_CHECKSIG [error]'],
-  // A signature keeps its hash type.
+  // A signature is shown with its hash type.
   ['0930060201010201010' + '1', '300602010102010101'],
 ])('%s', (hex, text) => {
   expect(atOnce(formatLbcdAsmInSlices(fromHex(hex)))).toBe(text);

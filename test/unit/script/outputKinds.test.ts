@@ -1,4 +1,4 @@
-/** Outputs that are spent by more than their script: to script hashes, witness programs, behind claim prefixes. */
+/** Spending outputs of script hashes and witness programs, also with claim prefixes. */
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { buildClaimPrefix, buildSupportPrefix, buildUpdatePrefix } from '../../../src/script/claimScript.js';
@@ -148,7 +148,7 @@ describe('outputs with a claim prefix', () => {
   it.each(Object.entries(prefixes))('are spent like others: %s', (_kind, prefix) => {
     const toKeyHash = Buffer.concat([prefix, p2pkh]);
     expect(spend(buildScript(sign(key, toKeyHash), key.compressed), toKeyHash, STANDARD)).toBe('OK');
-    // The signature covers the prefix.
+    // The signature must cover the claim prefix.
     expect(spend(buildScript(sign(key, p2pkh), key.compressed), toKeyHash, P2SH)).toBe('EVAL_FALSE');
 
     const redeem = buildScript(key.compressed, OP.OP_CHECKSIG);

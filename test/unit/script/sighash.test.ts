@@ -95,7 +95,7 @@ describe('signatureHash', () => {
     const shared = new PrecomputedSighash(wide);
     const first = signatureHash(code, wide, 0, 1, 0n, BASE, shared);
     expect(toHex(signatureHash(code, wide, 299, 1, 0n, BASE, shared))).not.toBe(toHex(first));
-    // All inputs are alike, so that without the others it does not matter which one signs.
+    // All inputs are equal, so with ANYONECANPAY each of them has the same hash.
     expect(toHex(signatureHash(code, wide, 299, 0x81, 0n, BASE))).toBe(
       toHex(signatureHash(code, wide, 0, 0x81, 0n, BASE)),
     );
@@ -107,7 +107,7 @@ describe('signatureHash', () => {
     const large = { ...TX, inputs, outputs };
     const prepared = new PrecomputedSighash(large);
     const { pauses } = countPauses(prepared.prepareInSlices());
-    // 3000 items are written five times, 256 of them without a pause.
+    // 3,000 items are serialized five times, with a yield after every 256 items.
     expect(pauses).toBeGreaterThan(5 * 10);
     for (const version of [BASE, WITNESS_V0]) {
       const hash = (shared: PrecomputedSighash): string =>

@@ -1,4 +1,4 @@
-/** Signatures in scripts: what they cover, how they are judged, and those of many keys. */
+/** Signatures in scripts: their hashes, their encodings, and multisig. */
 import { describe, expect, it } from 'vitest';
 import { hash160 } from '../../../src/crypto/hash.js';
 import { SCRIPT_VERIFY, STANDARD_SCRIPT_VERIFY_FLAGS } from '../../../src/script/flags.js';
@@ -132,7 +132,7 @@ describe('signatures', () => {
 
     it('are checked from the top, and no further than needed', () => {
       const broken = Buffer.of(0x30, 1);
-      // Too many have failed before the lower one is reached.
+      // The multisig check fails before it reaches the malformed signature.
       const not = Buffer.concat([twoOfThree, Buffer.of(OP.OP_NOT)]);
       const never = buildScript(OP.OP_0, broken, sign(testKey(9), twoOfThree));
       expect(spend(never, not, SCRIPT_VERIFY.DERSIG)).toBe('OK');
@@ -157,7 +157,7 @@ describe('findAndDelete', () => {
     expect(cut('02515251', '51')).toBe('025152');
     expect(cut('0302ff030302ff03', '0302ff03')).toBe('');
     expect(cut('0302ff030302ff03', '02')).toBe('0302ff030302ff03');
-    // After a deleted part, parsing continues at that byte, in the middle of a former push.
+    // After a deleted part, parsing continues at the next byte, in the middle of a former push.
     expect(cut('0302ff030302ff03', '03')).toBe('02ff0302ff03');
     expect(cut('02feed5169', 'feed51')).toBe('02feed5169');
     expect(cut('02feed5169', '02feed51')).toBe('69');

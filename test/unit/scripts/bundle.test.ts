@@ -1,4 +1,4 @@
-/** The parts from which `npm run bundle` makes an archive. */
+/** Functions from which `npm run bundle` builds an archive. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';
@@ -119,7 +119,7 @@ describe('the platforms', () => {
   });
 
   it('have no program with a name similar to lbrynet', () => {
-    // The companion takes the first entry whose name ends so. Source: its src-tauri/src/lib.rs.
+    // The companion uses the first entry whose name has this ending. Source: its src-tauri/src/lib.rs.
     for (const name of SMALL_PROGRAMS) expect(`${name}.exe`.endsWith('lbrynet.exe')).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Compilers that fail for a reason that passes. */
+/** Compilers with temporary failures. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A program that fails so many times with this message; returns its number of runs. */
+/** Runs a program that fails this number of times with the message. Returns its number of runs. */
 async function failing(name: string, failures: number, message: string): Promise<number> {
   const file = join(folder, name);
   const program = `

@@ -13,14 +13,14 @@ import {
 import { searchBackends, type TestIndex, type TestReader } from '../../support/searchBackends.js';
 
 const SEED = 20160624;
-/** In each of four rounds; the full size is for `npm run test:full`. */
+/** Number of searches in each of four rounds. The full size is for `npm run test:full`. */
 const SEARCHES = process.env['LBCNODE_FULL'] === '1' ? 500 : 100;
 const AT_ONCE = 10;
-/** Rows of a page where a test walks over all pages. */
+/** Page size for tests that read all pages. */
 const PAGE = 25;
-/** All tags of one claim: as many as a list of a search may have. */
+/** Tags of one claim: the maximum number of items in a list of a search. */
 const MANY_TAGS = Array.from({ length: 2048 }, (_, n) => `many ${n}`);
-/** The number of that claim. */
+/** Number of the claim with these tags. */
 const TAGGED = 5;
 
 describe.each(searchBackends)('searches in the index of $name', (backend) => {
@@ -158,7 +158,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     expect(await find({ claim_ids: listed, not_channel_ids: ids })).toBe(0);
     const both = await find({ text: 'bitcoin+music' });
     expect(both).toBeGreaterThan(0);
-    // From left to right: what was found so far, or music; and of these those with bitcoin.
+    // Operators apply from left to right: (result or music) and bitcoin.
     expect(await find({ text: `bitcoin + music${' | music + bitcoin'.repeat(120)}` })).toBe(both);
     const nested = '(bitcoin + '.repeat(32) + 'music' + ' + bitcoin'.repeat(32) + ')'.repeat(32);
     expect(await find({ text: nested })).toBe(both);
@@ -199,7 +199,7 @@ describe.each(searchBackends)('searches in the index of $name', (backend) => {
     const target = documents.find((d) => d.claimId === repost.repostedId)!;
     const query = parseConstraints({ claim_ids: [repost.claimId, target.claimId] });
     const censored = await index.openReader({ blocking: [], filtering: [repost.channelId!] });
-    // Both are of the channel's list: the target, and the repost of it.
+    // The channel of the list censors both the reposted claim and the repost.
     expect(await censored.search(query, 10_000)).toMatchObject({
       rows: [],
       total: 2,

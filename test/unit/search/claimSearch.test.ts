@@ -42,7 +42,7 @@ function searchOver(claims: number[]) {
 
 const bytesOf = (rows: readonly Uint8Array[]): number[] => rows.map((row) => row[0]!);
 
-/** A search over nothing, and how often it looked, and for what. */
+/** A search over an empty index that records its queries. */
 function emptySearch(index: Partial<ClaimIndexReader> = {}) {
   let looks = 0;
   const queries: SearchQuery[] = [];
@@ -211,7 +211,7 @@ describe('consecutive pages', () => {
     const third = await search.walk(asked, second.next!);
     expect([first, second, third].map(({ rows }) => bytesOf(rows))).toEqual([[1, 2], [3, 4], [5]]);
     expect(third).toMatchObject({ total: 5, height: 1, next: null });
-    // A page may be asked for again. One by offset is of what there is by then.
+    // A page with a cursor can be requested again with the same result. A page with an offset has the present claims.
     expect(await search.walk({ limit: 2, order_by: 'trending_score' }, second.next!)).toEqual(third);
     expect(bytesOf((await search.search({ ...asked, offset: 1 })).rows)).toEqual([9]);
   });
@@ -250,7 +250,7 @@ describe('consecutive pages', () => {
     expect(await refusal({}, `${'0'.repeat(32)}-1`)).toMatchObject(gone);
     expect(await refusal({ limit: 0 }, '')).toMatchObject({ kind: 'bad-request' });
     expect(await refusal({ height: 'x' }, '')).toMatchObject({ kind: 'bad-request' });
-    // A thousand are kept, the latest asked for.
+    // The pages of the latest thousand requests are kept.
     const second = await search.walk({ limit: 1 }, '');
     for (let n = 0; n < 999; n++) await search.walk({ limit: 1 }, '');
     expect(bytesOf((await search.walk({ limit: 1 }, second.next!)).rows)).toEqual([2]);

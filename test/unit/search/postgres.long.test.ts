@@ -55,7 +55,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     return index;
   };
   const open = (changes: object = {}) => probePostgres({ ...target, chain: 'chain', ...changes });
-  /** The message of what refused to start. */
+  /** The message with which a start is refused. */
   const refusal = async (changes: object = {}): Promise<string> => {
     const error: unknown = await open(changes).then(
       () => new Error('nothing was refused'),
@@ -134,7 +134,7 @@ describe.skipIf(postgresUrl() === null)('the search index in PostgreSQL', () => 
     const random = new Random(8);
     const index = newIndex(25);
     const follower = follow(index, newWriter());
-    // The connection breaks at one of the next statements, before it is carried out or before its answer comes.
+    // The connection breaks at one of the next statements, either before the statement runs or before its answer arrives.
     let statements = Infinity;
     const query = PostgresConnection.prototype.query;
     vi.spyOn(PostgresConnection.prototype, 'query').mockImplementation(async function (

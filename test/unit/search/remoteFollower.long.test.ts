@@ -32,7 +32,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     });
     const forget = chain.events.on('tipChanged', () => remote.follower.pokeSoon());
     const done = { reorganised: 0, ended: 0, remade: 0, held: 0 };
-    /** Ends the thread that writes, and waits until there is another. */
+    /** Ends the writing thread, and waits for its replacement. */
     const endWriter = async (): Promise<void> => {
       const { threads } = remote;
       const before = threads.length;

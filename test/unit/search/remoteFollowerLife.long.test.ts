@@ -7,7 +7,7 @@ import { BlockFileError } from '../../../src/store/files/blockFiles.js';
 import { ClaimIndexRun } from '../../support/claimIndexRun.js';
 import { LONG_MS, PAUSES_MS, RemoteSearch } from '../../support/remoteSearch.js';
 
-/** Flips bits in all blocks of all tables of a database; answers what makes that good. */
+/** Flips bits in all blocks of all tables of a database. Returns a function that repairs them. */
 function corruptTables(path: string): () => void {
   const tables = readdirSync(path).filter((name) => name.endsWith('.ldb'));
   expect(tables.length).toBeGreaterThan(0);
@@ -26,7 +26,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
   let run: ClaimIndexRun;
   const made: (() => Promise<void>)[] = [];
 
-  /** One chain, which each test finds as the one before it left it. */
+  /** All tests use the same chain. Each continues where the previous one ended. */
   beforeAll(async () => {
     run = new ClaimIndexRun(5);
     await run.open();
@@ -73,7 +73,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
       const remote = await open({ toldBlocks: told });
       for (let n = 0; n < 10; n++) await run.mine(6);
       const { chain } = run.chain.opened;
-      // The node takes blocks back and connects them again while the other thread waits for values.
+      // The node disconnects and reconnects blocks while the thread waits for values.
       let changes = 0;
       remote.onValues = async () => {
         if (++changes > 8) return;
@@ -143,7 +143,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
       if (++values === 1) await threads[0]!.terminate();
       else if (values === 3) await threads[1]!.terminate();
     };
-    // Each block brings claims whose values are asked for.
+    // Each block has new claims, whose values the thread requests.
     const mineOne = async (): Promise<number> => {
       await run.mine(6);
       return threads.length;

@@ -1,8 +1,8 @@
 /**
- * A naive model and search agree over a random chain with claims of every kind, channels that change keys and go, reposts,
- * supports, spellings that normalize alike, lists of channels that censor, and reorganisations up to 100 deep; after each of
- * these claim index and search are what they are when made from nothing. A tenth by default, always the same; 3,000 blocks
- * and 20,000 searches with LBCNODE_FULL=1, others each time. LBCNODE_SEARCH_SEED repeats a run.
+ * Compares searches with a naive model over a random chain: claims of every kind, channels that change their keys or are
+ * abandoned, reposts, supports, names with equal normalization, lists of channels that censor, and reorganisations of up to 100
+ * blocks. After each reorganisation, claim index and search index must equal new ones. By default, the same tenth of the run is
+ * executed each time. LBCNODE_FULL=1 runs 3,000 blocks and 20,000 searches with a new seed. LBCNODE_SEARCH_SEED repeats a run.
  */
 import { describe, expect, it } from 'vitest';
 import { ClaimSearchRun } from '../../support/claimSearchRun.js';
@@ -30,7 +30,7 @@ describe.each(searchBackends)('search in $name', (backend) => {
         await run.mine(5);
         run.model.forget(REMEMBERED);
         if (turn % SEARCHED_EVERY === 0) {
-          // Some blocks are followed one by one, others come in a row.
+          // The index processes some blocks one by one, and others several at a time.
           await run.sync();
           await run.search(Math.max(0, due() - run.found.searches));
         }

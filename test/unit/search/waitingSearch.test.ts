@@ -79,7 +79,7 @@ function world() {
       const query = await findUrls(parseConstraints({ name }), index);
       return (await search.find(query!)).length;
     },
-    /** Resolves when a read of the index waits. Returns a function that lets it succeed or fail. */
+    /** Resolves when a read of the index waits. Returns a function that lets the read succeed or fail. */
     async nextRead(): Promise<(isRead?: boolean) => void> {
       while (gates.length === 0) await new Promise(setImmediate);
       const gate = gates.shift()!;
@@ -90,7 +90,7 @@ function world() {
       let isFound = false;
       const noted = found.finally(() => (isFound = true));
       for (let turn = 0; !isFound; turn++) {
-        // All reads that can begin have begun after these turns of the event loop.
+        // After these iterations of the event loop, all reads have started that can start.
         for (let wait = 0; wait < 20; wait++) await new Promise(setImmediate);
         gates.pop()?.(true);
       }
@@ -148,7 +148,7 @@ it('an update is found when the output that it spends arrives after it', async (
   const { claim, accept, update, find, readsUntil } = world();
   const former = claim('name');
   update(former, 'name');
-  // As between the disconnecting of a block and the return of its transactions: the claim is in neither chain nor mempool.
+  // The state after a block is disconnected and before its transactions return to the mempool: the claim is in neither.
   expect(await readsUntil(find('name'))).toBe(0);
   accept(former);
   expect(await readsUntil(find('name'))).toBe(1);

@@ -26,7 +26,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Counts the answers of so many attempts, each with its outcome. */
+/** Makes this number of attempts. Returns how many were answered and how many were cut. */
 function attempts(address: string, count: number): { answered: number; cut: number } {
   const outcome = { answered: 0, cut: 0 };
   for (let i = 0; i < count; i++)
@@ -90,7 +90,7 @@ describe('wrong passwords', () => {
 
 type Fate = 'unknown' | 'right' | 'wrong' | 'cut';
 
-/** An endpoint, and connections over which passwords come. */
+/** An endpoint, and connections that send passwords. */
 class Door {
   readonly reports: string[] = [];
   /** Number of checked headers. */
@@ -135,7 +135,7 @@ class Door {
     return new HttpConnection(socket as unknown as Socket, () => true, 0);
   }
 
-  /** Sends a call with a password; answers what becomes of it. */
+  /** Sends a call with a password. Returns its outcome. */
   send(password: string, connection = this.connect(), user = 'user'): { readonly fate: Fate } {
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
     const request = Object.assign(new EventEmitter(), {

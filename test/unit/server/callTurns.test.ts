@@ -1,4 +1,4 @@
-/** Order of calls: the share of callers without a password, the order within a connection, and the lines of the log. */
+/** Order of calls: the share of callers without a password, the order within a connection, and the log lines. */
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -54,7 +54,7 @@ const connect = (): HttpConnection =>
     0,
   );
 
-/** Sends so many calls, each over a connection of its own by default. */
+/** Sends this number of calls, by default each over its own connection. */
 function send(
   count: number,
   kind: 'serve' | 'serveOpen',
@@ -68,7 +68,7 @@ function send(
   });
 }
 
-/** Takes the only turn. Answers what ends it. */
+/** Occupies the only slot. Returns a function that releases it. */
 function hold(): () => void {
   let letGo: () => void = () => undefined;
   const held = new Promise<HttpReply>((resolve) => (letGo = () => resolve(REPLY)));

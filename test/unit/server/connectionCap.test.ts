@@ -1,4 +1,4 @@
-/** Which connections go when there are too many. */
+/** Which connections are closed when there are too many. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** One connection, kept open. */
+/** A connection that remains open. */
 class Client {
   readonly socket: net.Socket;
   readonly connected: Promise<unknown>;
@@ -32,7 +32,7 @@ class Client {
     clients.push(this);
   }
 
-  /** Calls a method; answers the status. */
+  /** Calls a method. Returns the HTTP status. */
   async call(method: string, auth = 'user:pass'): Promise<number> {
     const body = JSON.stringify({ id: 1, method });
     const header = auth === '' ? '' : `Authorization: Basic ${Buffer.from(auth).toString('base64')}\r\n`;
@@ -68,7 +68,8 @@ describe('above the maximum number of connections', () => {
     expect(await known.call('echo')).toBe(200);
     const fifth = await connect(port);
     await refused.closed;
-    // Now all except the newcomer are known: the idlest of those goes when there is one more.
+    // All connections are authenticated now except the new one. If another one is opened, the one with the longest idle time is
+    // closed.
     expect(await fifth.call('echo')).toBe(200);
     const sixth = await connect(port);
     await fourth.closed;

@@ -1,4 +1,4 @@
-/** The HTTP transport under load: connections, limits, streams, clients that go away, the stop. */
+/** The HTTP transport under load: connections, limits, streams, clients that disconnect, and the stop. */
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +34,7 @@ describe('RpcHttpServer', () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const answer = await ask(port, '{"method":"test_slow"}');
-        // The first that are answered are those that are too many.
+        // Calls beyond the limit are refused first.
         if (++answered === 3) letGo();
         return answer;
       }),

@@ -1,4 +1,4 @@
-/** Which callers of the default profile are shown to the operator, and how often. */
+/** Which callers of the default profile are logged, and how often. */
 import { describe, expect, it } from 'vitest';
 import { LbrycrdClients } from '../../../src/server/lbrycrdClients.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';

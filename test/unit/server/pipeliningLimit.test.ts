@@ -1,4 +1,4 @@
-/** Clients that send on and on without waiting: who is read when, and that nothing of theirs is lost. */
+/** Clients that send requests continuously without waiting for answers: when each is read, and that no request is lost. */
 import { EventEmitter, once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -28,7 +28,7 @@ const GROUP = 8;
 describe('a connection with pipelined requests', () => {
   let ahead: PipeliningLimit;
   let connections: HttpConnection[];
-  /** Time that goes by within a turn of the loop. */
+  /** Time that passes within an iteration of the event loop. */
   const clock = { ms: 0 };
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
@@ -93,7 +93,7 @@ describe('a connection with pipelined requests', () => {
     second?.send(1);
     expect(open.every(({ socket }) => socket.isPaused)).toBe(true);
     expect(known.socket.isPaused).toBe(false);
-    // The slice is of one turn: who connects now may send in the next.
+    // The slice belongs to one iteration. A client that connects now may send in the next one.
     const late = connect(false);
     await vi.advanceTimersByTimeAsync(0);
     clock.ms += SLICE_MS;
@@ -165,7 +165,7 @@ describe('a server with pipelining callers', () => {
     const port = await bench.start({ timeoutSec: 1 });
     const socket = net.connect({ port, host: '127.0.0.1' });
     await once(socket, 'connect');
-    // The server has it too when another that came later was answered.
+    // The server has received the first request when a later one from another connection was answered.
     expect((await ask(port, '{"method":"echo"}')).status).toBe(200);
     socket.write('GET /nothing HTTP/1.1\r\n\r\n');
     for (const until = performance.now() + 1500; performance.now() < until;);

@@ -19,7 +19,10 @@ function post(body: string, headers = '', version = '1.1'): string {
   return `POST / HTTP/${version}\r\nHost: localhost\r\n${AUTHORIZATION}${headers}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Writes pieces one after the other. Answers what comes back until the other end closes, or so many answers have come. */
+/**
+ * Writes pieces one after the other. Resolves with everything that was received when this number of answers has arrived or the
+ * server closes the connection.
+ */
 function send(text: string | readonly string[], answers = Infinity): Promise<string> {
   const pieces = typeof text === 'string' ? [text] : [...text];
   return new Promise((resolve, reject) => {

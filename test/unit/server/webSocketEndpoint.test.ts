@@ -129,7 +129,7 @@ afterEach(async () => {
 const entryOf = (tx: Transaction): MempoolEntry =>
   ({ txid: txid(tx), wtxid: txid(tx), weight: 400, feeSat: 1n }) as unknown as MempoolEntry;
 let made = 0;
-/** Tells the endpoint of a transaction that came into the mempool. */
+/** Notifies the endpoint of a new mempool transaction. */
 function add(script = OPEN_SCRIPT, paddingBytes = 0): Transaction {
   const tx = make([{ txid: Buffer.alloc(32, ++made), n: made }], script);
   if (paddingBytes > 0)
@@ -148,7 +148,7 @@ describe('connecting', () => {
     expect(await refusal(new Client(port, { origin: 'http://127.0.0.1' }))).toBe(403);
     expect(await refusal(new Client(port, { headers: { host: 'evil.example' } }))).toBe(403);
     await new Client(port).opened();
-    // Without an upgrade there is nothing at the path.
+    // The path only serves upgrade requests.
     expect((await ask(port, '', { path: '/ws', method: 'GET' })).status).toBe(404);
   });
 

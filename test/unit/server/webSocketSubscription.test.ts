@@ -47,7 +47,7 @@ describe('a subscription', () => {
     expect(sizeOf(parse({ topic: 'claims' }))).toBe(1);
     expect(sizeOf(parse({ topic: 'transactions' }))).toBe(1);
     expect(sizeOf(parse({ topic: 'claims', names: ['a', 'b'], claimids: [ID] }))).toBe(3);
-    // The address and the script are one.
+    // The address stands for this script, so it counts once.
     expect(sizeOf(parse({ topic: 'transactions', addresses: [ADDRESS], scripts: [toHex(SCRIPT)] }))).toBe(1);
   });
 

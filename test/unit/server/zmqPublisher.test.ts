@@ -54,8 +54,8 @@ async function subscribe(publisher: ZmqPublisher, name: string): Promise<Subscri
 }
 
 /**
- * Receives what was sent so far, until nothing is under way: its sequences, and the one that came next. Marks show the
- * end; they may be dropped too, so numbered ones are sent, ever more seldom, until the last one arrives.
+ * Receives all messages that were sent so far. Returns their sequence numbers and the next one. Numbered marks show the end. They
+ * may be dropped, so they are sent repeatedly, at growing intervals, until the last one arrives.
  */
 async function drain(publisher: ZmqPublisher, socket: Subscriber): Promise<{ got: number[]; next: number }> {
   const got: number[] = [];
@@ -154,7 +154,7 @@ describe('the publisher', () => {
     const bytes = Buffer.from('transaction');
     const txs = new Int32Array(count * TX_STRIDE);
     for (let tx = 0; tx < count; tx++) txs.set([0, bytes.length], tx * TX_STRIDE);
-    // A slice is used up after about a hundred of them.
+    // A slice ends after about a hundred transactions.
     const { turns } = await countTurns(() => {
       publisher.blockChanged({
         ...emptyBlock(1),
@@ -211,7 +211,7 @@ describe('the publisher', () => {
     expect(sequences.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((n) => sequences[0]! + n));
     expect(sequences.length).toBeLessThan(sent / 2);
     for (let i = 1; i < sequences.length; i++) expect(sequences[i]).toBeGreaterThan(sequences[i - 1]!);
-    // The subscriber is notified of what comes next, and can tell how much it missed.
+    // From the sequence number of the next message, the subscriber can compute how many it missed.
     expect(next - sequences[0]!).toBe(sent);
   });
 

@@ -25,7 +25,7 @@ describe('signed messages', () => {
       expect(verify(`${message}.`, signature, hash160(key.publicKey))).toBe(false);
       expect(verify(message, signature.subarray(1), hash160(key.publicKey))).toBe(false);
     }
-    // The form of the key is part of its id.
+    // A compressed and an uncompressed key have different ids.
     expect(verify(message, atOnce(signMessage(message, KEY)), hash160(LONG.publicKey))).toBe(false);
   });
 
@@ -41,7 +41,7 @@ describe('signed messages', () => {
       let step = work.next();
       for (; step.done !== true; step = work.next()) pauses++;
       expect(toHex(step.value)).toBe(toHex(sha256d(whole)));
-      // Once to measure, once to hash.
+      // One pass for the length and one for the hash.
       expect(pauses).toBe(2 * Math.ceil(message.length / AT_ONCE_SIZE));
     },
   );

@@ -1,4 +1,4 @@
-/** Signing every kind of output, plain and behind a claim prefix, whole and in parts. */
+/** Signing outputs of every kind, with and without claim prefix, completely and partially. */
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { emptyInput, type Transaction, type TxOutput } from '../../../src/primitives/transaction.js';
@@ -85,7 +85,7 @@ function storeOf(keys: readonly SigningKey[], ...scripts: (Bytes | undefined)[])
   return store;
 }
 
-/** Signs the one input; null when it is good. */
+/** Signs the only input. Returns null if the input is then valid. */
 function signOnce(tx: Transaction, spent: TxOutput, store: MemoryKeyStore, hashType?: number): string | null {
   const task = signingTask(tx, store, hashType);
   signInput(task, 0, spent);
@@ -103,7 +103,7 @@ describe('produceSignature', () => {
     const keys = [A, B, C, LONG];
     const tx = spending();
     expect(signOnce(tx, spent, storeOf(keys, inner))).toBeNull();
-    // Another amount is another message where there is a witness.
+    // A witness signature covers the amount.
     const task = signingTask(tx, NO_KEYS);
     const isWitness = name.includes('P2W');
     expect(inputProblem(task, 0, { ...spent, value: 1n }) === null).toBe(!isWitness);
@@ -175,7 +175,7 @@ describe('produceSignature', () => {
     const keys = ['1', '2', '3', '4'].map((name) => keyOf(name).publicKey);
     const tx = spending();
     signOnce(tx, { value: 1n, script: scriptForMultisig(4, keys) }, storeOf([]));
-    // Four signatures are missing, and two places held behind the element that is one too many.
+    // Four signatures are missing. Only two of their placeholders precede the superfluous element.
     expect(formatAsm(tx.inputs[0]!.scriptSig)).toBe('0 0 0');
   });
 

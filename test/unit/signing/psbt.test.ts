@@ -1,4 +1,4 @@
-/** PSBT beyond BIP174's vectors: refusals in the reference's words, and the roles' caution. */
+/** PSBT cases beyond BIP174's vectors: error texts of the reference, and checks of the roles. */
 import { describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../src/crypto/hash.js';
 import { emptyInput, txid, type Transaction } from '../../../src/primitives/transaction.js';
@@ -42,7 +42,7 @@ const program = scriptForDestination({ type: 'witness_v0_scripthash', hash: sha2
 const nested = scriptForDestination({ type: 'scripthash', hash: hash160(program) });
 const claim = buildClaimPrefix(Buffer.from('name'), Buffer.from('value'));
 
-/** An unsigned transaction of one input and one output, with what it spends. */
+/** A PSBT with one input and one output, and the transaction that it spends. */
 function spending(script: Bytes): { funding: Transaction; psbt: Psbt } {
   const funding: Transaction = {
     version: 1,
@@ -94,7 +94,7 @@ describe('formatBarePsbtInSlices', () => {
 describe('the bytes of a PSBT', () => {
   const { psbt } = spending(nested);
   const whole = formatPsbt(psbt);
-  /** Behind the global map of that PSBT. */
+  /** The bytes before the first input map of that PSBT. */
   const head = toHex(whole.subarray(0, whole.length - 2));
   const key = toHex(KEYS[0]!.publicKey);
 

@@ -1,6 +1,6 @@
 /**
- * One folder serves the addon and the package in turn. By the addon, damage to an open database never becomes a row, neither
- * in an answer nor in a merged table.
+ * The addon and the package use the same folder in turn. With the addon, bytes that are corrupted while the database is open
+ * never appear in an answer or in a merged table.
  */
 import {
   closeSync,
@@ -40,7 +40,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Model = Map<string, Buffer>;
 
-/** A batch that is applied to the model too. */
+/** A batch of random changes, which are applied to the model too. */
 function batch(random: Random, model: Model): Buffer {
   const writer = new RecordWriter();
   for (let n = 1 + random.below(300); n > 0; n--) {
@@ -51,7 +51,7 @@ function batch(random: Random, model: Model): Buffer {
       writer.add(key, null);
       continue;
     }
-    // Some that can be packed, some of no bytes, some longer than a block.
+    // Some values can be compressed, some are empty, and some are longer than a block.
     const value = random.below(3) === 0 ? Buffer.alloc(random.below(400), 7) : random.bytes(random.below(90));
     const row = random.below(150) === 0 ? random.bytes(9000) : value;
     model.set(key, row);
@@ -144,7 +144,7 @@ describe.skipIf(!native)('corruption of tables of a database that the addon has 
   }, 60_000);
 });
 
-/** Flips a bit of a file in its place. */
+/** Flips a random bit of a file. */
 function flip(path: string, random: Random): void {
   const fd = openSync(path, 'r+');
   const at = random.below(fstatSync(fd).size);

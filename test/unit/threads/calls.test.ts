@@ -29,7 +29,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** A caller and a callee; what crosses is cloned. `calls` are answered by the test. */
+/** A caller and a callee. Messages are cloned, as between threads. The test answers the calls in `calls`. */
 function pair() {
   const begun: number[] = [];
   const callee = new Callee((item, transfer) => {

@@ -29,7 +29,7 @@ describe('a link between threads', () => {
     }
   });
 
-  /** Two ends: both are called, and each sends items of its own. */
+  /** Two ends of a link. Both can be called, and each sends its own items. */
   function pair() {
     const channel = new MessageChannel();
     channels.push(channel);
@@ -69,7 +69,7 @@ describe('a link between threads', () => {
     client.send(['note', 'before']);
     expect(await client.call('double', 21)).toBe(42);
     expect(notes).toEqual(['before']);
-    // The first item of each message has come before the answer.
+    // Only the first item of each message is processed before the answer.
     expect(counts).toEqual([0]);
     expect(await server.call('name')).toBe('client');
     expect(counts).toEqual([0, 1]);

@@ -10,7 +10,7 @@ describe('the edit distance', () => {
     ['abc', 'abd', 1],
     ['abc', 'abcd', 1],
     ['abc', 'bc', 1],
-    // Two neighbours exchanged are one slip.
+    // A swap of two neighbours counts as one change.
     ['abcd', 'abdc', 1],
     ['kitten', 'sitting', 3],
     ['txindex', 'xtindxe', 2],

@@ -1,4 +1,4 @@
-/** Answers that several share. */
+/** Results that several callers share. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { shared } from '../../../src/util/shared.js';
 

@@ -14,7 +14,7 @@ describe('work in slices', () => {
     }
     expect(atOnce(count(10))).toBe(10);
     expect(await inSlices(count(10))).toBe(10);
-    // Every second look finds a slice used up.
+    // Every second reading of the clock ends a slice.
     const { turns } = await countTurns(() => inSlices(count(20)), SLICE_MS / 2);
     expect(turns).toBeGreaterThanOrEqual(9);
   });

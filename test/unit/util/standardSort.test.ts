@@ -1,4 +1,4 @@
-/** Orders that `std::sort` of GCC gave for the same keys. */
+/** Compares orders with those of GCC's `std::sort` for the same keys. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { standardPlace, standardSort } from '../../../src/util/standardSort.js';
@@ -9,7 +9,7 @@ function keysOf(length: number, kinds: number, seed: number): number[] {
   return Array.from({ length }, () => next() % kinds);
 }
 
-/** Drives the median of three to its worst, so that the heap takes over. */
+/** The worst case for the median of three, so that `std::sort` switches to heapsort. */
 function worstKeys(length: number): number[] {
   const keys = Array<number>(length).fill(0);
   for (let i = 1; i <= length / 2; i++) {

@@ -1,4 +1,4 @@
-/** Blocks with very many of a wallet's transactions: taken in in slices, and never seen half. */
+/** Blocks with very many transactions of a wallet. They are processed in slices, and no answer contains a part of a block. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => open.close());
 
-/** Payments to the wallet, by inputs that are their own. */
+/** Payments to the wallet with different inputs. */
 function payments(seed: string, count = COUNT): Transaction[] {
   return Array.from({ length: count }, (_, n) => ({
     version: 1,

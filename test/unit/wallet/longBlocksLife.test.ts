@@ -63,7 +63,7 @@ class Recount {
     return noted;
   }
 
-  /** Those of the mempool, each after what it spends. */
+  /** The mempool transactions, parents before children. */
   inOrder(): Known[] {
     const placed = new Set<Known>();
     const place = (one: Known): void => {
@@ -77,7 +77,7 @@ class Recount {
     return [...placed];
   }
 
-  /** One of the mempool, with all that spends of it there. */
+  /** A mempool transaction and its descendants in the mempool. */
   withChildren(first: Known): Known[] {
     const found = new Set([first]);
     for (const one of this.inOrder())
@@ -89,7 +89,7 @@ class Recount {
     return new Map(this.chain.flat().flatMap(({ id, inputs }) => inputs.map((input) => [input, id])));
   }
 
-  /** Own outputs that nothing spends, those that may be spent by themselves and those that wait. */
+  /** Unspent own outputs: those that may be spent, and unconfirmed ones of others. */
   unspent(): { trusted: Map<string, bigint>; pending: Map<string, bigint> } {
     const inBlocks = this.spenders();
     const mined = new Set(this.chain.flat().map(({ id }) => id));
@@ -219,7 +219,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
       receive() {
         for (let left = random(70); left >= 0; left--) receive(payment());
       },
-      /** Own outputs are spent, in blocks and in none. */
+      /** Transactions spend own outputs, in blocks and in the mempool. */
       spend() {
         const { trusted, pending } = count.unspent();
         const points = [...trusted, ...pending];
@@ -228,7 +228,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
           receive(pays([inputOf(point)], value - 10n, random(3) === 0 ? FOREIGN : scripts[random(10)]));
         }
       },
-      /** The wallet sends itself, by a call that comes at any moment. */
+      /** The wallet sends a transaction at any time, also while it processes a block. */
       async send() {
         const behind = wallet.events.isBehind;
         node.refuse = (tx) => {
@@ -247,7 +247,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
         });
         node.refuse = () => 'not in this life';
       },
-      /** A block has another spend of what one of the mempool spends. */
+      /** A block has another spend of an output that a mempool transaction spends. */
       conflict() {
         const found = count
           .inOrder()

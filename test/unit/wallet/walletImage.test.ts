@@ -133,7 +133,7 @@ async function opened(
   return { next, found: answers(next.wallet) };
 }
 
-/** Opens it with the image that closing leaves, with `older` ones and without any: all must say the same. */
+/** Opens the wallet with the image that closing leaves, with `older` images and without one. All results must be equal. */
 async function expectSame(
   one: TestWallet,
   older: readonly Buffer[],
@@ -174,7 +174,7 @@ function spending(serial: number, spent: readonly OutPoint[], outputs: TxOutput[
   };
 }
 
-/** A life of a wallet: payments, blocks that come and go, keys that come. */
+/** Random operations of a wallet: payments, connected and disconnected blocks, added keys. */
 class Life {
   readonly node: FakeNode;
   readonly random: (below: number) => number;
@@ -292,7 +292,7 @@ describe('the image of a wallet', () => {
           refreshed = readFileSync(imagePath(one.path));
         }
         if (refreshed !== null) images = [refreshed, ...images];
-        // The chain may become another one while the wallet is closed.
+        // The chain may be reorganised while the wallet is closed.
         if (round % 4 === 3) {
           await one.follower.stop();
           await one.wallet.close();

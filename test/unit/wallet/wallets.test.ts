@@ -71,7 +71,7 @@ describe('Wallets', () => {
     node.disconnect();
     for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
     expect([answered, wallets.isBetween]).toEqual(['', true]);
-    // One follows upon the other.
+    // A second reorganisation follows the first one immediately.
     const endOfFirst = end;
     node.reorganisation = new Promise((resolve) => (end = resolve));
     endOfFirst();
@@ -101,7 +101,8 @@ describe('Wallets', () => {
     await wallets.unload(own);
     const copy = await wallets.openExisting('copy');
     expect(await problemOf(wallets.openExisting('own'))).toContain('It is a copy of the wallet copy,');
-    // With a seed of its own it is another wallet, and one that has had a seed of its own is none by getting another's.
+    // A copy with a new seed is another wallet. A wallet that had its own seed does not become a copy when it gets the seed of
+    // another wallet.
     await setNewSeed(copy, null, true);
     const again = await wallets.openExisting('own');
     const { privateKey } = again.keyring.signingKey(again.hd.state!.seedId)!;

@@ -7,7 +7,7 @@ import { txid } from '../../../../src/primitives/transaction.js';
 import { ReadError } from '../../../../src/util/reader.js';
 import { Random, randomBlock } from '../../../differential/support.js';
 
-/** Names of what two blocks do not have in common; large tables are compared as bytes. */
+/** Names of the fields in which two blocks differ. Large tables are compared as bytes. */
 function differences(one: LoadedBlock, other: LoadedBlock): string[] {
   const facts = ({ raw, hash, header, consumedBytes, parsed }: LoadedBlock): [string, unknown][] =>
     Object.entries({ ...parsed, raw, hash, header: JSON.stringify(header), consumed: consumedBytes });
@@ -81,7 +81,7 @@ describe('loadBlock', () => {
     expect(bytes.length).toBeGreaterThan(1 << 20);
     const behind = Buffer.concat([bytes, Buffer.from('behind')]);
     expect(differences(await loadLargeBlock(behind), loadBlock(behind))).toEqual([]);
-    // Every second transaction with an empty witness, and none.
+    // Every second transaction has a witness marker and an empty witness, the others have no marker.
     const marker = Buffer.from('02000000000101', 'hex');
     const bare = Buffer.concat([Buffer.alloc(36, 3), Buffer.from('00ffffffff0000', 'hex'), Buffer.alloc(4)]);
     const plain = Buffer.concat([Buffer.from('0200000001', 'hex'), bare.subarray(0, -5), bare.subarray(-4)]);
@@ -98,7 +98,7 @@ describe('loadBlock', () => {
   });
 
   it('refuses outputs without inputs, which cannot be serialized', () => {
-    // Written out they begin like a witness marker, and would be read as a shorter transaction.
+    // The serialized form would begin like a witness marker, and would be parsed as a shorter transaction.
     const tx = Buffer.from(`010000000001000100000000000000000400000000${'00000000'}`, 'hex');
     expect(() => loadBlock(Buffer.concat([Buffer.alloc(112), Buffer.of(1), tx]))).toThrow(ReadError);
   });

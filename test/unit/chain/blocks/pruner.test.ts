@@ -1,4 +1,4 @@
-/** Which block files go, and when. */
+/** Which block files are deleted, and when. */
 import { describe, expect, it } from 'vitest';
 import { MIN_BLOCKS_TO_KEEP } from '../../../../src/chain/chain.js';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
@@ -58,7 +58,7 @@ describe('the pruner', () => {
   it('removes the oldest files when a lower target is set, without a new tip', async () => {
     const { pruner, flusher, removed, lines, flushes } = makePruner(140);
     await pruner.pruneToTarget();
-    // There are 200 MiB. Of the target, 17 MiB are kept free.
+    // The files have 200 MiB. 17 MiB of the target remain free for new blocks.
     expect(removed).toEqual([0, 1, 2, 3]);
     expect([flusher.pruned, flushes()]).toEqual([true, 1]);
     const last = FILES * BLOCKS_A_FILE - 1 - MIN_BLOCKS_TO_KEEP;
@@ -72,7 +72,7 @@ describe('the pruner', () => {
   });
 
   it('keeps blocks that an index still has to read', async () => {
-    // Without them two more would go.
+    // Without the index, two more files would be deleted.
     const held = makePruner(140, 0, () => 250);
     await held.pruner.pruneToTarget();
     expect(held.removed).toEqual([0, 1]);

@@ -27,7 +27,7 @@ const HEIGHT = 152;
 
 describe('reading one transaction out of a block file', () => {
   let chain: TestChain;
-  /** A claim; behind it one that spends a witness program, and so has a witness. */
+  /** A transaction with a claim, and one that spends a witness program and has a witness. */
   let claim: Transaction;
   let witnessed: Transaction;
   let blockId: string;
@@ -61,7 +61,7 @@ describe('reading one transaction out of a block file', () => {
     return { from: txs[n * TX_STRIDE + TX_START]!, to: txs[n * TX_STRIDE + TX_END]! };
   };
 
-  /** Runs `use` while one bit of the block's file is another. */
+  /** Runs `use` while one bit of the block file is flipped. */
   async function withFlip(at: number, bit: number, use: () => Promise<void>): Promise<void> {
     const fd = openSync(chain.opened.chain.deps.files.path('blk', 0), 'r+');
     const byte = Buffer.alloc(1);
@@ -100,7 +100,7 @@ describe('reading one transaction out of a block file', () => {
       expect(toHex(stored.bytes)).toBe(toHex(formatTransaction(tx)));
       expect([toHex(txid(stored.tx)), stored.hasWitness]).toEqual([toHex(txid(tx)), tx === witnessed]);
       expect(await reader.readTransaction(core.index.active.at(HEIGHT - 1), wanted)).toBeNull();
-      // A wrong offset does not count as corruption of the file.
+      // A wrong offset in the index is not reported as corruption of the file.
       expect((await reader.readTransaction(id, { ...wanted, offset: from + 1 }))!.txid).toEqual(stored.txid);
     }
   });

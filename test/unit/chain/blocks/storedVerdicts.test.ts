@@ -1,4 +1,4 @@
-/** Which verdicts outlast a start. */
+/** Which stored verdicts are discarded at a start. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { forgetVerdicts, retryVerdicts } from '../../../../src/chain/blocks/storedVerdicts.js';
 import { NO_HEADER, STATUS, type HeaderTable } from '../../../../src/store/files/headerTable.js';
@@ -7,7 +7,7 @@ import { TestHeaders } from '../headers.js';
 describe('stored verdicts', () => {
   let world: TestHeaders;
   let headers: HeaderTable;
-  /** Genesis, the tip, and a branch of four on the genesis block. */
+  /** The tip on the genesis block, and a branch of four blocks that begins there too. */
   let tip: number;
   let branch: number[];
 
@@ -58,7 +58,7 @@ describe('stored verdicts', () => {
 
   it('of a branch are checked again, whatever other branches exist', () => {
     fail(branch[0]!, STATUS.failed | STATUS.failedConnecting);
-    // Two branches with the same work as the tip: on the second block of the branch, and on the first.
+    // Two other branches with the same work as the tip: one on the second block of the branch, one on the first.
     const aside = [world.add(branch[1]!, { work: 2n }), world.add(branch[0]!)];
     const bad = world.add(aside[1]!, { work: 2n });
     for (const id of aside) headers.addStatus(id, STATUS.failedChild);

@@ -36,7 +36,7 @@ describe('blocks that wait for their connection', () => {
     headers.table.addStatus(main[4]!, STATUS.failed);
     for (const id of [main[2]!, main[4]!, ...side]) waiting.add(id, blockOf(Buffer.alloc(1000)));
     waiting.dropBeaten();
-    // The tip has two blocks' work: one of the side branch has more.
+    // The tip has the work of two blocks. Only one block of the side branch has more.
     expect([main[2]!, main[4]!, ...side].map((id) => waiting.take(id) !== undefined)).toEqual([
       true,
       false,

@@ -41,7 +41,7 @@ function transaction(prevouts: [number, number][], scripts: Buffer[]): Transacti
   };
 }
 
-/** The claims of a block of a coinbase with these output scripts and these transactions, which spend `spent` in order. */
+/** The claims of a block with a coinbase of these output scripts and with these transactions. The inputs spend `spent` in order. */
 function claimsOf(transactions: Transaction[], spent: Spent[], coinbaseScripts: Buffer[] = [P2PKH]) {
   const coinbase = coinbaseTx(random);
   coinbase.outputs = coinbaseScripts.map((script) => ({ value: 1n, script }));

@@ -1,4 +1,4 @@
-/** Which inputs fail their scripts, and that witnesses of very many items are not taken apart. */
+/** Which inputs fail their scripts. Also tests that witnesses with very many items are not parsed. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkSpends } from '../../../../src/chain/connect/checkSpends.js';
 import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
@@ -16,7 +16,7 @@ import { coinbaseTx, formatRawBlock, Random, randomOutPoint } from '../../../dif
 const FLAGS = SCRIPT_VERIFY.P2SH | SCRIPT_VERIFY.WITNESS;
 const COIN_SAT = 1000n;
 
-/** A block that spends one coin locked by each script, with the items under the script as its witness. */
+/** A block that spends one coin for each witness. Its coin pays to the script, and the witness has the items and the script. */
 function spending(witnesses: readonly { script: Buffer; items: Buffer[] }[]): {
   block: LoadedBlock;
   resolved: ResolvedInputs;
@@ -59,7 +59,7 @@ function run({ block, resolved }: ReturnType<typeof spending>): Promise<ScriptVe
 }
 
 const TRUE = Buffer.of(1);
-/** Takes `pairs` pairs off the stack. */
+/** A script that removes this number of pairs from the stack. */
 const drops = (pairs: number): Buffer => buildScript(...Array<number>(pairs).fill(OP.OP_2DROP));
 
 afterEach(() => {
@@ -72,7 +72,7 @@ describe('scripts of a block', () => {
     const bad = { script: buildScript(OP.OP_NOT), items: [TRUE] };
     expect((await run(spending([good, good]))).failure).toBeNull();
     expect((await run(spending([good, bad, bad]))).failure?.input).toBe(2);
-    // Many inputs go to threads.
+    // Many inputs are verified in threads.
     const many = Array<typeof good>(50).fill(good);
     expect((await run(spending(many))).failure).toBeNull();
     expect((await run(spending([...many, bad]))).failure?.input).toBe(51);
@@ -101,7 +101,7 @@ describe('scripts of a block', () => {
       const codeOf = async (script: Buffer): Promise<number | undefined> =>
         (await run(spending([{ script, items }]))).failure?.code;
       expect(await codeOf(buildScript(OP.OP_DUP))).toBe(SCRIPT_ERROR.STACK_SIZE);
-      // The first pair taken off may bring it below the limit; then too much is left at the end.
+      // The first OP_2DROP may bring the stack below the limit. Then too many items are left at the end.
       expect(await codeOf(drops(200))).toBe(more <= 2 ? SCRIPT_ERROR.CLEANSTACK : SCRIPT_ERROR.STACK_SIZE);
     }
   });

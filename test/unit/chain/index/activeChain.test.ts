@@ -4,7 +4,7 @@ import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { Random } from '../../../differential/support.js';
 import { TestHeaders } from '../headers.js';
 
-/** Blocks 0 to 9, and a branch of four on block 5. */
+/** Blocks 0 to 9, and a branch of four blocks on block 5. */
 function forked(): { headers: TestHeaders; chain: ActiveChain; main: number[]; branch: number[] } {
   const headers = new TestHeaders();
   const main = headers.chain(NO_HEADER, 10);
@@ -89,7 +89,7 @@ describe('ActiveChain', () => {
     expect(chain.bitsOf(id)).toBe(0x207fffff);
     expect(chain.versionOf(id)).toBe(0x20000000);
     expect(chain.parentOf(chain.at(0))).toBe(NO_HEADER);
-    // The upper median of the last eleven, the block itself among them.
+    // The median time of the last eleven blocks, including the block itself.
     expect(chain.medianTimeOf(id)).toBe([...times.slice(1)].sort((a, b) => a - b)[5]);
     expect(chain.medianTimeOf(chain.at(1))).toBe(50);
   });

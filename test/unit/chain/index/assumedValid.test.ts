@@ -7,10 +7,10 @@ import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { TestHeaders } from '../headers.js';
 
 const SPACING_SEC = 1800;
-/** Headers that are two weeks of work: each adds half of what its target asks for (`TestHeaders`). */
+/** Number of headers with the work of two weeks. In `TestHeaders`, each header adds half of the work of its target. */
 const BURYING = (2 * 14 * 24 * 3600) / SPACING_SEC;
 
-/** A main branch that buries its first blocks, and a fork below the block that is assumed valid. */
+/** A main branch that is two weeks longer than its first blocks, and a fork below the assumed-valid block. */
 function makeTree() {
   const tree = new TestHeaders();
   const main = tree.chain(NO_HEADER, BURYING + 51);
@@ -33,7 +33,7 @@ it('includes ancestors of the assumed valid block that are deep enough', () => {
   const { main, fork, make } = makeTree();
   const assumed = make();
   expect([1, 30, 49].map((height) => assumed.holdsFor(main[height]!))).toEqual([true, true, true]);
-  // A block that is buried for just two weeks, one above the assumed block, and one on another branch.
+  // A block that is less than two weeks below the best header, one above the assumed-valid block, and one on another branch.
   expect(assumed.holdsFor(main[50]!)).toBe(false);
   expect(assumed.holdsFor(main[61]!)).toBe(false);
   expect(assumed.holdsFor(fork[0]!)).toBe(false);

@@ -62,7 +62,7 @@ describe('Candidates', () => {
     const headers = new TestHeaders();
     const candidates = new Candidates(headers.table);
     const genesis = addLinked(headers, candidates, NO_HEADER, { work: 1n, offset: 0 });
-    // The first branch's upper block came first of all, but its parent last.
+    // The upper block of the first branch arrived before all others, its parent after all others.
     const lowerA = headers.add(genesis, { work: 2n, offset: 500 });
     const upperA = headers.add(lowerA, { work: 3n, offset: 100 });
     const lowerB = headers.add(genesis, { work: 2n, offset: 200 });
@@ -114,7 +114,7 @@ describe('Candidates', () => {
     expect(candidates.best()).toBe(c);
     candidates.setPrecious(b!, -3);
     expect(candidates.best()).toBe(b);
-    // Precious or not, less work stays less.
+    // A precious block with less work does not win.
     expect(candidates.compare(b!, more)).toBeLessThan(0);
   });
 

@@ -10,7 +10,7 @@ const RULES = { genesisHash: regtestParams.genesisHash, prunes: false };
 
 let chain: TestChain;
 let index: BlockIndex;
-/** On the active chain of five blocks. */
+/** A block on the active chain of five blocks. */
 let third: number;
 let tip: number;
 /** Blocks of a branch that was disconnected. */
@@ -103,7 +103,7 @@ function tipAtHeight3(): void {
   index.active.push(tip);
 }
 
-/** Takes the block that waits off the list of those that do. */
+/** Removes the block whose parent has no data from the list of such blocks. */
 function forgetWaiting(): void {
   const { headers } = index;
   const position = headers.dataPosition(unlinked);

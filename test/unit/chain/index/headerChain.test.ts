@@ -4,7 +4,7 @@ import { HeaderChain } from '../../../../src/chain/index/headerChain.js';
 import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { TestHeaders } from '../headers.js';
 
-/** A main branch of 100 headers, active up to 40, and a fork of 20 that leaves it at 30. */
+/** A main branch of 100 headers, of which 40 are active, and a fork of 20 headers at height 30. */
 function makeTree() {
   const tree = new TestHeaders();
   const main = tree.chain(NO_HEADER, 101);
@@ -64,9 +64,9 @@ describe('HeaderChain', () => {
     const { tree, main, fork, chain } = makeTree();
     const hash = (id: number): Buffer => Buffer.from(tree.table.hash(id));
     expect(chain.findFork([hash(main[20]!)])).toBe(main[20]);
-    // Ahead of the active chain, on its branch: all of it is known to the owner.
+    // The entry is ahead of the active chain on the same branch, so the owner of the locator knows the whole active chain.
     expect(chain.findFork([hash(main[80]!), hash(main[20]!)])).toBe(main[40]);
-    // On another branch: the next entry decides.
+    // The entry is on another branch, so the next entry of the locator decides.
     expect(chain.findFork([hash(fork[15]!), hash(main[20]!)])).toBe(main[20]);
     expect(chain.findFork([Buffer.alloc(32, 9), hash(main[7]!)])).toBe(main[7]);
     expect(chain.findFork([Buffer.alloc(32, 9)])).toBe(main[0]);

@@ -1,4 +1,4 @@
-/** Which schemas of a folder are taken, and which are refused. */
+/** Which schema versions of a folder are accepted and which are refused. */
 import { describe, expect, it } from 'vitest';
 import {
   claimFolder,
@@ -17,7 +17,7 @@ const IDENTITY = {
   proofWindow: '5000',
 };
 
-/** A folder whose identity has the schema; without one when that is undefined. */
+/** A folder with this schema version in its identity; `undefined`: an identity without schema. */
 function folderOf(schema: unknown): RowStore {
   const rows = new Map<string, Bytes>([[IDENTITY_KEY, Buffer.from(JSON.stringify({ schema, ...IDENTITY }))]]);
   const get = async (key: string): Promise<Bytes | undefined> => rows.get(key);

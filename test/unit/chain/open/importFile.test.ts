@@ -18,7 +18,7 @@ function record(body: Buffer, length = body.length): Buffer {
 
 const body = (fill: number, length = 100): Buffer => Buffer.alloc(length, fill);
 
-/** The bodies found in a file of these pieces, as lengths and first bytes, with the offsets checked. */
+/** Length and first byte of each block that is found in a file of these pieces. Checks the offsets too. */
 async function find(pieces: readonly Buffer[], from = 0): Promise<[number, number][]> {
   const bytes = Buffer.concat(pieces);
   const path = join(folder, 'blk.dat');
@@ -93,7 +93,7 @@ describe('readBlockRecords', () => {
   it('finds records across its reads, also of the maximum size', async () => {
     const sizes = [8_000_000, 7_999_999, 500_000, 80, 8_000_000, 123_456];
     const pieces = sizes.map((size, i) => record(body(i + 1, size)));
-    // Offsets that put a magic right across the end of a read of 16 MiB.
+    // The magic number of a block lies across the end of a read of 16 MiB.
     const gap = (16 << 20) - (8_000_008 + 8_000_007) - 2;
     pieces.splice(2, 0, Buffer.alloc(gap));
     expect(await find(pieces)).toEqual(sizes.map((size, i) => [i + 1, size]));
@@ -111,7 +111,7 @@ describe('readBlockRecords', () => {
           pieces.push(record(body(fill, length)));
           expected.push([fill, length]);
         } else {
-          // The noise contains no complete magic, but first bytes of one.
+          // The noise has no complete magic number, but the first bytes of one.
           const noise = random.bytes(random.below(300));
           for (let at = 0; at + 3 < noise.length; at += 4) noise[at + 3] = 0;
           pieces.push(Buffer.concat([noise, MAGIC.subarray(0, random.below(4)), Buffer.alloc(4)]));

@@ -40,7 +40,7 @@ it('blocks that are in the future for a wrong clock are reported, and used with 
     expect(said[0]).toMatch(/date and time of this computer are wrong, correct them and start again/);
   }
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
-  // There are no blocks left to read.
+  // The second start finds no unread blocks.
   expect(await look(folder, START_TIME_SEC + DAY_SEC)).toEqual({ height: 8, said: [] });
 });
 
@@ -54,7 +54,7 @@ it('the last block is reported if a flipped bit in its header invalidates its pr
   const bytes = readFileSync(path);
   const record = bytes.lastIndexOf(Buffer.from(regtestParams.magic));
   const header = bytes.subarray(record + 8, record + 8 + 112);
-  // The nonce; every second one will do on regtest.
+  // Changes the nonce until the header has valid proof of work, which half of all nonces have on regtest.
   let bit = 0;
   for (; index.checkWorkOf(header) === null; bit++) {
     header.writeUInt32LE((header.readUInt32LE(108) ^ (1 << bit)) >>> 0, 108);

@@ -1,11 +1,11 @@
-/** Snapshots are a function of the chain alone: not of reorganisations, flushes or of how an index came about. */
+/** A snapshot depends only on the chain, not on reorganisations, on flushes, or on how an index was filled. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { ClaimIndexRun, WITH_INDEX } from '../../../support/claimIndexRun.js';
 import { dumpOf, verify } from '../../../support/snapshots.js';
 
-/** Behind the last fork and some ends of terms. */
+/** Above the last fork and the expiry of some claims. */
 const END = 270;
 
 describe('dumpsnapshot', () => {

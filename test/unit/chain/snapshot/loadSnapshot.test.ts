@@ -1,4 +1,4 @@
-/** A folder that is started from a snapshot, and the validation of the blocks up to it, without a process and a network. */
+/** A folder that starts from a snapshot, and the background validation of its blocks, without a process or a network. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import {
   type TestChainOptions,
 } from '../../../support/testChain.js';
 
-/** Blocks of the snapshot, and of its source. */
+/** Heights of the snapshot and of the chain that wrote it. */
 const HEIGHT = 104;
 const TIP = 107;
 
@@ -99,7 +99,7 @@ async function folderWithHeaders(headers: readonly Buffer[]): Promise<string> {
 interface Outcome {
   readonly validation: BackgroundValidation;
   readonly warnings: string[];
-  /** Resolves when it has passed; rejects with what would stop the node. */
+  /** Resolves when the validation has passed. Rejects with an error that would stop the node. */
   readonly passed: Promise<void>;
 }
 

@@ -89,7 +89,7 @@ describe('a file', () => {
     return copy;
   }
 
-  /** The file with other text of the same length in one of its pieces, and right checksums. */
+  /** Replaces a text in one of the chunks by another one of the same length, and corrects the checksums. */
   function withText(from: string, to: string): string {
     const at = whole.indexOf(from, 0, 'latin1');
     const start = pieces().findLast((begin) => begin < at)!;

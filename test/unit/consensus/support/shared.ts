@@ -1,4 +1,4 @@
-/** Recorded chains next to the repository; tests that need them skip without. */
+/** Recorded chains beside the repository. Without them, tests that need them are skipped. */
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 

@@ -1,4 +1,4 @@
-/** Small transactions to break one rule at a time. */
+/** Small valid transactions, in which tests break one rule at a time. */
 import {
   emptyInput,
   NULL_HASH,
@@ -13,7 +13,10 @@ export function outputOf(value: bigint, script: Uint8Array = TRUE_SCRIPT): TxOut
   return { value, script };
 }
 
-/** One input per number, spending output 0 of a transaction whose id is filled with it. */
+/**
+ * A transaction with one input for each number, which spends output 0 of the transaction whose id consists of bytes with that
+ * number.
+ */
 export function spending(...ids: number[]): Transaction {
   return {
     version: 1,

@@ -1,4 +1,4 @@
-/** The fields of outputs that are declared are those that are sent, each by some output, and no others. */
+/** The declared fields of outputs are exactly those that occur in answers, and each occurs in at least one. */
 import { describe, expect, it } from 'vitest';
 import { account, listedAccount, txo as txoShape } from '../../../../src/daemon/api/declarations/shapes.js';
 import { accountToJson, listedAccountToJson } from '../../../../src/daemon/api/walletAnswers.js';

@@ -11,7 +11,7 @@ import { implementationsByName } from '../../../../src/daemon/api/methodTable.js
 import { UsagePattern } from '../../../../src/daemon/main/usagePattern.js';
 import { projectFile } from '../../../../src/util/project.js';
 
-/** Components that come with files; their methods answer that they are skipped. */
+/** Components for files. Methods that need them answer that they are skipped. */
 const ABSENT = ['blob_manager', 'disk_space', 'file_manager'];
 
 describe('declarations of the daemon', () => {
@@ -51,7 +51,7 @@ describe('declarations of the daemon', () => {
     for (const { name, usage, params } of DECLARATIONS) {
       const line = usage.join(' ');
       expect(() => new UsagePattern(line), name).not.toThrow();
-      // An address that the command line takes and the method does not, as in lbrynet.
+      // Options of the command line that are not parameters of the method, as in lbrynet.
       const strange = [...line.matchAll(/--(\w+)/g)]
         .map(([, option]) => option)
         .filter((option) => !params.some((param) => param.name === option));

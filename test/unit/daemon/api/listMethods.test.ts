@@ -1,5 +1,6 @@
 /**
- * Lists over the ledger's database with a small life in it: claims, tips given and received, an update, an abandon, a purchase.
+ * List methods on the ledger's database with a few transactions: claims, sent and received tips, an update, an abandonment, a
+ * purchase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +59,7 @@ let channelId: Buffer;
 let streamId: Buffer;
 const txids: Record<string, string> = {};
 
-/** A transaction in the next block; its outputs by number. */
+/** Stores a transaction in the next block. Returns its outputs. */
 function mined(name: string, inputs: readonly OutPoint[], outputs: readonly NewOutput[]): OutPoint[] {
   const { txid, raw } = made(transactionOf(inputs, outputs));
   store.saveTransactions([{ txid, raw, height: ++height, position: 1, isVerified: true }]);

@@ -36,9 +36,9 @@ const ASKED = new Set([
   'account_balance',
   'wallet_balance',
 ]);
-/** Its transaction is told by id alone: what comes after it cannot be followed. */
+/** The recording has only the id of this transaction, so calls after it cannot be repeated. */
 const LAST = 'txo_spend';
-/** The make-believe hub has words of its own for what it does not know. */
+/** The simulated hub of the recording has its own error text for unknown transactions. */
 const HUB_TELLS = 'transaction_show';
 const ACCOUNTS = [
   ['Main', 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent'],

@@ -1,7 +1,6 @@
 /**
- * The recorded life of the reference's daemon, lived again: the same payments arrive, the same blocks are mined, the same
- * calls are made, of all that wallets, lists and making do. Transactions must be the same bytes, balances the same sums.
- * What differs is in the table of `docs/lbcnet-recordings.md`.
+ * Repeats the recorded calls of the reference's daemon about wallets, lists and transactions, with the same payments and blocks.
+ * Transactions must have the same bytes, and balances must be equal. Differences are rows of `docs/lbcnet-recordings.md`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,9 +30,9 @@ import { systemClock } from '../../../../src/daemon/base/clock.js';
 
 const RECORDED = new URL('../../../../../shared/conformance/sdk/daemon.jsonl.gz', import.meta.url);
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
-/** Keys of chance: what they are is not compared elsewhere. */
+/** Methods that create random keys, which later calls do not compare. */
 const WITH_NEW_SEEDS = ['account_create', 'wallet_create', 'wallet_add', 'wallet_remove'];
-/** Lived by others, or with files and the claim index. */
+/** Other tests repeat these: methods about files and the claim index. */
 const LEFT_OUT = /^(file|blob|get$|resolve$|claim_search|collection_resolve|sync)/;
 /** Methods whose answers must be equal. */
 const COMPARED =
@@ -77,7 +76,7 @@ afterAll(async () => {
 /** Script of an input that the recording's payments have. */
 const EMPTY_SIGNATURE = Buffer.concat([Buffer.of(0x48), Buffer.alloc(72), Buffer.of(0x21), Buffer.alloc(33)]);
 
-/** A payment out of nothing, as the recording's hub made it. */
+/** A payment without a previous transaction, as the hub of the recording made it. */
 function payment(count: number, address: string, dewies: number): Transaction {
   const { amountDewies, script } = payTo(BigInt(dewies), address, regtest);
   return {
@@ -142,7 +141,7 @@ async function begin(chain: FakeChain): Promise<Life> {
     JSON.stringify({ version: 1, name: 'My Wallet', preferences: {}, accounts: [account] }),
   );
   let drawn = 0;
-  // Choices among addresses ask for four bytes: the first is chosen, as the recording did.
+  // A random choice of an address requests four bytes. The zeros select the first address, as in the recording.
   const random = {
     bytes: (count: number) =>
       count === 4
@@ -179,7 +178,7 @@ async function begin(chain: FakeChain): Promise<Life> {
   return new Life(ledger, { ledger, wallets, runningWallets: wallets, txBuilder, clock, random }, chain);
 }
 
-/** Files are reported by the hashes that the recording has of them. */
+/** The call without its file. The recorded hashes of the file are passed instead. */
 function withoutFile({ method, params, answer }: Line): Record<string, unknown> {
   const { file_path: path, ...rest } = params;
   if (path === undefined || answer.error || method !== 'stream_create') return rest;
@@ -188,13 +187,13 @@ function withoutFile({ method, params, answer }: Line): Record<string, unknown> 
   return { ...rest, file_name: name, file_size: Number(size), file_hash: hash, sd_hash: sdHash };
 }
 
-/** The time of a block, which the chain of this test sets otherwise. */
+/** The time of a block, which differs on the chain of this test. */
 const TIME = 'timestamp';
 
 const withoutTime = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === TIME ? undefined : inner)));
 
-/** Refusals whose words or class are Python's own there. */
+/** Errors whose text or class is that of a Python exception in the recording. */
 const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/has no attribute/, 'name that an object lacks'],
   [/hexadecimal digit/, 'text of wrong hex'],
@@ -220,7 +219,7 @@ function check(line: Line, told: string, answer: MethodAnswer): void {
 
 it.skipIf(lines === null)('makes the same transactions and balances', { timeout: 120_000 }, async () => {
   const chain = new FakeChain();
-  // The recording's life begins on one block.
+  // The recording begins with a chain of one block.
   chain.mine();
   const life = await begin(chain);
   const methods = [...implementationsByName().values()];

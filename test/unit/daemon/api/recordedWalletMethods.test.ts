@@ -23,13 +23,13 @@ import { FakeLedger } from '../../../support/fakeLedger.js';
 const RECORDED = new URL('../../../../../shared/conformance/sdk/daemon.jsonl.gz', import.meta.url);
 const METHODS = [accountMethods, addressMethods, preferenceMethods, syncMethods, walletMethods].flat();
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
-/** Random in the reference too: our own take their place. */
+/** Fields with random values. Our values replace the recorded ones. */
 const RANDOM_FIELDS = ['id', 'seed', 'private_key', 'public_key'];
 /** Random choices, which ask for four bytes, select the first item, as in the recording. */
 const FIRST_CHOICE = {
   bytes: (count: number) => (count === 4 ? Buffer.alloc(4) : systemRandom.bytes(count)),
 };
-/** The order is nowhere said. */
+/** The order of this list is not defined. */
 const SORTED_BY_ADDRESS = 'address_list';
 
 interface Call {
@@ -53,7 +53,7 @@ function readCalls(): Call[] | null {
 
 const calls = readCalls();
 const accepted = new AcceptedDifferences('recordedWalletMethods');
-/** Up to the first payment, and from the preferences to the end of what concerns wallets. */
+/** Calls before the first payment, and those from the preferences to the end of the wallet calls. */
 const isAsked = (call: Call, at: number): boolean =>
   call.kind === 'call' &&
   (at < calls!.findIndex(({ kind }) => kind === 'fund') ||
@@ -106,7 +106,7 @@ it.skipIf(calls === null)('answers as recorded', async () => {
   }
 });
 
-/** A generated account has keys of chance: from here on theirs stand for ours. */
+/** A generated account has random keys. From then on, the recorded values stand for ours. */
 function noteRandom({ method, answer }: Call, { result }: MethodAnswer, ours: Map<string, string>): void {
   const isListOfOther = method === 'account_list' && JSON.stringify(answer).includes('"Account #');
   if (method !== 'account_create' && !isListOfOther) return;

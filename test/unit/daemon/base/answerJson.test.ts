@@ -1,4 +1,4 @@
-/** Answers as text: the same as Python's of the same value, however it is held. */
+/** Answers as JSON text equal those of Python for the same value, for any representation of the value. */
 import { describe, expect, it, vi } from 'vitest';
 import { answerText, fixed, float } from '../../../../src/daemon/base/answerJson.js';
 import { pythonRepr } from '../../../../src/daemon/base/pythonText.js';

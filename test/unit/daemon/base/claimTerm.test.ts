@@ -7,7 +7,7 @@ const regtest = ledgerParams('lbc_regtest');
 
 describe('the term of claims', () => {
   it('is that of the main network, before and after the extension', () => {
-    // lbrycrd chainparams.cpp: 262,974 blocks, 2,102,400 from height 400,155 on.
+    // Source: lbrycrd chainparams.cpp: 262,974 blocks, and 2,102,400 blocks from height 400,155 on.
     expect(expiresAt(main, 1)).toBe(262_975);
     expect(expiresAt(main, 400_155 - 262_974 - 1)).toBe(400_154);
     expect(expiresAt(main, 400_155 - 262_974)).toBe(137_181 + 2_102_400);

@@ -46,7 +46,7 @@ async function blobOf(size: number): Promise<{ hash: string; bytes: Buffer }> {
 const statusesOf = async (descriptor: StreamDescriptor): Promise<boolean[]> =>
   (await folder.database.blobsOfStream(descriptor.streamHash)).map(({ isFinished }) => isFinished);
 
-/** A stream of a fresh file of that size. */
+/** Publishes a new file of this size as a stream. */
 async function streamOf(size: number, name = `film${size}.mp4`) {
   const path = join(folder.path, name);
   const bytes = randomBytes(size);
@@ -101,7 +101,7 @@ describe('BlobStore', () => {
       expect(await folder.store.receive(hash, receivedBlob(randomBytes(9)))).toBe(false);
       expect(await folder.store.receive(hash, blob)).toBe(true);
       expect(await folder.store.read(hash)).toBe(blob.bytes);
-      // A reader has it now. The next one gets it from disk.
+      // The blob in memory is dropped, so that the next reader reads it from disk.
       folder.store.forgetHeld(hash);
     }
     const readers = hashes.map((hash) => folder.store.read(hash));
@@ -122,7 +122,7 @@ describe('BlobStore', () => {
     try {
       const bytes = randomBytes(300_000);
       const hash = blobHashOf(bytes);
-      // If the thread pool cannot verify blobs, the call starts a thread, and the blob does not wait for it.
+      // If the thread pool cannot verify blobs, the call starts a thread, but does not wait for it.
       expect(await own.store.receive(hash, receivedBlob(randomBytes(300_000)))).toBe(false);
       expect(own.threads.count).toBe(canVerifyInPool() ? 0 : 1);
       const wrong = receivedBlob(randomBytes(300_000));
@@ -183,7 +183,7 @@ describe('BlobStore', () => {
         const damaged = Buffer.from(bytes);
         damaged[at]! ^= 1 << (n % 8);
         writeFileSync(path, damaged);
-        // An unchanged time of modification hides nothing.
+        // The corruption is detected although the modification time is unchanged.
         if (n % 5 === 1) utimesSync(path, NOW_SEC, NOW_SEC);
       }
       if (n % 40 === 39) await folder.reopen();
@@ -355,7 +355,7 @@ describe('DiskSpace', () => {
     limits = { contentMib: 4, networkMib: 0 };
     await disk().clean();
     expect(lines).toEqual(['Blobs deleted because of the disk space limits in the settings: 1.']);
-    // The sum is 4.5 MiB: the smallest blob of equal age goes, and that is enough.
+    // The blobs have 4.5 MiB. Deleting the smallest of equally old blobs is enough.
     expect(await statusesOf(foreign)).toEqual([true, true, false, false]);
     limits = { contentMib: 1, networkMib: 0 };
     const space = disk();

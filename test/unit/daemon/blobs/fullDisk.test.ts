@@ -1,4 +1,4 @@
-/** Disks that are full or can only be read: clear errors, nothing half done, and the work continues once there is room. */
+/** Full and read-only disks: errors are clear, no operation is partly done, and the work continues when there is space. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 const threads = new BlobThreads(2);
 afterAll(() => threads.close());
 
-/** A stream as the network has it. */
+/** The stream as its publisher has it. */
 let source: ContentFolder;
 let made: MadeStream;
 let base: string;

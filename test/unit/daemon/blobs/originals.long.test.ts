@@ -1,4 +1,7 @@
-/** Blobs that are made from the published file: bit-equal, small on disk, and not offered once the file was changed. */
+/**
+ * Blobs that are made from the published file: they are equal bit by bit, take little disk space, and are not offered after a
+ * change of the file.
+ */
 import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
@@ -57,7 +60,7 @@ async function publish(size: number): Promise<void> {
   });
 }
 
-/** The blob as the descriptor says, made by this test. */
+/** The blob that the descriptor describes, encrypted by this test. */
 function expected(at: number): Buffer {
   const { key, blobs } = made.descriptor;
   const piece = bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES);
@@ -178,7 +181,7 @@ describe('blobs that are made from the published file', () => {
 });
 
 const NEW_TIME = new Date('2030-01-01');
-/** Changes of the file, with the reason in the log. */
+/** Changes of the file, and the reason that is logged for each. */
 const CHANGES: readonly (readonly [name: string, change: () => void, reason: RegExp])[] = [
   ['shrinks', () => truncateSync(path, bytes.length - 1), /another size/],
   ['is emptied', () => truncateSync(path, 0), /another size/],
@@ -239,7 +242,7 @@ describe('a published file that', () => {
       });
       rmSync(path, { recursive: true, force: true });
       renameSync(join(folder.path, 'backup'), path);
-      // Once with another time, when all of it is compared; once with that of the publication.
+      // The test runs with a new modification time, so that the whole file is compared, and with that of the publication.
       if (reason.source.includes('size')) utimesSync(path, atime, mtime);
       await folder.store.originals.check();
       expect([offered(), folder.store.originals.stateOf(streamHash)]).toEqual([

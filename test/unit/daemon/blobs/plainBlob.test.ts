@@ -1,4 +1,4 @@
-/** Pieces of files that are decrypted as far as they are read. */
+/** Encrypted pieces of files, of which only the read part is decrypted. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';

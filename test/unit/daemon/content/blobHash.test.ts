@@ -75,7 +75,7 @@ test.skipIf(native?.storeFile === undefined)('a file is stored with direct I/O, 
     const store = (data: Uint8Array, to: string) =>
       native!.storeFile!(Buffer.from(temporary), Buffer.from(to), data);
     const stamp = await store(bytes, path);
-    // A file system without direct access, such as an older tmpfs, refuses.
+    // Some file systems, such as older versions of tmpfs, do not support direct I/O.
     if (stamp !== '') {
       expect(stamp).toBe(stampText(statSync(path, { bigint: true })));
       expect(readFileSync(path).equals(bytes)).toBe(true);

@@ -1,4 +1,4 @@
-/** A packed set of blob hashes, held to a set of texts. */
+/** A packed set of blob hashes, compared with a set of texts. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { BlobHashes } from '../../../../src/daemon/content/blobHashes.js';
@@ -9,7 +9,7 @@ const sorted = (hashes: Iterable<string>): string[] => [...hashes].sort();
 describe('a packed set of hashes', () => {
   it.each<[string, (n: number) => string]>([
     ['of blobs', hashOf],
-    // All of them begin their search at one slot, and wrap around the end of their part.
+    // The search for each of these hashes begins at the same slot and wraps around the end of the table.
     ['that begin alike', (n) => 'ff'.repeat(5) + hashOf(n).slice(10)],
     ['that begin with zeros', (n) => '00'.repeat(5) + hashOf(n).slice(10)],
   ])('answers as a set of texts does, with hashes %s', (_what, of) => {

@@ -51,7 +51,7 @@ describe('a table of chunks', () => {
     expect([table.matches(0, first), table.matches(1, first)]).toEqual([true, false]);
     expect(table.matches(0, first.subarray(1))).toBe(false);
     expect(table.matches(0, Buffer.concat([first.subarray(1), Buffer.alloc(1)]))).toBe(false);
-    // A key of its own for each table.
+    // Each table has its own random key.
     expect(chunkTableOf(blob)).not.toEqual(chunkTableOf(blob));
   });
 

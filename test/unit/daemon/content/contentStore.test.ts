@@ -68,7 +68,7 @@ const shapeOf = (database: SqliteDatabase): Record<string, string[]> =>
       .map(({ name }) => [name, columnsOf(database, name as string)]),
   );
 
-/** The shape of revision 15. Source: lbry-sdk storage.py `CREATE_TABLES_QUERY`, by `pragma table_info`. */
+/** The columns of revision 15. Source: lbry-sdk storage.py `CREATE_TABLES_QUERY`, as shown by `pragma table_info`. */
 const SHAPE: Record<string, string[]> = {
   blob: [
     '0 blob_hash char(96) 1 null 1',
@@ -209,7 +209,7 @@ describe('the content database', () => {
         ...(revision < 9 ? [] : [[3, ...unsaved('broken.mp4'), added]]),
         [7, ...unsaved('old.mp4'), added],
       ]);
-      // Blobs of before count as own.
+      // Blobs of older revisions count as own blobs.
       expect(rows('select distinct is_mine, added_on, next_announce_time from blob')).toEqual([
         [1, 0, revision < 7 ? 0 : 99],
       ]);
@@ -294,7 +294,7 @@ describe('the content database', () => {
     store.endRebuild();
     store.close();
     const bytes = readFileSync(fileOf());
-    // The pages behind the first ones, which hold the schema.
+    // The first pages contain the schema and remain intact.
     bytes.fill(0xee, bytes.length - 3 * 4096);
     writeFileSync(fileOf(), bytes);
     const again = open();
@@ -317,7 +317,7 @@ describe('the content database', () => {
     add(store, 2);
     store.beginMaking(NOW_SEC + 1);
     store.endMaking();
-    // A blob of another download meanwhile.
+    // A blob of another download arrived meanwhile.
     add(store, 3, false);
     store.close();
     store = open();

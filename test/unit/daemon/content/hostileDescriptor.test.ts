@@ -1,9 +1,9 @@
-/** Descriptors of strangers that want to fill the memory, or lie. */
+/** Descriptors from untrusted peers that are false or would fill the memory. */
 import { describe, expect, it } from 'vitest';
 import { MAX_BLOB_BYTES } from '../../../../src/daemon/content/blobHash.js';
 import { descriptorBytes, readDescriptor, streamHashOf } from '../../../../src/daemon/content/descriptor.js';
 
-/** A text filled with as many copies of `one` as fit into a blob. */
+/** A text with as many copies of `one` as fit in a blob. */
 const filled = (start: string, one: string, end: string): Buffer =>
   Buffer.from(
     start + one.repeat(Math.floor((MAX_BLOB_BYTES - start.length - end.length) / one.length)) + end,

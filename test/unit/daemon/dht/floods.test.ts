@@ -35,14 +35,14 @@ function isRead(data: Buffer): boolean {
   }
 }
 
-/** A stranger that counts what it gets. */
+/** An unknown node that records the datagrams that it receives. */
 function stranger(): { answers: Buffer[] } {
   const answers: Buffer[] = [];
   dht.network.port(...STRANGER).listen((data) => void answers.push(data));
   return { answers };
 }
 
-/** A node that answers each request with what the test makes of it. */
+/** A node whose responses the test determines. */
 function liar(number: number, respond: (request: RequestDatagram) => BValue): void {
   const place = [dht.addressOf(number), 4444] as const;
   const port = dht.network.port(...place);

@@ -50,7 +50,7 @@ describe('PeerFinder', () => {
   it('waits for pings of unknown peers, and leaves silent ones out', async () => {
     dht = new SimulatedDht();
     const [node, other] = (await dht.start(2, 1)) as [DhtNode, DhtNode];
-    // One listens where its TCP port suggests, one where nothing listens.
+    // Two announced peers with this TCP port. Only node 50 listens.
     for (const [number, tcpPort] of [
       [50, 3333],
       [51, 3333],

@@ -1,4 +1,4 @@
-/** Nodes of the DHT on simulated time and a simulated network, as tests need them. */
+/** DHT nodes in simulated time on a simulated network. */
 import { createHash } from 'node:crypto';
 import type { RandomSource } from '../../../../src/daemon/base/clock.js';
 import { DhtNode, type DhtNodeOptions, type StoredPeer } from '../../../../src/daemon/dht/node.js';
@@ -7,10 +7,10 @@ import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 import { SimulatedNetwork, type NetworkOptions } from '../../../support/simulatedNetwork.js';
 
-/** The id that lbry-sdk's tests give to the node of the number. Source: lbry-sdk lbry/dht/constants.py `generate_id`. */
+/** The id of a node in lbry-sdk's tests by its number. Source: lbry-sdk lbry/dht/constants.py `generate_id`. */
 export const idOf = (value: number | string): Buffer => createHash('sha384').update(String(value)).digest();
 
-/** The same bytes in each run. */
+/** Random bytes that are the same in each run. */
 export function seededRandom(seed: string): RandomSource {
   let count = 0;
   return {
@@ -22,7 +22,7 @@ export function seededRandom(seed: string): RandomSource {
   };
 }
 
-/** Kept in memory, as many nodes after each other see it. */
+/** A store of peers in memory, which survives the node, so that a later node can use it. */
 export function memoryPeers(
   peers: readonly StoredPeer[] = [],
 ): DhtNodeOptions['peerStore'] & { peers: readonly StoredPeer[] } {
@@ -41,9 +41,9 @@ const UDP_PORT = 4444;
 const TCP_PORT = 3333;
 
 export interface NodePlan {
-  /** Its address and id derive from it. */
+  /** Number from which address and id are derived. */
   readonly number: number;
-  /** Numbers of the nodes that it knows. */
+  /** Numbers of the nodes that it knows at the start. */
   readonly seeds: readonly number[];
 }
 
@@ -86,7 +86,7 @@ export class SimulatedDht {
     return node;
   }
 
-  /** Starts so many nodes that know the first ones, and waits until all have joined. */
+  /** Starts this number of nodes, which know the first ones, and waits until all have joined. */
   async start(count: number, seedCount = 1, options: Partial<DhtNodeOptions> = {}): Promise<DhtNode[]> {
     const seeds = Array.from({ length: seedCount }, (_, index) => index);
     const nodes = Array.from({ length: count }, (_, number) => this.node({ number, seeds }, options));

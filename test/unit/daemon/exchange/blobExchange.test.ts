@@ -103,7 +103,7 @@ describe('BlobExchange', () => {
   ])('has the first byte within 3 s if 45 of 50 peers %s', async (_, kinds) => {
     const dead = Array.from({ length: 45 }, (_one, n) => kinds[n % kinds.length]!);
     const hash = theirs.add(20_000);
-    // The worst order: the good ones come last.
+    // The worst order: the good peers come last.
     isInOrder = true;
     found(known([...dead, 'good', 'good', 'good', 'good', 'good']));
     const began = clock.nowMs();
@@ -141,7 +141,7 @@ describe('BlobExchange', () => {
     expect(ours.finished.size).toBe(0);
     sources.push(net.source(() => [good!]));
     await clock.until(all);
-    // One more may be under way while the first is checked.
+    // A second request may be running while the answer to the first one is verified.
     expect(net.requests.filter(({ peer }) => peer === liar!.address).length).toBeLessThanOrEqual(2);
     for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
   });

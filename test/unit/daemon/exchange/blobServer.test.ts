@@ -95,7 +95,7 @@ describe('BlobServer', () => {
       one.send(ask(request));
       expect((await one.take(answer.length)).toString()).toBe(answer);
     }
-    // Alone it has no answer; the connection stays.
+    // A request for only a missing blob gets no answer, and the connection remains open.
     one.send(ask({ requested_blob: MISSING }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     one.send(ask({ lbrycrd_address: true }));

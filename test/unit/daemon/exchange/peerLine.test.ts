@@ -48,7 +48,7 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** Connects to a server that does that at each request. */
+/** Connects to a server that calls `onRequest` for each request. */
 async function open(onRequest: (socket: Socket, text: string) => void): Promise<void> {
   server = new ScriptedServer(onRequest);
   const port = await server.listen();
@@ -66,7 +66,7 @@ async function expectBlob(outcome: Promise<LineOutcome>): Promise<void> {
   expect(found.kind === 'blob' && found.blob.bytes.equals(BLOB)).toBe(true);
 }
 
-/** Sends pieces of that size, each in a turn of its own. */
+/** Sends the bytes in pieces of this size, each in its own iteration of the event loop. */
 function sendPieces(socket: Socket, bytes: Uint8Array, size: number): void {
   if (bytes.length === 0 || socket.destroyed) return;
   socket.write(bytes.subarray(0, size), () =>

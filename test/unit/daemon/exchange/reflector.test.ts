@@ -117,7 +117,7 @@ function addStream(sizes: readonly number[]): { sdHash: string; hashes: string[]
   return { sdHash: ours.put(descriptorBytes(descriptor)), hashes: blobs.map(({ blobHash }) => blobHash) };
 }
 
-/** Passes bytes on to the reflector and counts what goes there; each connection is cut after so many bytes. */
+/** Forwards bytes to the reflector and counts them. Closes each connection after a given number of bytes. */
 class CuttingProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -141,7 +141,7 @@ class CuttingProxy {
             to.write(part);
             if (to === far) this.bytesToReflector += part.length;
             if (left <= 0) {
-              // The request arrives, the response is lost.
+              // The request arrives, but the response is lost.
               near.destroy();
               far.end();
             }
@@ -210,7 +210,8 @@ describe('uploads', () => {
     const { sdHash, hashes } = addStream(sizes);
     const whole = [sdHash, ...hashes].reduce((sum, hash) => sum + ours.blobs.get(hash)!.length, 0);
     const sd = ours.blobs.get(sdHash)!.length;
-    // In greetings, offers, blobs, and right behind a blob, where only the acknowledgement is lost.
+    // The connection is cut in a greeting, in an offer, in a blob, or directly after a blob, so that only the acknowledgement is
+    // lost.
     const offer = 16 + 145;
     const cuts = [
       3,
@@ -347,7 +348,7 @@ describe('uploads', () => {
     settings = { ...settings, servers: [[place.host, place.port]] };
     await reflecting.reflectStream(sdHash);
     expect(reflecting.failureOf(sdHash)).toBeNull();
-    // A descriptor that cannot be read is a result too.
+    // A descriptor that cannot be parsed ends the upload with a reason.
     const text = ours.put(Buffer.from('no descriptor'));
     reflecting.reflectNew(text);
     const { reason, isComplete } = await reflecting.reflectStream(text);
@@ -397,7 +398,7 @@ describe('uploads', () => {
     const missing = 'ab'.repeat(48);
     expect(await reflecting.reflectBlobs([...hashes, missing], place)).toEqual(hashes);
     expect(await reflecting.reflectBlobs(hashes, place)).toEqual([]);
-    // Their stream is not there.
+    // The server does not store the stream.
     expect(store.finished.has(hashes[0]!)).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-/** The background downloader on simulated time: what it chooses, when, and how much of it. */
+/** The background downloader in simulated time: which streams it downloads, when, and how much. */
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
@@ -67,7 +67,7 @@ beforeEach(() => {
   });
 });
 
-/** A stream that others have and whose hash is announced; near this node where `isNear`. */
+/** A stream that peers have and whose hash is announced. `isNear`: the hash is near the id of this node. */
 function announce(sizes: readonly number[], isNear = true): { sdHash: string; data: string[] } {
   for (;;) {
     const key = randomBytes(16);

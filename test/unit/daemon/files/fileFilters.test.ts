@@ -1,4 +1,4 @@
-/** Filters and orders of files, one by one, on a database. */
+/** Each filter and sort order of files on a database. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ describe('a filter', () => {
     [{ channel_claim_id: hash(10, 40) }, [2]],
     [{ channel_claim_id: [hash(10, 40), hash(11, 40)] }, [2]],
     [{ channel_claim_id: null }, [1, 3]],
-    // The channel's last claim that is known.
+    // The name of the channel's latest known claim.
     [{ channel_name: '@me' }, [2]],
     [{ channel_name: '@before' }, []],
     [{ channel_name: null }, [1, 3]],
@@ -133,10 +133,10 @@ describe('a filter', () => {
     [{ is_pinned: false }, [1]],
     [{ uploading_to_reflector: true }, [2]],
     [{ uploading_to_reflector: false }, [1, 3]],
-    // It is taken for the sake of older clients.
+    // Older clients pass this parameter, so it is accepted and ignored.
     [{ full_status: true }, [1, 2, 3]],
     [{ rowid: undefined }, [1, 2, 3]],
-    // A value of another type fits nothing.
+    // A value of another type matches no file.
     [{ rowid: '2' }, []],
     [{ completed: 1 }, []],
     [{ claim_name: 1 }, []],
@@ -172,7 +172,7 @@ describe('a filter', () => {
     ['ge', { claim_height: 100 }, [1, 2]],
     // All fields are compared in the same way.
     ['g', { rowid: 1, blobs_in_stream: 2 }, [3]],
-    // A single value is compared, a list is always a choice.
+    // With a single value, the comparison applies. A list always selects equal values.
     ['ne', { claim_id: hash(1, 40) }, [2, 3]],
     ['ne', { claim_id: [hash(1, 40), hash(2, 40)] }, [1, 2]],
     // A missing value, or one of another type, is neither greater nor less.
@@ -208,7 +208,7 @@ describe('an order', () => {
     ['rowid', [1, 2, 3]],
     ['status', [1, 2, 3]],
     ['file_name', [1, 2, 3]],
-    // Those that are equal go by their numbers.
+    // Files with equal values are sorted by their numbers.
     ['added_on', [1, 3, 2]],
     ['download_path', [2, 3, 1]],
     ['claim_name', [3, 1, 2]],

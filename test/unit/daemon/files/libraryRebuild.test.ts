@@ -1,4 +1,7 @@
-/** The library after its database was lost: found again from blobs and a hub, over restarts, without a deleted blob. */
+/**
+ * The library after the loss of its database: it is rebuilt from blobs and a hub, also over restarts, and without deleting a
+ * blob.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -120,7 +123,7 @@ function claimOf(made: MadeStream, name: string, notes: Partial<Txo['notes']>): 
   return new Txo({ ...facts, script }, notes);
 }
 
-/** Stops, removes the database, and starts. */
+/** Stops, deletes the files of the database, and starts again. */
 async function lose(...names: string[]): Promise<void> {
   await stop();
   for (const name of names)
@@ -249,7 +252,7 @@ describe('a lost library', () => {
       unreadable: [],
       blobsOfNoStream: 0,
     });
-    // The rows of these streams were there: whose blobs they are is known.
+    // The database had the rows of these streams, so it is known that their blobs are own blobs.
     expect(await folder.database.removableContent(100)).toEqual([]);
   });
 

@@ -1,6 +1,4 @@
-/**
- * States of files: saved, stopped, read, interrupted, and continued at the next start. The test decides when blobs arrive.
- */
+/** States of files: saved, stopped, read, interrupted, and continued at the next start. The test decides when blobs arrive. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +17,7 @@ import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 
-/** While it is set, looks at the sizes of saved files do not end. */
+/** While this is set, reading the sizes of saved files does not complete. */
 const slowLooks = vi.hoisted(() => ({ until: null as Promise<void> | null }));
 vi.mock('../../../../src/daemon/files/outputs.js', async (importOriginal) => {
   const original = await importOriginal<typeof outputs>();
@@ -45,7 +43,7 @@ const network = new Map<string, Buffer>();
 let folder: ContentFolder;
 let clock: FakeClock;
 let manager: FileManager;
-/** Blobs that do not come until they are let go. */
+/** Blobs that do not arrive until the test releases them. */
 let held: Map<string, () => void>;
 let wanted: string[];
 let downloadDir: string;
@@ -114,7 +112,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** A file of the stream, none of whose blobs is here. */
+/** Adds a file of the stream without any of its blobs. */
 async function add(status: FileStatus = 'stopped'): Promise<ManagedFile> {
   const { descriptor, sdHash } = made;
   const sdLengthBytes = network.get(sdHash)!.length;
@@ -131,7 +129,7 @@ async function add(status: FileStatus = 'stopped'): Promise<ManagedFile> {
 }
 
 const hold = (hash: string): void => void held.set(hash, () => undefined);
-/** The row as the database has it. */
+/** The row of the file in the database. */
 async function stored() {
   const row = await folder.database.file(made.descriptor.streamHash);
   const { status, fileName, directory, isSaved } = row!;
@@ -178,7 +176,7 @@ describe('a file that is saved', () => {
       expect(file.place).toEqual({ fileName: wantedName, directory: elsewhere });
     }
     expect(readdirSync(elsewhere).sort()).toEqual(['a.mp4', 'a_1.mp4', 'a_2.mp4']);
-    // Its own folder and name count without new ones.
+    // Without a new folder and name, the present ones are used.
     await file.save({});
     await file.settled();
     expect(file.place).toEqual({ fileName: 'a_2_1.mp4', directory: elsewhere });
@@ -224,7 +222,7 @@ describe('a file that is saved', () => {
     hold(hashes[1]!);
     await file.save({});
     await until(() => wanted.filter((hash) => hash === hashes[1]).length > 0);
-    // The time begins once the blob before is on disk.
+    // The time limit of a blob starts when the previous blob is on disk.
     await until(() => file.writtenBytes === PIECE_BYTES);
     while (file.isSaving) await clock.advance(10 * BLOB_TIMEOUT_MS);
     await file.settled();

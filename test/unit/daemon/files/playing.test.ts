@@ -1,4 +1,4 @@
-/** Streams as players read them, from blobs on disk and blobs that a test gives. */
+/** Reads streams as players do. The blobs are on disk, or the test provides them. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Lists the stream, with these of its blobs on disk. */
+/** Adds the stream to the database, with these of its blobs on disk. */
 async function list(onDisk: readonly string[]): Promise<void> {
   const { descriptor, sdHash } = made;
   await folder.database.addStream({
@@ -123,7 +123,7 @@ async function list(onDisk: readonly string[]): Promise<void> {
   });
 }
 
-/** Ties the file to a claim that says this size. */
+/** Adds a claim to the file that states this size. */
 async function claimSays(size: number): Promise<void> {
   const outpoint = `${'01'.repeat(32)}:0`;
   const sdHash = Buffer.from(made.sdHash, 'hex');
@@ -244,7 +244,7 @@ describe('the size of a stream', () => {
       expect(fetched).toEqual([]);
       expect((await open()).sizeBytes).toBe(SIZE_BYTES);
       expect(fetched.map(({ hash }) => hash)).toEqual([hashes[3]]);
-      // It is known from then on.
+      // Later requests know the size.
       expect((await open(false)).sizeBytes).toBe(SIZE_BYTES);
     },
   );
@@ -320,7 +320,7 @@ describe('a stream that is not stored', () => {
     expect(folder.store.heldCount).toBeLessThanOrEqual(hashes.length);
     const { totalBytes } = await folder.database.diskUsage();
     expect([totalBytes, await folder.database.dueForAnnouncement(false, 9, NOW_SEC + 1)]).toEqual([0, []]);
-    // From then on blobs are saved.
+    // From now on, blobs are saved.
     folder.savesBlobs = true;
     expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
     await Promise.all([...hashes].map((hash) => folder.store.kept(hash)));

@@ -37,7 +37,7 @@ const reader = (): StreamReader =>
     }),
   });
 
-/** A stream of pieces of these lengths, and its file. */
+/** A stream with blobs of these lengths, and the bytes of its file. */
 async function streamOf(lengths: readonly number[]): Promise<{ stream: OpenStream; bytes: Buffer }> {
   const pieces = lengths.map((length) => randomBytes(length));
   const blobs = [];

@@ -1,4 +1,4 @@
-/** A start reads no descriptor and no other blob, however many files there are. */
+/** A start reads no descriptor and no other blob, for any number of files. */
 import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

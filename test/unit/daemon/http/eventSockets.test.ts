@@ -1,4 +1,4 @@
-/** Events over WebSockets: their format, who gets them, and what slow, silent and many clients cost. */
+/** Events over WebSockets: their format, which clients receive them, and the cost of slow, silent and many clients. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -61,7 +61,7 @@ async function next(client: WebSocket): Promise<{ event: string; data: Record<st
   return JSON.parse(data.toString()) as { event: string; data: Record<string, unknown> };
 }
 
-/** The HTTP status with which a client is refused; 101 for one that is served. */
+/** The HTTP status with which a client is refused; 101 if it is accepted. */
 const statusOf = (client: WebSocket): Promise<number> =>
   new Promise((resolve) => {
     client.once('open', () => resolve(101));
@@ -125,7 +125,7 @@ describe('events over WebSockets', () => {
     const pinged = Promise.all([once(living, 'ping'), once(silent, 'ping')]);
     await clock.advance(15_000);
     await pinged;
-    // The answer to the ping has come before that to a request that is sent later.
+    // The pong was sent before a later request is answered.
     living.ping();
     await once(living, 'pong');
     await clock.advance(15_000);
@@ -139,7 +139,7 @@ describe('events over WebSockets', () => {
     client.pause();
     const path = `/${'x'.repeat(4000)}`;
     const ends = Array.from({ length: 50 }, () => transfers.begin({ ...SUBJECT, path }, () => STATE));
-    // Some megabytes of progress, which both sockets do not hold.
+    // Some megabytes of progress events, more than the buffers of both sockets hold.
     for (let n = 0; n < 200; n++) await clock.advance(1000);
     const closed = once(client, 'close');
     for (const end of ends) end('finished');

@@ -1,4 +1,4 @@
-/** Events over HTTP: their format, and what slow and many clients cost. */
+/** Events over HTTP: their format, and the cost of slow and many clients. */
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ async function connect(): Promise<IncomingMessage> {
   return response.setEncoding('utf8');
 }
 
-/** Reads until the text has come. */
+/** Reads until the text occurs. */
 async function until(client: IncomingMessage, words: string): Promise<string> {
   let text = '';
   for await (const piece of client.iterator({ destroyOnReturn: false })) {
@@ -88,7 +88,7 @@ describe('events', () => {
     const client = await connect();
     const path = `/${'x'.repeat(4000)}`;
     const ends = Array.from({ length: 50 }, () => transfers.begin({ ...SUBJECT, path }, () => STATE));
-    // Some megabytes of progress, which both sockets do not hold.
+    // Some megabytes of progress events, more than the buffers of both sockets hold.
     for (let n = 0; n < 200; n++) await clock.advance(1000);
     // An event that it cannot get ends the connection.
     const closed = new Promise<void>((resolve) => {

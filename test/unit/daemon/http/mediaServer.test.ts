@@ -1,4 +1,4 @@
-/** The media server over HTTP, with streams that a test holds in memory. */
+/** The media server over HTTP, with streams in memory. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,11 +15,11 @@ const SD_HASH = 'ab'.repeat(48);
 const TAG = `"${SD_HASH}"`;
 const bytes = Buffer.from(Uint8Array.from({ length: SIZE_BYTES }, (_, n) => (n * 31) ^ (n >> 8)));
 
-/** The pieces in which streams are given. */
+/** Size of the pieces of a stream. */
 let pieceBytes = 1000;
 /** Throws in place of the piece at this position. */
 let failAt: { position: number; error: Error } | null = null;
-/** Positions between which streams were read, and how far. */
+/** The reads so far: the requested range, and the number of returned bytes. */
 let reads: { from: number; to: number; given: number; isEnded: boolean; signal: AbortSignal }[] = [];
 let asked: { url: string; mayDownload: boolean }[] = [];
 let opened: boolean[] = [];
@@ -46,7 +46,7 @@ async function* read(from: number, to: number, signal: AbortSignal): AsyncGenera
   }
 }
 
-/** A stream that never ends, for players that leave. */
+/** A stream that never ends, for clients that disconnect. */
 async function* endless(_from: number, _to: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const record = { from: 0, to: 0, given: 0, isEnded: false, signal };
   reads.push(record);
@@ -309,7 +309,7 @@ describe('streams that fail', () => {
     const response = await begin(`/stream/${'e'.repeat(96)}`, {}, 'GET', false);
     await once(response, 'readable');
     const [record] = reads;
-    // The pieces in the buffers of both sockets; far from all.
+    // The pieces that fit in the buffers of both sockets, which are far fewer than all.
     let given = -1;
     while (given !== record!.given) {
       given = record!.given;

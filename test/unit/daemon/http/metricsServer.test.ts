@@ -1,4 +1,4 @@
-/** The metrics page of lbcnet: lbrynet's names, and nothing that Prometheus' own checker finds wrong. */
+/** The metrics page of lbcnet: it has lbrynet's names, and the checker of Prometheus accepts it. */
 import { spawnSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CallMetrics } from '../../../../src/daemon/http/metricsServer.js';

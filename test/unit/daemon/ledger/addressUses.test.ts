@@ -43,7 +43,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 const count = ({ ledger }: TestLedger): Promise<number> =>
   ledger.database.transactionCount({ accountIds: ['alice'] });
 
-/** Addresses of a chain that may be given out. */
+/** The unused addresses of a chain of keys. */
 async function unused({ ledger }: TestLedger, chain = 0, maxUses = 1): Promise<string[]> {
   const rows = await ledger.database.unusedAddresses('alice', chain, maxUses);
   return rows.map((row) => row.address);

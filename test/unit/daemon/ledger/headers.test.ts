@@ -51,7 +51,7 @@ describe('LedgerHeaders', () => {
     expect(chain.timeSecAt(1)).toBe(headers[0]!.readUInt32LE(100));
     expect(chain.merkleRootAt(7)).toEqual(headers[6]!.subarray(36, 68));
     for (const height of [-1, 601, 1.5, Number.NaN]) expect(chain.hashAt(height)).toBe(null);
-    // Beyond the headers it is estimated.
+    // The time of a block above the last header is estimated.
     expect(chain.timeSecAt(1000)).toBe(1466646588 + 160685);
     expect(chain.workAbove(0)).toBe(1200n);
     expect(chain.workAbove(600)).toBe(0n);
@@ -103,7 +103,7 @@ describe('LedgerHeaders', () => {
   it.each([
     ['is cut short', () => truncateSync(path, 112 * 300 - 50), 298],
     ['has a piece of a header too much', () => appendFileSync(path, Buffer.alloc(40)), 300],
-    // The header before a break may be the damaged one.
+    // If two headers do not connect, the earlier one may be the corrupt one, so it is removed too.
     ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 299],
     ['is of another chain', () => writeFileSync(path, Buffer.alloc(112 * 10, 1)), 0],
     ['is empty', () => truncateSync(path, 0), 0],
@@ -126,7 +126,7 @@ describe('LedgerHeaders', () => {
     expect(await chain.firstCorruption()).toBe(null);
     const random = randomOf(2020);
     for (let n = 0; n < 12; n++) {
-      // The last one is followed by none.
+      // The last header is left out, because no header connects to it.
       const height = 1 + random(299);
       const flipped = Buffer.from(whole);
       flipped[height * 112 + random(112)]! ^= 1 << random(8);

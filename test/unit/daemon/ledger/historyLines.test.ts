@@ -62,7 +62,7 @@ describe('a transaction of our own', () => {
     const { hub, chain, opened } = await withCoins();
     for (const [n, amount] of [100n, 200n].entries()) {
       const tx = spend(amount, n);
-      // Hubs gather what they tell by themselves for a while.
+      // Hubs collect notifications for a short time before they send them.
       hub.answer = (method) => {
         if (method !== 'blockchain.transaction.broadcast') return undefined;
         chain.mempool.push(made(tx));
@@ -139,7 +139,7 @@ class Model {
     return createHash('sha256').update(text).digest('hex');
   }
 
-  /** To both addresses, so that each has what the other one's steps move. */
+  /** A payment to both addresses, so that a change of it affects both histories. */
   newTransaction(): MadeTransaction {
     const amount = BigInt(++this.count);
     const outputs = [0, 1].map((index) => payTo(account.key(0, index), amount));

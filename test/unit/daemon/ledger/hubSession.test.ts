@@ -13,7 +13,7 @@ let socket: Socket;
 let session: HubSession;
 let told: number;
 
-/** A hub that says what it is, and to all else nothing. */
+/** A hub that answers only the calls of a connection's start. */
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   const answers: Readonly<Record<string, unknown>> = {

@@ -32,7 +32,7 @@ afterEach(async () => {
 const total = async (ledger: OpenLedger, account: TestAccount): Promise<bigint> =>
   (await ledger.database.balance([account.accountId])).total;
 
-/** Resolves when the condition holds; looks at every event of the ledger. */
+/** Resolves when the condition is true. Polls it. */
 async function until(ledger: OpenLedger, condition: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
   await ledger.whenSynced();
@@ -67,7 +67,7 @@ describe('OpenLedger', () => {
     pay(chain, account, 2, 7n);
     const ledger = await synced(await startHub(chain), account);
     expect(ledger.height).toBe(5);
-    // Index 30 is beyond the gap of five behind 13.
+    // Index 30 is more than the gap of five after index 13, so its address is not watched.
     expect(await total(ledger, account)).toBe(407n);
     expect((await ledger.database.balance(['alice'], 5)).total).toBe(400n);
     expect(await ledger.database.addressCount({ accountIds: ['alice'], chain: 0 })).toBe(19);
@@ -194,7 +194,7 @@ describe('OpenLedger', () => {
     expect(await total(ledger, account)).toBe(123n);
     const forks: number[] = [];
     ledger.on('reorganisation', (height) => forks.push(height));
-    // The proven rows of the database are cached from here on.
+    // From here on, the confirmed row of the database is cached.
     expect(await ledger.transaction(lost.txid)).toMatchObject({ height: 4, isVerified: true });
 
     const branch = chain.branch(3, 1);
@@ -321,7 +321,7 @@ describe('OpenLedger', () => {
     chain.mempool.push(others[0]!, others[1]!);
     chain.mine();
     chain.mempool.push(others[2]!);
-    // The header comes with the next question that needs it.
+    // The header is fetched for the next call that needs it.
     const found = await ledger.transactions([...others.map(({ txid }) => txid), foreignOutPoint('no').hash]);
     expect(
       others.map(({ txid }) => found.get(hashToHex(txid))).map((one) => [one?.height, one?.isVerified]),
@@ -345,7 +345,7 @@ describe('OpenLedger', () => {
     );
     for (const { tx } of own) await ledger.broadcast(tx);
     await until(ledger, async () => (await total(ledger, alice)) === 3n);
-    // The hub does not say so by itself.
+    // The hub does not notify its clients of this block.
     chain.mempool.pop();
     chain.mine();
     const found = await ledger.transactions(own.map(({ txid }) => txid));

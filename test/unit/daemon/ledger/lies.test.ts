@@ -18,7 +18,7 @@ afterEach(async () => {
 const total = async (ledger: OpenLedger, account: TestAccount): Promise<bigint> =>
   (await ledger.database.balance([account.accountId])).total;
 
-/** A chain with one payment in its last block but one. */
+/** A chain with one payment in its second last block. */
 function paidChain(account: TestAccount) {
   const chain = new FakeChain();
   chain.mine(2);
@@ -45,7 +45,7 @@ const withPair =
   (method) =>
     method === BATCH ? { [id]: change(chain.pair(id), other) } : undefined;
 
-/** A payment of so much to the account that waits. */
+/** An unconfirmed payment of this amount to the account. */
 const madeUp =
   (amount: bigint): Lie =>
   () => {
@@ -166,7 +166,7 @@ describe('a hub that lies', () => {
     await ledger.whenSynced();
     expect(warnings.join('\n')).toContain(words(id));
     expect(await total(ledger, account)).toBe(100n);
-    // It comes last from then on.
+    // From now on, this hub is the last choice.
     honest.drop();
     while (honest.connections === 1) await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.hub.call('server.ping', []);
@@ -218,7 +218,7 @@ describe('a hub that lies', () => {
   it('is not blamed for corrupt local headers', async () => {
     const account = testAccount('alice');
     const { chain } = paidChain(account);
-    // The number of that the payment's block that is not in memory.
+    // So many blocks follow that the header of the payment's block is not in memory.
     chain.mine(600);
     const hub = await FakeHub.start(chain);
     const { ledger, warnings } = await ledgers.open([hub]);
@@ -226,7 +226,7 @@ describe('a hub that lies', () => {
     await ledger.hub.call('server.ping', []);
     const { path } = ledger.headers;
     const file = readFileSync(path);
-    // In the merkle root of that block.
+    // Corrupts the merkle root of the payment's block.
     const whole = Buffer.from(file);
     file[3 * 112 + 40]! ^= 4;
     writeFileSync(path, file);

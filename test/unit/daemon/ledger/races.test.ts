@@ -56,7 +56,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A promise and what resolves it. */
+/** A promise, and the function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -184,7 +184,7 @@ describe('the ledger', () => {
     hub.chain = branch;
     hub.tell();
     await until(() => isGivingWay);
-    // Answers that it gave before it changed over itself.
+    // Answers from before the hub switched to the other branch.
     hub.answer = (method, params) => {
       if (method === 'blockchain.address.get_history') return chain.history(params[0] as string);
       if (method === 'blockchain.transaction.get_batch')

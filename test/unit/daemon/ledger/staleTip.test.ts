@@ -18,7 +18,7 @@ afterEach(async () => {
   await FakeHub.stopAll();
 });
 
-/** A ledger on the first of the hubs, whose log is kept. */
+/** A ledger that is connected to the first hub, with its log. */
 async function following(hubs: readonly FakeHub[], times: object = {}) {
   const lines: string[] = [];
   const keep = (line: string): void => void lines.push(line);

@@ -156,7 +156,7 @@ class Life {
     const key = this.keys[index]!;
     store.addKeys(account, index % 2, [newKey(key, index)]);
     this.model.own(account, key.address);
-    // A hub reports what had come before.
+    // The hub reports earlier payments to the new address.
     const paying = this.model.txos().filter(({ address }) => address === key.address);
     const txids = [...new Map(paying.map(({ tx }) => [toHex(tx.txid), tx.txid])).values()];
     store.saveHistories(
@@ -342,7 +342,7 @@ class Life {
     this.compareAmounts({ accountIds, isConfirmed: false }, [...coins.values()]);
   }
 
-  /** Coins are numbers: themselves, their transactions, their amounts. */
+  /** A coin is a list of numbers: output, transaction, amount. */
   compareAmounts(filter: CoinFilter, coins: readonly number[][]): void {
     const having = (amount: number): number[][] => coins.filter((coin) => coin[2] === amount);
     const amounts = [...new Set(coins.map((coin) => coin[2]!))].sort((a, b) => b - a);
@@ -590,7 +590,7 @@ describe('LedgerStore', () => {
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is no database');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
-    // Found while it was in use: the next start builds it again.
+    // The corruption was detected while the database was in use. The next start rebuilds it.
     expect(markCorrupt(path)).toContain('Start lbcnet again');
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);

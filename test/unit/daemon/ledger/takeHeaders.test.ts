@@ -93,7 +93,7 @@ function holeAt(height: number): Buffer {
 
 function wrongAt(height: number): Buffer {
   const bytes = Buffer.concat(headers);
-  // Within the hash of the header before it.
+  // This byte belongs to the hash of the previous header.
   bytes[height * 112 + 10]! ^= 1;
   return bytes;
 }

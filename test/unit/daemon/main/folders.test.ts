@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const at = (name: string): string => join(folder, name);
-/** Opening it would wait permanently. */
+/** Makes a named pipe. Opening it would wait for a writer without end. */
 const pipe = (name: string): void => {
   expect(spawnSync('mkfifo', [at(name)]).status).toBe(0);
 };
@@ -72,6 +72,6 @@ it('a new folder is reported, once', () => {
   expect(ensureFolder(at('new/wallet'), 'wallet_dir')).toBe(
     `Created a new wallet folder at ${at('new/wallet')}`,
   );
-  // Files are only put there, and the program needs no word about it.
+  // The download folder is created without a message, because its files are not needed.
   expect(ensureFolder(at('new/files'), 'download_dir')).toBeNull();
 });

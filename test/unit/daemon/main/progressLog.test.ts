@@ -23,7 +23,7 @@ it('reports long downloads of headers and histories in growing intervals, and th
   logProgress(ledger, { info: (line) => void lines.push(line) }, () => now);
   const told = (): string[] => lines.splice(0);
 
-  // A block of now and then is not news.
+  // Single new blocks are not logged.
   events.emit('headers', 10_000);
   events.emit('headers', 2000);
   expect(told()).toEqual([]);

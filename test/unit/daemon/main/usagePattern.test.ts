@@ -1,4 +1,4 @@
-/** Usage lines and what words mean by them. */
+/** Parsing of arguments by usage lines. */
 import { describe, expect, it } from 'vitest';
 import { UsageError, UsagePattern } from '../../../../src/daemon/main/usagePattern.js';
 

@@ -17,7 +17,7 @@ const file = (name: string, bytes: Buffer): string => {
   return path;
 };
 
-/** Silence of so many seconds. */
+/** A WAVE file with this number of seconds of silence. */
 function wave(seconds: number): Buffer {
   const rate = 8000;
   const data = Buffer.alloc(rate * seconds, 0x80);

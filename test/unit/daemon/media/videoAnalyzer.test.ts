@@ -46,7 +46,7 @@ interface Answers {
   readonly debug?: string;
   readonly volume?: string;
   readonly encoders?: string;
-  /** Exit code of the making of the copy. */
+  /** Exit code of the program that makes the copy. */
   readonly code?: number;
 }
 

@@ -1,4 +1,7 @@
-/** A reflector whose blobs are in an object store: order, loss of the store, the disk as cache, several reflectors. */
+/**
+ * A reflector whose blobs are in an object store: the order of uploads, an unavailable store, the disk as a cache, several
+ * reflectors.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,13 +18,13 @@ import { ContentFolder } from '../../../support/contentFolder.js';
 import { ACCESS_KEY, BUCKET, S3StandIn, SECRET_KEY } from '../../../support/s3StandIn.js';
 
 const threads = new BlobThreads(2);
-/** Pauses take no time; the timeouts of requests do. */
+/** A clock without pauses. Time limits of requests remain. */
 const hurried: Clock = {
   ...systemClock,
   after: (delayMs, task) =>
     systemClock.after(delayMs === 60_000 || delayMs === 10_000 ? delayMs : Math.min(delayMs, 2), task),
 };
-/** Waits as long as a slow machine takes. */
+/** Polls with a time limit for slow machines. */
 const poll = <T>(value: () => T | Promise<T>) => expect.poll(value, { timeout: 60_000 });
 const isBlob = (key: string): boolean => /^p\/[0-9a-f]{96}$/.test(key);
 
@@ -107,7 +110,7 @@ class Reflector {
     await poll(() => this.status['waiting_blobs']).toBe(0);
   }
 
-  /** Whether the right bytes of all blobs are given out. */
+  /** Whether the reflector serves the right bytes of all blobs. */
   async gives({ blobs }: Stream): Promise<boolean> {
     for (const [hash, bytes] of blobs) {
       await this.store.seek([hash]);
@@ -221,7 +224,7 @@ describe('uploads', () => {
     await reflector.take(stream);
     await poll(() => reflector.status['state']).toBe('degraded');
     expect(engine.objects.size).toBe(0);
-    // It is given out from the disk meanwhile.
+    // Meanwhile the blobs are served from the disk.
     expect(await reflector.gives(stream)).toBe(true);
     expect(reflector.blobs.warning).toMatch(
       /^The blob store s3:\/\/blobs\/p\/ does not work: .*\. 4 blobs \(\d+ bytes\) are waiting on this disk\.$/,
@@ -408,7 +411,7 @@ describe('the disk', () => {
 });
 
 describe('a blob from the store', () => {
-  /** A reflector whose stream is in the store alone. */
+  /** A reflector whose stream is only in the store and not on disk. */
   async function emptied(): Promise<[Reflector, Stream]> {
     const reflector = await new Reflector().open();
     const stream = makeStream([1000, 2000]);
@@ -435,7 +438,7 @@ describe('a blob from the store', () => {
     const [hash] = stream.data;
     let count = 0;
     engine.fault = () => (count++ === 0 ? fault : null);
-    // The second attempt brings it.
+    // The second attempt succeeds.
     expect(stream.blobs.get(hash!)!.equals((await reflector.store.read(hash!))!)).toBe(true);
     expect(count).toBe(2);
   });
@@ -496,7 +499,7 @@ describe('several reflectors', () => {
     await first.settled();
     await first.take(part, [part.sdHash, part.data[0]!]);
     await poll(() => engine.objects.has(`p/${part.data[0]}`)).toBe(true);
-    // A data blob is asked for first.
+    // A data blob is requested first, before the descriptor.
     await second.store.seek([stream.data[1]!]);
     expect(second.store.finished.has(stream.data[1]!)).toBe(true);
     expect(await second.gives(stream)).toBe(true);

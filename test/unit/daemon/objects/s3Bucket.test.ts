@@ -1,4 +1,4 @@
-/** Requests to an object store: signatures, and what each failure is called. */
+/** Requests to an object store: their signatures, and the error for each failure. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { S3Bucket, type ObjectStoreError } from '../../../../src/daemon/objects/s3Bucket.js';

@@ -1,4 +1,4 @@
-/** Claims in transactions that exist, and hubs that answer about them what a test wants. */
+/** Claims in existing transactions, and hubs whose answers about them a test determines. */
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';
 import type { HubPort, LedgerTransaction } from '../../../../src/daemon/ledger/ledger.js';
@@ -38,7 +38,7 @@ const OTHER = Buffer.alloc(32, 4);
 const HEIGHT = 10;
 let made = 0;
 
-/** Transactions that the ledger knows, by id as printed. */
+/** Transactions of the ledger by printed id. */
 export const transactions = new Map<string, LedgerTransaction>();
 
 function place(output: NewOutput): Txo {
@@ -108,7 +108,7 @@ export const priced = claim('dear', {
   case: 'stream',
   value: { fee: { currency: Fee_Currency.USD, amount: 250n } },
 });
-/** Its signature is of another key. */
+/** A claim whose signature was made with the key of another channel. */
 export const forged = claim('forged', { case: 'stream', value: {} }, channel, Buffer.alloc(32, 6));
 export const repost = claim('again', { case: 'repost', value: { claimHash: stream.claimId! } }, channel);
 export const collection = claim('list', {

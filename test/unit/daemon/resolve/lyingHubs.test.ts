@@ -34,7 +34,7 @@ async function twoHubs(
   return () => ({ liar: liar!, honest: hubs.find((hub) => hub !== liar)! });
 }
 
-/** A claim of a name that is another's, in a transaction that is in no block. */
+/** A claim that would be the best of its name, in a transaction that is in no block. */
 const madeUp = claim('note', { case: 'stream', value: {} });
 const unproven = [made(transactions.get(madeUp.txidHex)!.tx).raw.toString('hex'), { block_height: -1 }];
 

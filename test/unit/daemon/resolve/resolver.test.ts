@@ -279,7 +279,7 @@ describe('a hub that lies', () => {
     const lying = await resolve(gone, gone, gone, gone, right);
     expect(lying).toMatchObject({ asked: 5, distrusted: [expect.any(String)] });
     expect(lying.distrusted[0]).toContain(`the transaction ${'09'.repeat(32)} is missing`);
-    // The same number of requests to each of three hubs.
+    // Each of the three hubs gets the same number of requests.
     const end = await resolve(gone);
     expect(end).toMatchObject({ asked: 12, result: { name: 'RPCError' } });
     expect(end.distrusted).toHaveLength(3);

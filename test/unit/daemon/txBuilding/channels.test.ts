@@ -257,7 +257,7 @@ describe('the key of a channel', () => {
     };
     await importChannel(txBuilder, other, text);
     const [account] = other.accounts;
-    // A kill in the middle leaves neither or both.
+    // Key and account are saved together, so a kill leaves both or neither.
     expect(added).toEqual([new JsonObject([...account!.account.channelKeys])]);
     expect(account!.account.channelKeys.size).toBe(1);
     expect(account!.account.name).toBe('Holding Account For Channel @lab');

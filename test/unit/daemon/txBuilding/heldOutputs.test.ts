@@ -12,7 +12,7 @@ const output = (nout: number): Txo =>
     firstOutPoint: null,
   });
 
-/** A promise and what resolves it. */
+/** A promise, and the function that resolves it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -338,7 +338,7 @@ describe('concurrent transactions', () => {
 
   it('do not wait for themselves when several are built before one is sent', async () => {
     const { ledger, wallet, txBuilder, first } = world([100_000n]);
-    // Less than what spending it costs, so that each batch needs a coin; there is one.
+    // The amount is below the fee for spending it, so each batch needs another coin. The wallet has only one.
     for (let n = 0; n < 2; n++) ledger.give(first.keyHash(n), 1n);
     const sweep = { accountId: first.id, filter: { accountIds: [] }, batchSize: 1 };
     await expect(spendOutputs(txBuilder, wallet, sweep, SENT)).rejects.toThrow('Not enough funds');

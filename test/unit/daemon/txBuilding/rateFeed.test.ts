@@ -16,7 +16,7 @@ afterEach(() => {
   server = null;
 });
 
-/** A feed that has asked once. `answer` is what the server says from then on. */
+/** A feed after its first request. `answer` is what the server returns from then on. */
 async function started(answer: string | RequestListener, source = 'mexc') {
   const state = { answer, source, calls: 0, nowMs: 0 };
   server = createServer((request, response) => {

@@ -177,7 +177,7 @@ describe('a stream', () => {
 describe('an update of a claim whose channel another wallet holds', () => {
   const change = { bidDewies: undefined, replace: false, clearChannel: false, signing: {}, fields: {} };
 
-  /** A signed stream, repost and collection, whose channel was sent to another wallet while its key stayed. */
+  /** A signed stream, repost and collection. Their channel was sent to another wallet, but its key is still in this one. */
   async function sent() {
     const made = world();
     const { channel, stream, repost, collection, ledger, txBuilder } = made;
@@ -201,7 +201,7 @@ describe('an update of a claim whose channel another wallet holds', () => {
       ...made,
       ...{ channelId, streamId, repostId, collectionId, other, account: account! },
       rotateKey: () => updateChannel(txBuilder, other, { ...moved, newSigningKey: true }, SENT),
-      /** The stream is updated where the index answers otherwise. */
+      /** Updates the stream with another answer of the claim index. */
       updateWith: (byId: TxBuildingPorts['claims']['byId']) =>
         updateStream(
           new TxBuilder({ ...made.ports, claims: { ...made.ports.claims, byId } }),

@@ -1,6 +1,6 @@
 /**
- * Forms of seeds and keys of other wallets. The keys and addresses are the test vectors of BIP39, BIP44 and BIP84; where those
- * name Bitcoin's coin type the path here does, too.
+ * Formats of seeds and keys of other wallets. Keys and addresses are the test vectors of BIP39, BIP44 and BIP84. If these use
+ * Bitcoin's coin type, the paths here do too.
  */
 import { describe, expect, it } from 'vitest';
 import { ledgerParams } from '../../../../src/daemon/base/ledgerParams.js';

@@ -147,7 +147,7 @@ describe('keys of channels', () => {
     account.noteChannelKey(first.publicKey);
     const second = await channelKeys.next();
     expect(second.address).not.toBe(first.address);
-    // A later one was seen before an earlier one: it is known, and not given out again.
+    // A later key was seen before an earlier one. It is then known, and not given out again.
     const later = account.account.key(2, 5);
     account.noteChannelKey(later.publicKey);
     expect(channelKeys.keyFor(later.publicKey)).toEqual(later.privateKey);
@@ -209,7 +209,7 @@ describe('two wallets', () => {
     const joined = await one.syncApply('second', back.data, true);
     expect(new Set(one.accountIds)).toEqual(new Set(two.accountIds));
     expect(one.wallet.password).toBe('second');
-    // Each has its preferences in the order in which they came.
+    // Each wallet has its preferences in the order of their arrival.
     expect(one.wallet.preferenceKeys().sort()).toEqual(two.wallet.preferenceKeys().sort());
     expect(joined.hash).toBe(one.syncHash());
     one.lock();

@@ -207,7 +207,7 @@ describe('opening', () => {
     });
     await open();
     expect(readdirSync(folder)).toContain('old_lbryum_wallet_1');
-    // Killed before the ledger had any address: of the old file nothing is known any more.
+    // The process was killed before the ledger had an address, so nothing is known about the old file.
     const wallets = await open();
     expect(readdirSync(folder)).not.toContain('old_lbryum_wallet_2');
     await wallets.begin();

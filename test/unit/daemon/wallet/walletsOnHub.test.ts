@@ -1,4 +1,4 @@
-/** Wallets with a ledger and a hub: their state from a chain, and from the chain again after the ledger was lost. */
+/** Wallets with a ledger and a hub: their state from a chain, and the same state after the loss of the ledger. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ async function startHub(on: FakeChain): Promise<FakeHub> {
   return hub;
 }
 
-/** Wallets of the folder, on a ledger that has seen nothing yet. */
+/** Opens the wallets of the folder with a new ledger. */
 async function openOn(
   hub: FakeHub,
   options: Partial<LedgerOptions> = {},

@@ -11,13 +11,13 @@ import { jsonChunks } from '../../../../src/util/json/jsonWrite.js';
 
 type Shown = { tx_hash: string; height: number; fee?: number };
 
-/** A chain whose blocks have so many transactions each, all of one script; and a mempool. */
+/** A chain whose blocks have a given number of transactions, all with the same script, and a mempool. */
 class World {
   readonly cache = new StatusCache();
   readonly histories: AddressHistories;
   /** Number of reads of rows. */
   reads = 0;
-  /** Runs behind each page that is read. */
+  /** Is called after each page that is read. */
   afterRead: () => void = () => undefined;
   private readonly blocks: Buffer[][] = [];
   private readonly waiting = new Map<string, number>();
@@ -62,7 +62,7 @@ class World {
     ));
   }
 
-  /** Marks are the number of the entry. */
+  /** The cursor of an entry is its number. */
   private page({ limit, after, startHeight = 0 }: PageRequest): {
     entries: HistoryEntry[];
     next: Buffer | null;
@@ -96,7 +96,7 @@ class World {
     this.cache.noteDisconnected(this.blocks.length);
   }
 
-  /** A block with all that waits. */
+  /** Mines a block with all mempool transactions. */
   mine(): void {
     this.all = null;
     this.blocks.push([...this.waiting.keys()].map(fromLatin1));
@@ -114,7 +114,7 @@ class World {
     this.waiting.set(toLatin1(this.txid()), 1);
   }
 
-  /** The history as it is now. */
+  /** The expected history. */
   truth(): Shown[] {
     return [
       ...this.entries().map(({ txid, height }) => ({ tx_hash: hashToHex(txid), height })),

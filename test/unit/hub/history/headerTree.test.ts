@@ -5,7 +5,7 @@ import { sha256 } from '../../../../src/crypto/hash.js';
 import { HeaderTree } from '../../../../src/hub/history/headerTree.js';
 import { ClientQueue } from '../../../../src/scheduler/clientQueue.js';
 
-/** A chain of ids alone; block `n` of branch `b` is id `n + b` from the fork on. */
+/** A chain that consists only of ids. Above the fork, block `n` of branch `b` has id `n + b`. */
 class Ids {
   private readonly fork: number;
   private readonly branch: number;
@@ -42,7 +42,7 @@ describe('HeaderTree', () => {
     for (const count of [1, 2, 3, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 3072, 3073, 5000]) {
       for (const height of new Set([0, Math.floor(count / 2), count - 1])) await check(count, height);
     }
-    // Another branch that leaves within a group whose root is kept.
+    // A branch that begins within a group of headers whose root is cached.
     ids = new Ids(1500, 100_000);
     await check(5000, 1499);
     await check(5000, 1501);

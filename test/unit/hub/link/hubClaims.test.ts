@@ -34,7 +34,7 @@ import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 const CLIENT = { number: 1, hasLeft: false } as HubClient;
 const NOTHING: FoundOutputs = { claims: [], notes: [], total: 0 };
 
-/** Both sides of the hub's answers about claims, in one thread; what crosses is cloned. */
+/** Client and server of the hub's calls about claims in one thread. Messages are cloned, as between threads. */
 class Sides {
   readonly run: ClaimIndexRun;
   readonly moment = new TipSnapshot();
@@ -146,7 +146,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     return run;
   }
 
-  /** URLs and ids of all live claims, and some that lead nowhere. */
+  /** URLs and ids of all live claims, and some that do not resolve. */
   async function everything({ model, chain }: ClaimIndexRun): Promise<{ urls: string[]; ids: string[] }> {
     const ids = model.claims.map(({ id }) => Buffer.from(id, 'hex'));
     const records = await chain.services.claimIndex!.claims(ids);
@@ -188,7 +188,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
     const { chain } = run.chain.opened;
-    // The number of URLs that are assembled in one step.
+    // As many URLs as are processed in one step.
     const urls = (await everything(run)).urls.slice(0, 25);
     const turn = await sides.turn();
     const known = new Set([messageOf(NOTHING)]);

@@ -19,7 +19,7 @@ const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
 /** A chain without rows that changes nothing. */
 const CHAIN = { chain: { deps: { store: { commits: 0 } }, exclusively: (task: () => unknown) => task() } };
 
-/** Both sides in one thread; what crosses is cloned, as between threads. */
+/** Client and server in one thread. Messages are cloned, as between threads. */
 class Pair {
   readonly port: HubRpcClient;
   readonly server: HubRpcServer;
@@ -75,7 +75,7 @@ class Pair {
 
 const method = (name: string, run: NodeMethod['run']): NodeMethod => ({ name, spread: true, run });
 
-/** Numbers one after the other, each of them a piece of its own, without end. */
+/** An endless answer whose items are ascending numbers, one per message. */
 class Counting {
   made = 0;
   isReleased = false;
@@ -145,7 +145,7 @@ describe('HubRpcClient', () => {
     })();
     await expect(reading).rejects.toBeInstanceOf(ClientLeft);
     expect(counting.isReleased).toBe(true);
-    // One that asked for nothing is not reported.
+    // The disconnect of a client without requests is not reported.
     pair.port.leave({ number: 8, hasLeft: false });
     await settled();
     expect(pair.received.filter((kind) => kind === 'left')).toHaveLength(1);

@@ -11,7 +11,7 @@ import { parseJson } from '../../../../src/util/json/jsonParse.js';
 
 const read = (text: string) => readMessage(parseJson(text), detectVersion(parseJson(text)));
 
-/** Code and message of what a text is refused with. */
+/** Code and message of the error for a text. */
 function refusal(text: string): [number, string] {
   const item = read(text);
   if (item.kind !== 'error') throw new Error(`${text} is ${item.kind}`);

@@ -7,7 +7,7 @@ import type { RowReader } from '../../../../src/store/rows/rows.js';
 
 const CHANNEL = Buffer.alloc(20, 1);
 
-/** Queries of an index that is lost, and without rows from then on, as soon as `lose` is called. */
+/** Queries of an index that is lost and has no rows as soon as `lose` is called. */
 function losing(moments: (lose: () => void) => (() => boolean) | null) {
   let isSynced = true;
   const lose = (): void => void (isSynced = false);
@@ -36,7 +36,7 @@ function losing(moments: (lose: () => void) => (() => boolean) | null) {
 describe('a claim index that is lost while it is read', () => {
   it('is not read a second time', async () => {
     let attempts = 0;
-    // The chain has moved by the first reading, which lost the index, and does not move after that.
+    // The chain changes during the first reading, in which the index is lost, and remains unchanged after that.
     const { queries, held } = losing(() => () => ++attempts > 1);
     await expect(queries.signedBy(CHANNEL)).rejects.toThrow(ClaimIndexNotReadyError);
     expect([attempts, held()]).toEqual([2, 0]);

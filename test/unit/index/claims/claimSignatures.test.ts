@@ -118,7 +118,7 @@ describe('the keys that are recovered from a signature', () => {
       expect(recoverSigners({ hash, compact })).toEqual(found[0]);
       most = Math.max(most, found[0]!.length);
     });
-    // Where R is so small that two points have it as their x.
+    // Four candidates exist if R is so small that it is the x coordinate of two pairs of points.
     expect(most).toBe(4);
   });
 

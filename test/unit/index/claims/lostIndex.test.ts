@@ -1,4 +1,4 @@
-/** The claim index when it cannot disconnect further, and while it is behind; and the answers of the methods meanwhile. */
+/** The claim index when it cannot disconnect more blocks, and while it is behind; and the answers of methods meanwhile. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { getClaim } from '../../../../src/rpc/methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from '../../../../src/rpc/methods/claimindex/getClaimIndexInfo.js';

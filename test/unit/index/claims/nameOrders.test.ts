@@ -11,7 +11,8 @@ it('names without claims are kept no longer than others', async () => {
     },
   } as unknown as RowReader;
   const orders = new NameOrders();
-  // About as long as a name of a URL may become: 2,000 of them are 72 MB. Equally long ones would have equal hashes in V8.
+  // Names of about the maximum length in a URL; 2,000 of them take 72 MB. The lengths differ, because V8 gives long strings of
+  // the same length the same hash.
   const name = (n: number): string => String(n).padStart(35_000 + n, 'x');
   for (let n = 0; n < 2000; n++) await orders.of(rows, name(n));
   expect(reads).toBe(2000);

@@ -11,7 +11,8 @@ const selectedText = ({ book }: TestBook, newOnly = false): string | null => {
   return found === null ? null : formatNetAddress(found.address);
 };
 
-// Facts of the reference's addrman_tests.cpp: simple, ports, select, new_collisions, tried_collisions, find, getaddr.
+// Expected values are from the reference's addrman_tests.cpp: simple, ports, select, new_collisions, tried_collisions, find,
+// getaddr.
 describe('adding', () => {
   it('stores an address once', () => {
     const made = makeBook();
@@ -209,7 +210,7 @@ describe('selecting', () => {
     book.add([told('250.1.1.1', 1), told('251.1.1.1', 1)], SOURCE);
     for (let i = 0; i < 8; i++) {
       clock.nowSec += 3600;
-      // Another success in between: a failure counts only when something else works.
+      // A failure counts only after another connection has succeeded since the last attempt.
       book.good(at('1.1.1.1'));
       clock.nowSec += 1;
       book.attempt(at('250.1.1.1', 1), true);
@@ -218,7 +219,7 @@ describe('selecting', () => {
     const count = (): number =>
       Array.from({ length: 1000 }, () => selectedText({ book, clock })).filter((x) => x === '250.1.1.1:1')
         .length;
-    // 0.66 to the 8th against 1.
+    // Eight failures reduce the probability by 0.66 to the 8th power.
     const failed = count();
     expect(failed).toBeGreaterThan(0);
     expect(failed).toBeLessThan(100);

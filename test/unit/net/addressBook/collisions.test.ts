@@ -14,13 +14,13 @@ function reached({ book }: TestBook, text: string): void {
   book.good(at(text));
 }
 
-/** The connection to an address fails, its last success being long ago. */
+/** The connection to an address fails. Its last success is long ago. */
 function failed({ book, clock }: TestBook, text: string): void {
   book.good(at(text), 1);
   book.attempt(at(text), false, clock.nowSec - 61);
 }
 
-// Facts of the reference's addrman_tests.cpp: selecttriedcollision, noevict, evictionworks.
+// Expected values are from the reference's addrman_tests.cpp: selecttriedcollision, noevict, evictionworks.
 describe('a contested position in the tried table', () => {
   const fill = (made: TestBook, from: number, to: number): void => {
     for (let i = from; i < to; i++) {
@@ -68,7 +68,7 @@ describe('a contested position in the tried table', () => {
     failed(made, '250.1.1.19');
     made.book.resolveCollisions();
     expect(contested(made)).toBeNull();
-    // 23 has the place: it does not collide, and 19 does.
+    // Address 23 has the position. Address 19 collides with it.
     reached(made, '250.1.1.23');
     expect(contested(made)).toBeNull();
     reached(made, '250.1.1.19');
@@ -119,7 +119,7 @@ describe('a contested position in the tried table', () => {
     fill(made, 1, 23);
     reached(made, '250.1.1.23');
     made.clock.nowSec += 120;
-    // A fresh address takes the newcomer's only place in the new table: what is known of it is old.
+    // New addresses replace the waiting address in the new table, because its data are old.
     for (let i = 0; i < 20_000 && made.book.lookUp(at('250.1.1.23')) !== null; i++) {
       made.book.add([told(`250.1.${2 + (i >> 8)}.${i & 0xff}`, 0, made.clock.nowSec)], SOURCE);
     }

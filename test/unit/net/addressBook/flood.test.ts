@@ -23,7 +23,7 @@ describe('a flood of addresses', () => {
     expect(usedBuckets(book)).toBeLessThanOrEqual(64);
     expect(usedBuckets(book)).toBeGreaterThan(50);
     expect(book.size).toBeLessThanOrEqual(64 * BUCKET_SIZE);
-    // Another group has buckets of its own.
+    // Addresses from a source of another group are in other buckets.
     book.add(flood.slice(0, 1000), at('12.22.1.1'));
     expect(usedBuckets(book)).toBeGreaterThan(64);
   });
@@ -55,7 +55,7 @@ describe('a flood of addresses', () => {
     expect(book.triedCount).toBe(triedBefore);
     const left = honest.filter(({ address }) => book.lookUp(address) !== null);
     expect(left.length).toBeGreaterThan(honest.length * 0.95);
-    // Addresses of one group from a peer of one group have a single bucket.
+    // All addresses of one group from a source of one group share a single bucket.
     expect(book.size - left.length).toBeLessThanOrEqual(BUCKET_SIZE);
     const chosen = Array.from({ length: 400 }, () => formatNetAddress(book.select()!.address));
     const caught = chosen.filter((text) => text.startsWith('44.55.')).length;

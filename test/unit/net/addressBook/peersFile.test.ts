@@ -74,7 +74,7 @@ describe('peers.dat', () => {
     expect(bytes.subarray(0, 4)).toEqual(mainParams.magic);
     expect(bytes.subarray(4, 6).toString('hex')).toBe('0120');
     expect(bytes.subarray(6, 38)).toEqual(numberedKey(5));
-    // One new, one tried, 1024 buckets with the 30th bit turned.
+    // One new address, one tried address, and 1024 buckets with bit 30 inverted.
     expect(bytes.subarray(38, 50).toString('hex')).toBe('010000000100000000040040');
     const first = bytes.subarray(50, 50 + ENTRY_BYTES).toString('hex');
     const mapped = '00000000000000000000ffff';

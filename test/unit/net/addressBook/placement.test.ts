@@ -11,7 +11,7 @@ const placed = (text: string, port: number, source = text) => ({
 });
 const source = (text: string): string => ipKey(at(text));
 
-// Numbers are those of the reference's addrman_tests.cpp, caddrinfo_get_tried_bucket and caddrinfo_get_new_bucket.
+// Expected values are from the reference's addrman_tests.cpp, caddrinfo_get_tried_bucket and caddrinfo_get_new_bucket.
 describe('positions', () => {
   const one = new Placement(numberedKey(1));
   const two = new Placement(numberedKey(2));

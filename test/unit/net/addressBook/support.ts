@@ -10,7 +10,7 @@ import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { Writer } from '../../../../src/util/writer.js';
 import { randomOf } from '../../../support/claimLife.js';
 
-/** The key of a book made from it is `key`, all zeros by default, as in the reference's tests. */
+/** A random source for a book whose key is `key`. By default it is all zeros, as in the reference's tests. */
 export function seededRandom(seed = 1, key: Uint8Array = Buffer.alloc(32)): RandomSource {
   const int = randomOf(seed);
   return {

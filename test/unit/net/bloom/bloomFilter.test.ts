@@ -181,7 +181,7 @@ describe('what a filter matches (bloom_tests.cpp, bloom_match)', () => {
       expect(filter.isRelevantAndUpdate(one, view, 0)).toBe(true);
       return filter.contains(formatOutPoint({ hash: txidAt(view, 0), index: 0 }));
     });
-    // Behind a claim prefix the reference sees no key.
+    // The reference does not add outputs whose key follows a claim prefix.
     expect(entered).toEqual([true, true, false]);
   });
 
@@ -247,7 +247,7 @@ describe('a full or empty filter', () => {
     const filter = BloomFilter.parse({ data: Buffer.alloc(4), hashFunctions: 0, tweak: 1, flags: 1 });
     expect(filter.isRelevantAndUpdate(tx, parsed, 0)).toBe(false);
     filter.insert(Buffer.of(1));
-    // Now nothing speaks against anything.
+    // The filter is full and matches everything.
     expect(filter.isRelevantAndUpdate(tx, parsed, 0)).toBe(true);
   });
 

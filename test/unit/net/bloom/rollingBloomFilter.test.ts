@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RollingBloomFilter } from '../../../../src/net/bloom/rollingBloomFilter.js';
 import { Random } from '../../../differential/support.js';
 
-// After bloom_tests.cpp, rolling_bloom, with numbers that repeat.
+// From the reference's bloom_tests.cpp, rolling_bloom, with a fixed seed.
 describe('a rolling bloom filter', () => {
   const random = new Random(77);
   const tweak = (): number => random.u32();
@@ -44,7 +44,7 @@ describe('a rolling bloom filter', () => {
     filter.insert(first!);
     for (const [i, item] of rest.slice(0, 20).entries()) {
       filter.insert(item);
-      // Generations of five: the first item is wiped as the fourth one begins.
+      // A generation has five items. The first generation is removed when the fourth one begins.
       expect(filter.contains(first!), `${i + 1} items later`).toBe(i + 1 < 15);
     }
   });

@@ -49,7 +49,7 @@ function bytesOf(partial: PartialBlock, missing: readonly Buffer[]): Buffer {
   return result.block.raw;
 }
 
-/** A message by hand: which places are prefilled, and from which places the short ids are taken. */
+/** A compact block made by the test: positions of the prefilled transactions, and of those with short ids. */
 function messageOf(
   prefilled: readonly number[],
   byShortId: readonly number[],

@@ -107,7 +107,7 @@ describe('compact blocks', () => {
     ]);
     await send(peer, blocks[0]!);
     expect(peer.commands).toEqual(['getblocktxn']);
-    // Once more: it is under way already.
+    // A second announcement has no effect, because the block is already requested.
     await send(peer, blocks[0]!);
     expect(peer.commands).toEqual(['getblocktxn']);
   });
@@ -155,7 +155,7 @@ describe('compact blocks', () => {
     world.pool.push(...[2, 3].map((tx) => candidate(blocks[0]!, tx)));
     await send(peer, blocks[0]!);
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[0]!));
-    // Its transactions are not expected any more, twice over.
+    // The request was cancelled, so the transactions and the block are ignored without a score.
     await world.handle(peer, 'blocktxn', { blockHash: blocks[0]!.hash, txs: [] });
     expect(peer.punishments).toEqual([]);
     await world.handle(peer, 'block', { raw: blocks[0]!.raw });
@@ -261,7 +261,7 @@ describe('compact blocks', () => {
     peer.sent.length = 0;
     await send(peer, blocks[2]!);
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[2]!));
-    // And are fetched whole when they were asked for.
+    // A block that was requested is fetched whole.
     await send(peer, blocks[2]!);
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual(wholeOf(blocks[2]!));
   });

@@ -1,4 +1,4 @@
-/** Every message once or more: its value, and its bytes as the protocol has them. */
+/** At least one sample of every message: its value and its serialized bytes. */
 import { HEADER_SIZE_BYTES } from '../../../../src/primitives/header.js';
 import type { Command } from '../../../../src/net/messages/table.js';
 import { parseNetAddress } from '../../../../src/net/netAddress.js';

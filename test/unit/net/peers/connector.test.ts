@@ -1,4 +1,4 @@
-/** Whom the node connects to by itself: how many, in which networks, and the feelers in between. On a clock of its own. */
+/** Outbound connections of the node: their number, their networks, and feelers, with a fake clock. */
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
@@ -151,7 +151,7 @@ describe('outbound connections', () => {
     connector.start((error) => bugs.push(error));
   }
 
-  /** Books addresses of as many groups, all heard of just now. */
+  /** Adds addresses of this number of groups to the book, with the present time. */
   function know(count: number, { services = GOOD_SERVICES, port = PORT, first = 60 } = {}): NetAddress[] {
     const addresses = Array.from({ length: count }, (_, i) =>
       at(`${first + (i % 60)}.${1 + (i >> 5)}.1.1`, port),
@@ -173,7 +173,7 @@ describe('outbound connections', () => {
     }
     start();
     await pass(2 * MINUTE_MS);
-    // Four groups are all there are.
+    // The book has addresses of four groups only.
     expect(kinds()).toEqual(Array(4).fill('outbound'));
     know(40);
     await pass(2 * MINUTE_MS);
@@ -254,7 +254,7 @@ describe('outbound connections', () => {
     const known = know(12);
     const text = (i: number): string => formatNetAddress(known[i]!);
     const [there, banned, own, limited] = [0, 1, 2, 3].map(text);
-    // It connected to us, so that its port is another.
+    // The peer connected to us from another port.
     connections.push({ kind: 'inbound', remote: { ...known[0]!, port: 50_000 }, name: 'x', isInbound: true });
     know(8, { services: NODE.witness, first: 150 });
     start(

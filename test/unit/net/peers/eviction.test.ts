@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { selectEviction, type EvictionCandidate } from '../../../../src/net/peers/eviction.js';
 
-/** Peers that came one second apart, each alone in its group, none with anything to its credit. */
+/** Peers that connected one second apart, each in its own group. Nothing protects any of them. */
 function crowd(
   count: number,
   changes: (i: number) => Partial<EvictionCandidate> = () => ({}),
@@ -28,7 +28,7 @@ describe('eviction', () => {
   });
 
   it('removes the youngest of the largest group', () => {
-    // Forty peers of two groups; thirty of them are neighbours.
+    // Thirty of the forty peers are in the same group.
     const candidates = crowd(40, (i) => ({ keyedGroup: i < 30 ? 7n : BigInt(100 + i) }));
     const evicted = selectEviction(candidates)!;
     expect(candidates[evicted]!.keyedGroup).toBe(7n);

@@ -1,6 +1,7 @@
 /**
- * Peers without brakes, twenty at once, each command of the protocol and more: how many of their messages are handled
- * while an honest peer waits for an answer, and how many bytes of theirs are held. The loop and its time are the test's.
+ * Twenty peers that send each command of the protocol and other bytes as fast as possible. Measures how many of their messages
+ * are handled while an honest peer waits for an answer, and how many of their bytes are in memory. Event loop and time are
+ * simulated.
  */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -17,9 +18,9 @@ import { frame, makeManager, versionFrame } from './support.js';
 const FLOODERS = 20;
 const CHUNK_BYTES = 65_536;
 const MAX_RECEIVE_BYTES = 200_000;
-/** For time that a look at the clock takes: one is taken for each message. */
+/** Simulated time of each reading of the clock, which happens once per message. */
 const STEP_MS = 0.05;
-/** So a turn of four milliseconds is one of no more messages than that. */
+/** Maximum number of messages in a turn of four milliseconds. */
 const MESSAGES_A_TURN = 4 / STEP_MS + 1;
 
 /** The members of a socket that a connection uses. The peer accepts all sent bytes at once. */
@@ -62,7 +63,7 @@ class FakeSocket extends EventEmitter {
     this.emit('data', Buffer.concat(frames));
   }
 
-  /** `bytes` for ever, in chunks that keep to no bounds of messages. */
+  /** Sends `bytes` repeatedly, in chunks that do not end at messages. */
   floodWith(bytes: Buffer): void {
     const copies = Math.ceil(CHUNK_BYTES / bytes.length) + 1;
     this.stream = Buffer.concat(Array.from({ length: copies }, () => bytes));
@@ -80,7 +81,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Takes all that is in the table, and does nothing with it. */
+/** Accepts all commands and ignores them. */
 class Sink implements MessageHandler {
   readonly handlers: Handlers;
   constructor(take: () => void | Promise<void>) {
@@ -158,7 +159,7 @@ describe('floods', () => {
       expect(handled() - before).toBeLessThanOrEqual(2 * MESSAGES_A_TURN + 2);
       for (let i = 0; i < 5; i++) await round();
     }
-    // They are served all the same, each of them.
+    // The flooding peers are served too.
     expect(handled()).toBeGreaterThan(FLOODERS);
     manager.stop();
   }

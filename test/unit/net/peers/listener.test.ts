@@ -72,7 +72,7 @@ describe('listening', () => {
   });
 
   it('may fail at all addresses', async () => {
-    // An address of documentation: no machine has it.
+    // An address for documentation (RFC 5737), which the machine does not have.
     const made = listener(at(takenPort), { host: '192.0.2.1', port: takenPort, isWhitelisted: false });
     const failures = await made.listen();
     expect(failures).toHaveLength(2);

@@ -41,7 +41,7 @@ describe('an idle connection', () => {
   const settle = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
   };
-  /** Sends bytes that are no whole message and waits until they have come. */
+  /** Sends an incomplete message and waits until it was received. */
   async function drip(session: PeerSession, bytes: Buffer): Promise<void> {
     const goal = session.connection.bytesReceived + bytes.length;
     remote.write(bytes);

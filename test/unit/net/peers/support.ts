@@ -30,7 +30,7 @@ export const versionFrame = (changes: Partial<VersionMessage> = {}): Buffer =>
 
 type ManagerDeps = ConstructorParameters<typeof PeerManager>[1];
 
-/** `reasons` takes a line `<peer>: <why>` for each that is disconnected. */
+/** For each disconnected peer, a line `<peer>: <reason>` is added to `reasons`. */
 export function makeManager(
   reasons: string[],
   deps: Partial<ManagerDeps> = {},

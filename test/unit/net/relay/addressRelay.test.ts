@@ -71,7 +71,7 @@ describe('addresses', () => {
       .flatMap(({ addresses }) => addresses.map(({ address }) => formatNetAddress(address)));
   }
 
-  /** Takes the node's own address, which each peer gets first, and advances the time until everything is due. */
+  /** Removes the node's own address, which each peer receives first, and advances the time until all pending messages are sent. */
   function settle(...peers: FakePeer[]): void {
     for (const peer of peers) told(peer);
     clock.advance(600);
@@ -125,7 +125,7 @@ describe('addresses', () => {
   });
 
   describe('that are new', () => {
-    /** To how many of the others each of the addresses came. */
+    /** For each address, the number of other peers that received it. */
     async function spread(from: FakePeer, others: FakePeer[], addresses: AddressEntry[]): Promise<number[]> {
       settle(from, ...others);
       const fresh = addresses.map((one) => ({ ...one, timeSec: one.timeSec + 600 }));
@@ -147,7 +147,7 @@ describe('addresses', () => {
       const counts = await spread(from, others, entries(40));
       expect(counts[0]).toBeLessThanOrEqual(1);
       const rest = counts.slice(1);
-      // Now and then the sender itself is one of the two.
+      // One of the two selected peers may be the sender.
       expect(Math.max(...rest)).toBe(2);
       expect(Math.min(...rest)).toBeGreaterThanOrEqual(1);
       expect(rest.filter((count) => count === 2).length).toBeGreaterThan(30);
@@ -164,7 +164,7 @@ describe('addresses', () => {
       };
       const first = await targets();
       expect(first.size).toBeGreaterThan(0);
-      // Those who heard of it know it now: no other caller receives.
+      // The same peers are selected on the same day, and they already know the address.
       expect(await targets()).toEqual(new Set());
       let later = new Set<number>();
       for (let day = 0; day < 5 && later.size === 0; day++) {

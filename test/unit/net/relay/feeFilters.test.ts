@@ -64,7 +64,7 @@ describe('fee filters', () => {
       if (sent(peer).length === 0) continue;
       gaps.push(waited);
       waited = 0;
-      // Too small a change to hurry, and large enough that the steps differ.
+      // The change is too small for an early message, and large enough for another rounded value.
       mempool.rollingRate = 44_000n - mempool.rollingRate;
     }
     const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;

@@ -52,7 +52,7 @@ export function numberedHash(number: number): Buffer {
   return hash;
 }
 
-/** A transaction unlike others; `witness` items belong to its one input. */
+/** A transaction that differs for each number. The witness belongs to its only input. */
 export function numberedTx(number: number, script: Bytes = OPEN_SCRIPT, witness: Bytes[] = []): Transaction {
   return {
     version: 2,
@@ -113,7 +113,7 @@ export class EntryMempool implements RelaySource {
     return this.entries.get(key) ?? null;
   }
 
-  /** Pauses when there are as many as that. */
+  /** Number of entries from which on sorting yields. */
   sortedAtOnce = 5000;
 
   *relayEntries(): Slices<readonly RelayEntry[]> {

@@ -9,7 +9,7 @@ import { hashToHex, toHex } from '../../../../src/util/bytes.js';
 import { PartHost, type FakePeer, type FakePeerOptions } from '../../../support/fakePeer.js';
 import { EntryMempool, numberedTx, seededRandom, START_SEC, TestClock } from './support.js';
 
-/** Longer than any wait that the tests draw. */
+/** Longer than all random delays. */
 const LONG_SEC = 120;
 
 describe('announcing transactions', () => {
@@ -46,7 +46,7 @@ describe('announcing transactions', () => {
     make();
   });
 
-  /** A peer whose first, idle turn is over. */
+  /** Connects a peer and runs its first tick, which sends nothing. */
   function connect(options: FakePeerOptions = {}): FakePeer {
     const peer = host.connect(options);
     host.tick(clock.ms, peer);
@@ -214,7 +214,7 @@ describe('announcing transactions', () => {
     announcer.announce(mempool.put(numberedTx(1)));
     const match = mempool.put(numberedTx(2, wanted));
     announcer.announce(match);
-    // The output that matched is in the filter now: what spends it matches too.
+    // The matching output was added to the filter, so its spend matches too.
     const spender = numberedTx(3);
     spender.inputs[0]!.prevout = { hash: match, index: 0 };
     announcer.announce(mempool.put(spender, { ancestorCount: 2 }));

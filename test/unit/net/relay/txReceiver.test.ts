@@ -15,7 +15,7 @@ import { BLOCKS_ONLY, RELAY, seededRandom } from './support.js';
 
 const FEE = 10_000n;
 const id = (tx: Transaction): string => hashToHex(txid(tx));
-/** Pays to P2WSH of one byte that leaves true. */
+/** The witness script `1`, which leaves true, and the P2WSH script that pays to its hash. */
 const WITNESS_SCRIPT = Buffer.of(0x51);
 const WITNESS_PROGRAM = Buffer.from(
   '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260',
@@ -81,7 +81,7 @@ describe('transactions of peers', () => {
     return host.deliver(peer, 'tx', { raw: formatTransaction(tx) });
   }
 
-  /** Printed ids of what the peer is asked for now. */
+  /** Printed ids of the transactions that are now requested from the peer. */
   function asked(peer: FakePeer): string[] {
     host.tick(nowMs, peer);
     return peer.take('getdata').flatMap(({ items }) => items.map(({ hash }) => hashToHex(hash)));
@@ -158,7 +158,7 @@ describe('transactions of peers', () => {
     expect(order).toEqual(['small', 'first', 'second']);
     expect(isInPool(small)).toBe(true);
     expect(isOrphan(large(0))).toBe(true);
-    // One that ends early is answered as small ones are.
+    // A truncated transaction gets the same answer as a small invalid one.
     const cut = formatTransaction(large(60_000)).subarray(0, -9);
     await host.deliver(peers[1]!, 'tx', { raw: cut });
     expect(peers[1]!.rejects).toMatchObject([
@@ -237,7 +237,7 @@ describe('transactions of peers', () => {
   });
 
   describe('with missing parents', () => {
-    /** A transaction and what spends it, each the next one. */
+    /** A chain of transactions, each of which spends the previous one. */
     async function family(count: number): Promise<Transaction[]> {
       const all = [spendCoins([await coin()], FEE)];
       while (all.length < count) all.push(spendCoins(coinsOf(all.at(-1)!), FEE));

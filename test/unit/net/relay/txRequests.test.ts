@@ -43,7 +43,7 @@ describe('requests for transactions', () => {
     make();
   });
 
-  /** Gives the peers a turn; answers how many items each was asked for. */
+  /** Ticks the peers. Returns the number of items that were requested from each. */
   function asked(...peers: FakePeer[]): number[] {
     host.tick(clock.ms, ...peers);
     return peers.map((peer) => peer.take('getdata').reduce((sum, { items: all }) => sum + all.length, 0));
@@ -211,7 +211,7 @@ describe('requests for transactions', () => {
           requests.request(peer, txid);
         }
       }
-      // Five fill what there is, the others get their seventh.
+      // Five peers reach the total limit. The others are limited to a seventh of it each.
       expect(requests.sizes.asked).toBe(250_000 + 2 * Math.ceil(250_000 / 7));
       for (const peer of peers) peer.disconnect('done');
       expect(requests.sizes.asked).toBe(0);

@@ -17,7 +17,7 @@ const DEFAULTS: DialerOptions = {
 
 export const DIRECT = { isLimited: false, proxy: null };
 
-/** Every public network through `proxy`, names too. */
+/** Every public network, and names, through `proxy`. */
 export function through(proxy: Proxy | null): Networks {
   const route = { isLimited: false, proxy };
   return new Networks({ ipv4: route, ipv6: route, onion: route }, proxy);
@@ -47,7 +47,7 @@ export class Dialing {
     this.log = { ...SILENT_LOGGER, info: keep, warn: keep, error: keep };
   }
 
-  /** Stops everything; fails when a server's script did. */
+  /** Stops everything. Fails if the script of a server failed. */
   async end(): Promise<void> {
     for (const close of this.closing.reverse()) await close();
     expect(this.failures).toEqual([]);

@@ -1,4 +1,4 @@
-/** An event loop whose rounds and whose time a test makes pass. */
+/** A simulated event loop. The test determines its iterations and its time. */
 import type { Loop } from '../../../../src/scheduler/peerQueue.js';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -6,10 +6,10 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 export class FakeLoop implements Loop {
   private timeMs = 0;
   private due: [first: () => void, second: () => void][] = [];
-  /** Time that was worked, and that was left to others. */
+  /** Time spent in tasks, and time spent outside them. */
   workedMs = 0;
   restedMs = 0;
-  /** Passes at each look at the clock: each message costs something. */
+  /** Time that each reading of the clock takes. It stands for the cost of a message. */
   readonly stepMs: number;
 
   constructor(stepMs = 0) {
@@ -38,7 +38,7 @@ export class FakeLoop implements Loop {
     this.workedMs += ms;
   }
 
-  /** Makes rounds: what follows from the first half without waiting is done before the second. */
+  /** Runs iterations. Promises that settle in the first half of an iteration are handled before the second half. */
   async rounds(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       await settled();

@@ -20,14 +20,14 @@ describe('announcements', () => {
 
   const hashOf = async (height: number, of = source): Promise<string> =>
     (await of.world.blockAt(height)).hash.toString('hex');
-  /** A peer that has what we have. */
+  /** Connects a peer that has our chain. */
   const connectInStep = async (options: FakePeerOptions = {}): Promise<FakePeer> => {
     const peer = world.connectQuiet(options);
     const headers = await headersOf(world.world, 5, 5);
     await world.deliver(peer, 'headers', { headers });
     return peer;
   };
-  /** Turns until nothing more is sent. */
+  /** Ticks the peers until nothing more is sent. */
   const turns = async (...peers: FakePeer[]): Promise<void> => {
     await world.settle();
     world.tick(...peers);
@@ -140,7 +140,7 @@ describe('announcements', () => {
       await world.copyFrom(fork.world, 5, 7);
       await turns(peer);
       const hashes = await Promise.all([5, 6, 7].map((height) => hashOf(height, fork)));
-      // The first is not a tip, as its work is that of the one before.
+      // The first block has the same work as our tip, so it is announced together with the next block.
       expect(announced(peer)).toEqual([`headers ${hashes[0]},${hashes[1]}`, `headers ${hashes[2]}`]);
     } finally {
       await fork.close();
@@ -226,11 +226,11 @@ describe('announcements', () => {
       await witness.deliver(old, 'sendcmpct', { announce: true, version: 2n });
       await whileFull(async () => void (await witness.mine(1)), plain, old);
       expect([announced(plain), announced(old)]).toEqual([[], []]);
-      // At their turn they get what they can read.
+      // In their next tick, the peers receive the block in the version that they support.
       await witness.settle();
       witness.tick(plain, old);
       const [compact] = plain.take('cmpctblock');
-      // The coinbase without its witness: no marker behind the version.
+      // The coinbase has no witness, so no marker follows the version.
       expect(compact!.prefilled[0]!.raw[4]).toBe(1);
       const [whole] = old.take('cmpctblock');
       expect(whole!.prefilled[0]!.raw.subarray(4, 6)).toEqual(Buffer.from([0, 1]));

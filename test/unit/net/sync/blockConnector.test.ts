@@ -5,7 +5,7 @@ import { BlockConnector } from '../../../../src/net/sync/blockConnector.js';
 
 const MIB = 1 << 20;
 
-/** A chain whose runs end when the test says so. */
+/** A chain on which the test determines when a run of block connections ends. */
 class FakeChain {
   readonly events = new ChainEvents();
   /** Ends the run that is under way. */
@@ -50,7 +50,7 @@ describe('BlockConnector', () => {
     const done: string[] = [];
     for (const name of ['a', 'b']) void connector.request().then(() => done.push(name));
     await turn();
-    // Asked for before the first run began: it serves both.
+    // Both requests arrived before the first run began, so it serves both.
     expect(chain.ends).toHaveLength(1);
     for (const name of ['c', 'd']) void connector.request().then(() => done.push(name));
     await turn();
@@ -87,7 +87,7 @@ describe('BlockConnector', () => {
       expect(connector.isCongested).toBe(false);
       connector.noteAccepted(id, MIB);
     }
-    // The same block counts once.
+    // A block counts only once.
     connector.noteAccepted(0, MIB);
     expect(connector.isCongested).toBe(true);
     let isFree = false;
@@ -112,7 +112,7 @@ describe('BlockConnector', () => {
     void connector.room().then(() => (isFree = true));
     chain.ends[0]!();
     await turn();
-    // Another run is due: it may connect the rest.
+    // Another run is pending, which may connect the remaining blocks.
     expect(isFree).toBe(false);
     chain.ends[1]!();
     await turn();

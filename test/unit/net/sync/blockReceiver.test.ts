@@ -19,7 +19,7 @@ describe('received blocks', () => {
   });
   afterEach(() => world.close());
 
-  /** A block whose coinbase takes too much: that is seen when it is connected. */
+  /** A block whose coinbase pays too much, which is detected when it is connected. */
   const makeGreedy = (): Promise<LoadedBlock> =>
     makeBlock(source.world, ({ coinbase }) => void (coinbase.outputs[0]!.value += 1n));
   const invalidReject = (reason: string, hash: Buffer): object => ({
@@ -49,7 +49,7 @@ describe('received blocks', () => {
     expect(peer.useful).toEqual(['block']);
     await world.settle();
     expect(world.tip).toBe(block.hash.toString('hex'));
-    // A second time it is nothing new.
+    // The second copy of a block has no effect.
     await world.handle(peer, 'block', { raw: block.raw });
     expect(peer.useful).toEqual(['block']);
     expect(peer.punishments).toEqual([]);
@@ -70,7 +70,7 @@ describe('received blocks', () => {
     await world.deliver(peer, 'block', { raw });
     expect(peer.rejects).toEqual([invalidReject('bad-txnmrklroot', hash)]);
     expect(peer.goneReason).toBe('misbehaving: bad-txnmrklroot');
-    // Another peer may still bring the right one.
+    // The block is not marked as invalid, because another peer may send it with the right transactions.
     expect(world.chain.index.headers.count).toBe(6);
   });
 
@@ -85,7 +85,7 @@ describe('received blocks', () => {
     expect(peer.goneReason).toBe('misbehaving: bad-cb-amount');
     // The second peer sent a block that was already received.
     expect([other.punishments, other.rejects]).toEqual([[], []]);
-    // Known as invalid now: no code, no cost.
+    // The block is known as invalid, so it is ignored.
     await world.handle(other, 'block', { raw });
     expect([other.punishments, other.rejects]).toEqual([[], []]);
     expect(world.height).toBe(5);
@@ -128,7 +128,7 @@ describe('received blocks', () => {
         peers.map((peer) => peer.take('sendcmpct').at(-1)?.announce);
       for (const peer of peers.slice(0, 3)) await bringOne(peer);
       expect(asked()).toEqual([true, true, true, undefined]);
-      // Useful again: the second is the one that has been so longest ago now.
+      // The peer is useful again. Now the second peer has been useful for the longest time.
       await bringOne(peers[0]!);
       expect(asked()).toEqual([undefined, undefined, undefined, undefined]);
       await bringOne(peers[3]!);

@@ -27,7 +27,7 @@ describe('block downloads', () => {
     const [slow, quick] = [world.connectQuiet(), world.connectQuiet()];
     await announceAll(slow, quick);
     world.tick(slow, quick);
-    // The window of twenty: sixteen are the slow one's, four the quick one's.
+    // The window has twenty blocks: the slow peer has sixteen of them, the quick one four.
     expect(slow.take('getdata').flatMap(itemsOf)).toHaveLength(16);
     expect(quick.take('getdata').flatMap(itemsOf)).toHaveLength(4);
     for (let height = 17; height <= 20; height++) await bring(quick, height);
@@ -74,7 +74,7 @@ describe('block downloads', () => {
     world.nowMs += SPACING_SEC * 1000 - 1000;
     world.tick(peer);
     expect(peer.isGone).toBe(false);
-    // Half a spacing more for the other one, which brings nothing either.
+    // Half a block interval more because of the other peer, which does not send blocks either.
     world.nowMs += SPACING_SEC * 500;
     world.tick(peer);
     expect(peer.isGone).toBe(false);
@@ -83,7 +83,7 @@ describe('block downloads', () => {
     expect(peer.isGone).toBe(true);
   });
 
-  /** It is given one more spacing for its block, and no more. */
+  /** The peer is disconnected if its block does not arrive within one more block interval. */
   function expectGoneAfterSpacing(peer: FakePeer): void {
     world.nowMs += SPACING_SEC * 1000 - 1000;
     world.tick(peer);
@@ -123,7 +123,7 @@ describe('block downloads', () => {
     world.tick(peer);
     const asked = peer.take('getdata').flatMap(itemsOf);
     const raw = Buffer.from((await source.world.blockAt(1)).raw);
-    // A byte of the coinbase: the merkle root is another one.
+    // Changes a byte of the coinbase, and so the merkle root.
     raw[raw.length - 1]! ^= 1;
     await world.handle(peer, 'block', { raw });
     expect(peer.punishments).toEqual(['100 bad-txnmrklroot']);

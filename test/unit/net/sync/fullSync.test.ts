@@ -82,7 +82,7 @@ describe('blocks from fake peers', () => {
     expect(ask!.stopHash).toEqual(NO_STOP);
     expect(ask!.locator).toEqual([Buffer.from(world.chain.index.headers.hash(0))]);
     expect(second.sent).toEqual([]);
-    // The first goes: another is asked.
+    // The first peer disconnects, so headers are requested from the other one.
     first.disconnect('test');
     world.tick(second);
     expect(second.commands).toEqual(['getheaders']);
@@ -159,7 +159,7 @@ describe('blocks from fake peers', () => {
     await world.deliver(limited, 'headers', { headers: await headersOf(source.world, 1, 5) });
     world.tick(limited);
     expect(limited.take('getdata')).toEqual([]);
-    // In step, the initial download over: now it may give what it has.
+    // After the initial download, blocks are requested from the limited peer too.
     await world.copyFrom(source.world, 1, 2);
     world.tick(limited);
     expect(limited.take('getdata').flatMap(itemsOf)).toHaveLength(3);

@@ -23,7 +23,7 @@ describe('HeadersPresync', () => {
   /** Headers of the same length that differ from the first one on. */
   let other: Buffer[];
   beforeAll(async () => {
-    // The work of each is not its business.
+    // Without proof of work, which this class does not check.
     honest = await makeHeaders(14_000, { withWork: false });
     other = await makeHeaders(14_000, { withWork: false, mark: 1 });
   });
@@ -47,7 +47,7 @@ describe('HeadersPresync', () => {
     return new HeadersPresync(options);
   }
 
-  /** Gives what follows the header that the sync names; answers what it handed out, or its fault. */
+  /** Passes the headers after the one that the sync requests. Returns the accepted headers or the error. */
   function give(sync: HeadersPresync, chain: readonly Buffer[], from: number): Buffer[] | PresyncFault {
     const message = chain.slice(from, from + MESSAGE);
     for (const header of message) {
@@ -121,7 +121,7 @@ describe('HeadersPresync', () => {
     }
     expect(out).toEqual({ kind: 'changed' });
     expect(count).toBeLessThanOrEqual(forkHeight);
-    // Bits that agree by chance let it continue for a while; two dozen do not.
+    // Matching commitment bits let a wrong chain pass for some headers, but not for two dozen.
     expect(sync.height).toBeLessThanOrEqual(forkHeight + HELD_HEADERS);
     expect([sync.phase, sync.usageBytes]).toEqual(['done', 0]);
   });
@@ -164,7 +164,7 @@ describe('HeadersPresync', () => {
 
   it('rejects a chain that is longer than the time allows', () => {
     const nowSec = GENESIS.timeSec;
-    // Two hours ahead at six headers a second.
+    // The maximum number of headers: six per second until two hours after the present.
     const bound = 7200 * 6;
     const sync = begin(1_000_000, { nowSec });
     let prev = headerHash(GENESIS_HEADER);

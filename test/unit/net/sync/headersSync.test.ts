@@ -74,12 +74,12 @@ describe('headers', () => {
   it('cost the score of the verdict if they are invalid', async () => {
     const peer = world.connectQuiet();
     const headers: Buffer[] = await headersOf(source.world, 1, 3);
-    // Its target promises work that it does not have.
+    // The bits of the header require more work than it has.
     headers[2] = Buffer.from(headers[2]!);
     headers[2].writeUInt32LE(0x1d00ffff, 104);
     await world.handle(peer, 'headers', { headers });
     expect(peer.punishments).toEqual(['50 invalid header received']);
-    // Nor those before it: it might have claimed work to have them let in.
+    // Earlier headers of the message are not stored either, because their work may not count without the invalid header.
     expect(world.chain.index.headers.count).toBe(1);
     expect(peer.isGone).toBe(false);
   });
@@ -192,7 +192,7 @@ describe('headers', () => {
         [21, 22, 23].map(async (height) => `${INV.witnessBlock}:${(await hashOf(height)).toString('hex')}`),
       ),
     );
-    // Two more: they are not in flight yet, the others are.
+    // Requests only the two new blocks, because the others are already requested.
     await deliver(peer, 24, 25);
     expect(peer.take('getdata').flatMap(itemsOf)).toHaveLength(2);
   });
@@ -205,7 +205,7 @@ describe('headers', () => {
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual([
       `${INV.compactBlock}:${(await hashOf(21)).toString('hex')}`,
     ]);
-    // Another one is under way now.
+    // A third block is requested.
     await deliver(peer, 22, 22);
     expect(peer.take('getdata').flatMap(itemsOf)).toEqual([
       `${INV.witnessBlock}:${(await hashOf(22)).toString('hex')}`,
@@ -270,7 +270,7 @@ describe('headers', () => {
       world.world.timeSec += 2 * DAY_SEC;
       world.nowMs += 3000 * MINUTE_MS;
       slow.sent.length = 0;
-      // Its blocks are another matter.
+      // Time limits of blocks are not tested here, so a disconnect because of them is ignored.
       slow.onGone = () => undefined;
       world.host.tick(world.nowMs, slow);
       expect(slow.goneReason).not.toBe('timeout downloading headers');

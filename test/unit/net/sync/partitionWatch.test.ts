@@ -6,7 +6,7 @@ import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 const HOUR = 3600;
 const SPACING = 150;
 
-/** A chain of only times, and a node that watches it. */
+/** A chain that consists only of times, and a watch for partitions. */
 class World {
   now = 1_700_000_000;
   isInitial = false;

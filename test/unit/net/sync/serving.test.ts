@@ -25,7 +25,7 @@ describe('serving', () => {
     await world.mine(1);
     blocks = [];
     for (let height = 0; height <= 109; height++) blocks.push(await world.world.blockAt(height));
-    // Behind the last few blocks, so that nothing is served from memory alone.
+    // More blocks follow, so that the tested blocks are not in memory.
     await world.mine(4);
   });
   afterAll(() => world.close());
@@ -65,7 +65,7 @@ describe('serving', () => {
         await ask(peer, INV.filteredBlock, blocks[27 + n]!.hash);
       });
       await Promise.all(asking);
-      // A filtered block is two messages, in one turn: its one transaction matches.
+      // A filtered block takes two messages in one turn, because one of its transactions matches.
       expect(turns).toHaveLength(18);
       expect(new Set(turns).size).toBe(12);
     });

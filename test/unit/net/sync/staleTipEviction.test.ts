@@ -54,7 +54,7 @@ describe('outbound peers', () => {
     });
 
     it('have twenty minutes more if they reach the tip of that time', async () => {
-      // Four others are protected: the peer is not.
+      // Four other peers are protected, so this peer is not.
       const others = Array.from({ length: 4 }, () => world.connectQuiet());
       for (const other of others) await deliver(other, 8, 10);
       const peer = world.connectQuiet();
@@ -106,7 +106,7 @@ describe('outbound peers', () => {
       const { staleTips } = world.sync;
       expect(staleTips.wantsExtraOutbound()).toBe(false);
       world.world.timeSec += 3 * SPACING_SEC + 1;
-      // Looked at every ten minutes only.
+      // The check runs only every ten minutes.
       expect(staleTips.wantsExtraOutbound()).toBe(false);
       world.world.timeSec += 10 * MINUTE_SEC;
       expect(staleTips.wantsExtraOutbound()).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * The block side of the protocol over a real chain: peers are fake, or another such node. Blocks come from a second chain
- * that mines.
+ * The handlers for blocks and headers with a real chain. Peers are fake peers or another such node. A second chain mines the
+ * blocks.
  */
 import type { LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
@@ -87,7 +87,7 @@ export class SyncWorld {
     await this.world.close();
   }
 
-  /** Waits until everything that could be connected is. */
+  /** Waits until all blocks that can be connected are connected. */
   async settle(): Promise<void> {
     for (let i = 0; i < 3; i++) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -99,7 +99,7 @@ export class SyncWorld {
     return this.host.connect(options, prepare);
   }
 
-  /** A peer that has said all it says at the beginning, and that we know to be silent. */
+  /** A connected peer whose first messages were processed and removed. No answer to them is pending. */
   connectQuiet(options: FakePeerOptions = {}): FakePeer {
     const peer = this.connect(options);
     peer.sent.length = 0;
@@ -126,7 +126,7 @@ export class SyncWorld {
     return this.world.mine(count);
   }
 
-  /** Takes blocks of another chain over as they are. */
+  /** Copies blocks of another chain. */
   async copyFrom(source: TestChain, from: number, to: number): Promise<void> {
     for (let height = from; height <= to; height++)
       await this.chain.processBlock(await source.blockAt(height), true);
@@ -145,7 +145,7 @@ export async function headersOf(source: TestChain, from: number, to: number): Pr
   return headers;
 }
 
-/** A block after the tip of `source`, changed before its work is done; the chain does not see it. */
+/** A block on the tip of `source`, changed before its proof of work is computed. The block is not added to the chain. */
 export async function makeBlock(
   source: TestChain,
   change: (template: BlockTemplate) => void = () => undefined,
@@ -156,7 +156,7 @@ export async function makeBlock(
   return seal(template);
 }
 
-/** Does the work for a template as it is. */
+/** Computes the proof of work for a template. */
 export async function seal(template: BlockTemplate): Promise<LoadedBlock> {
   const { header } = template;
   const { target } = decodeCompact(header.bits);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UploadTarget } from '../../../../src/net/sync/uploadTarget.js';
 
 const DAY_SEC = 86_400;
-/** Room for one block in each ten minutes of a day. */
+/** Reserved bytes: one block for each ten minutes of a day. */
 const RESERVED = 144 * 8_000_000;
 
 describe('UploadTarget', () => {
@@ -30,7 +30,7 @@ describe('UploadTarget', () => {
     target.recordSent(1);
     expect(target.refusesHistoricalBlocks).toBe(true);
     expect(target.isReached).toBe(false);
-    // Ten minutes later one block less is to come.
+    // After ten minutes, one block less is reserved.
     clock.sec += 600;
     expect(target.timeLeftSec).toBe(DAY_SEC - 600);
     expect(target.refusesHistoricalBlocks).toBe(false);

@@ -1,4 +1,4 @@
-/** Headers and blocks of chains with too little work, brought by peers: none is kept. */
+/** Headers and blocks of chains with too little work are not stored. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { buildCompactBlock } from '../../../../src/net/compact/compactBlock.js';
@@ -30,14 +30,17 @@ describe('a branch with too little work', () => {
   });
   afterEach(() => world.close());
 
-  /** A node that wants a chain of so many headers. */
+  /** Opens a node whose minimum chain work is that of this number of headers. */
   async function open(wanted: number): Promise<void> {
     world = await SyncWorld.open({ minimumChainWork: HEADER_WORK * BigInt(wanted + 1) });
     // The headers' time is long past.
     world.world.timeSec += 1;
   }
 
-  /** The peer answers all questions for headers out of what `chainFor` gives for the number of the question. */
+  /**
+   * Answers all getheaders with headers of the chain that `chainFor` returns for the number of the request. Returns the number of
+   * requests.
+   */
   async function serve(peer: FakePeer, chainFor: (question: number) => readonly Buffer[]): Promise<number> {
     world.tick(peer);
     for (let question = 0; ; question++) {
@@ -57,7 +60,7 @@ describe('a branch with too little work', () => {
     const questions = await serve(peer, () => headers);
     expect(questions).toBe(3);
     expect(count()).toBe(1);
-    // An empty message ended it.
+    // An empty message ends the presync.
     expect(presyncing(peer)).toBe(false);
     expect(peer.punishments).toEqual([]);
     // Headers from another peer, without a request, in one message that is not full.
@@ -100,7 +103,7 @@ describe('a branch with too little work', () => {
   it('continues in one phase above the required work', async () => {
     await open(3000);
     const peer = world.connectQuiet();
-    // Two messages, both again, and one more.
+    // Two full messages in each of two passes, and one more request.
     expect(await serve(peer, () => honest.slice(0, 4500))).toBe(2 + 2 + 1);
     expect(count()).toBe(4501);
   });
@@ -108,7 +111,7 @@ describe('a branch with too little work', () => {
   it('that differs in the second phase is checked again', async () => {
     await open(3500);
     const peer = world.connectQuiet();
-    // Twice both messages of one chain, in the end those of the other; of the second pass one message is lost.
+    // Two messages of one chain, then two passes of the other one. One message of a second pass is not used.
     expect(await serve(peer, (question) => (question < 2 ? honest.slice(0, 4000) : other))).toBe(
       2 + 1 + 4 + 1,
     );
@@ -120,11 +123,11 @@ describe('a branch with too little work', () => {
   it('that differs each time ends with the connection', async () => {
     await open(3500);
     const peer = world.connectQuiet();
-    // Two questions for the first pass, and one that the change answers.
+    // Two requests for the first pass, and one whose answer is of the other chain.
     const questions = await serve(peer, (question) => (question % 3 < 2 ? honest : other));
     expect([questions, peer.goneReason]).toEqual([6, 'its headers are a different chain than before']);
     expect(count()).toBe(1);
-    // The next connection is a new start.
+    // A new connection starts again.
     const next = world.connectQuiet();
     await serve(next, () => honest.slice(0, 4000));
     expect([next.goneReason, count()]).toEqual([null, 4001]);
@@ -144,7 +147,7 @@ describe('a branch with too little work', () => {
     await open(9000);
     const peer = world.connectQuiet();
     const [wrong] = await makeHeaders(1, { after: honest[4998]! });
-    // Its work is right, but it is not the work that is due.
+    // The proof of work is valid for these bits, but they are not the required ones.
     wrong!.writeUInt32LE(0x207ffffe, 104);
     await sealHeader(wrong!);
     await serve(peer, () => [...honest.slice(0, 4999), wrong!]);
@@ -169,7 +172,7 @@ describe('a branch with too little work', () => {
     expect(ask!.locator).toEqual([headerHash(honest[1999]!), Buffer.from(world.chain.index.headers.hash(0))]);
     await world.deliver(peer, 'inv', { items: [{ type: INV.block, hash: Buffer.alloc(32, 9) }] });
     await world.deliver(peer, 'headers', { headers: honest.slice(8000, 8002) });
-    // The answer to a question that was asked before.
+    // The answer to an earlier request.
     await world.deliver(peer, 'headers', { headers: honest.slice(0, MESSAGE) });
     expect(peer.sent).toEqual([]);
     expect(presyncing(peer)).toBe(true);

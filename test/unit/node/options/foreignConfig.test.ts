@@ -1,4 +1,4 @@
-/** Configuration files of other programs: named, they are read; lying there, they are pointed out. */
+/** Configuration files of other programs: a file that an option names is read, and a file in its default place is reported. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

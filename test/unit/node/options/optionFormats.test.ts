@@ -121,7 +121,7 @@ const SAMPLES: Readonly<Record<OptionFormat, Samples>> = {
 const FREE_FORMATS: readonly OptionFormat[] = ['command', 'text'];
 
 function samplesOf(row: OptionRow): Samples {
-  // A word switches off there, with a warning: `walletOptions.test.ts`.
+  // For these options, a word switches wallets off with a warning (`walletOptions.test.ts`).
   if (isWalletSwitch(row)) return { good: ['', '0', '1', '2', 'false', 'true'], bad: [] };
   if (row.kind === 'bool') return { good: ['', '0', '1', '2'], bad: ['true', 'off', '1x', '0.5'] };
   if (row.kind === 'amount') return { good: ['', '0', '0.00001'], bad: ['x', '-1', '0.000000001'] };
@@ -136,7 +136,7 @@ function samplesOf(row: OptionRow): Samples {
   };
 }
 
-/** Options that end the program, or that a file alone may have. */
+/** Options that end the program, or that only a file can have. */
 const APART: readonly string[] = ['?', 'h', 'help', 'version', 'includeconf', 'conf', 'datadir'];
 
 describe('the table', () => {

@@ -70,7 +70,7 @@ describe('the table', () => {
     const debugOnly = rows.filter(([program, , , mark]) => program === 'node' && mark === 'yes');
     for (const [, , option] of debugOnly) {
       const row = known.get(/^-([a-z0-9?-]+)/.exec(option!)![1]!);
-      // -regtest is shown here: it is how one tries the node.
+      // -regtest is in the normal help, because users try the node with it.
       if (row?.name !== 'regtest') expect(row, option).toMatchObject({ debugOnly: true });
     }
   });
@@ -85,7 +85,7 @@ describe('values', () => {
     for (const word of ['-txindex=0', '-notxindex', '-notxindex=1', '--notxindex']) {
       expect(load(word).options.txindex, word).toBe(false);
     }
-    // The reference takes these for 0 (and the last for 2) without a word.
+    // The reference accepts these values without a message, the first two as 0 and the last one as 2.
     for (const word of ['-txindex=true', '-txindex=yes', '-txindex=2x'])
       expect(() => load(word), word).toThrow(`Invalid value ${word}, it must be 1 (on) or 0 (off)`);
     expect(interpretBool('')).toBe(true);
@@ -657,7 +657,7 @@ describe('configuration files', () => {
     config(`datadir=${moved}\ntxindex=1\n`, 'other.conf');
     const loaded = load('-conf=other.conf');
     expect(loaded.options.txindex).toBe(true);
-    // The command line names a folder too, and wins.
+    // The command line also sets the folder, and has precedence.
     expect(loaded.paths.dataDir).toBe(data);
     mkdirSync(join(home, '.lbcnode'));
     writeFileSync(join(home, '.lbcnode', 'lbcnode.conf'), `datadir=${moved}\n`);

@@ -21,11 +21,11 @@ it('trims if much memory became free since the last trim', async () => {
   };
   expect(await trimsAt(7)).toBe(0);
   expect(await trimsAt(9)).toBe(1);
-  // Pages that were given back are still counted as free.
+  // The C library still counts returned pages as free, so they must not be trimmed again.
   expect(await trimsAt(9)).toBe(1);
   expect(await trimsAt(16)).toBe(1);
   expect(await trimsAt(17)).toBe(2);
-  // Memory that is used again and then free again.
+  // Memory was allocated and freed again, so it is trimmed again.
   expect(await trimsAt(3)).toBe(2);
   expect(await trimsAt(11)).toBe(3);
   await trim.stop();

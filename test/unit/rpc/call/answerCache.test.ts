@@ -23,7 +23,7 @@ const START: StateMarks = { tip: 5, disconnects: 0, headerChanges: 9, mempoolCha
 const method = (follows?: RpcMethod['follows']): RpcMethod =>
   ({ name: 'ask', ...(follows ? { follows } : {}) }) as RpcMethod;
 
-/** A cache over a state that a test moves. */
+/** A cache for a simulated state of the node. */
 function cacheOf(maxBytes = 1 << 20) {
   const state = { ...START };
   const cache = new AnswerCache(maxBytes, () => ({ ...state }));
@@ -218,7 +218,7 @@ describe('a dispatcher with an answer cache', () => {
   it('repeats slow calls after a block, while they are requested, and drops those that fail', async () => {
     const { cache, state } = cacheOf();
     const runs: string[] = [];
-    // The clock of the test: a call takes a millisecond, however busy the machine is.
+    // In simulated time, each call takes a millisecond.
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const slow = defineMethod({
@@ -242,11 +242,11 @@ describe('a dispatcher with an answer cache', () => {
     state.tip++;
     runs.length = 0;
     await kept.readAhead();
-    // The latest is the first. The answer of "long" is not cached.
+    // The calls of the latest requests are repeated first. The answer of "long" is not cached, so it is not repeated.
     expect(runs).toEqual(['failing', 'b', 'a']);
     expect(await ask('a')).toBe(`{"result":${state.tip},"error":null,"id":1}\n`);
     expect(runs).toHaveLength(3);
-    // "b" was requested 16 blocks before the last block that repeats it, and "a" two blocks later.
+    // A call is repeated for 16 blocks after its last request. "a" was requested two blocks later than "b".
     for (let block = 2; block <= 19; block++) {
       state.tip++;
       runs.length = 0;

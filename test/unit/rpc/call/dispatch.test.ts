@@ -89,7 +89,7 @@ describe('single requests', () => {
     ['{"method":"test_echo","id":null}', 'null'],
     ['{"method":"test_echo","id":12345678901234567890}', '12345678901234567890'],
     ['{"method":"test_echo","id":{"a":[1.50]}}', '{"a":[1.50]}'],
-    // The first of each name counts.
+    // The first member with a name counts.
     ['{"id":1,"x":0,"method":"test_echo","id":2,"method":"test_fail","params":[],"params":[7]}', '1'],
   ])('returns the id unchanged: %s', async (body, id) => {
     expect((await send(dispatcher, body)).text).toBe(
@@ -294,7 +294,7 @@ describe('batches', () => {
           most = Math.max(most, await heldBytes());
       }
     };
-    // A slice is used up after a hundred of them.
+    // A slice ends after a hundred items.
     const { turns } = await countTurns(answer, SLICE_MS / 100);
     expect(count).toBe(200_001);
     expect(turns).toBeGreaterThan(1000);

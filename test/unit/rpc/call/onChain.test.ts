@@ -35,7 +35,7 @@ describe('a call during a reorganisation', () => {
     return { ...chain.context('documented', signal), services };
   }
 
-  /** Makes a branch that holds transactions the active one, and another of as many blocks; answers the tip of that. */
+  /** Makes two branches of the same length. The active one contains transactions. Returns the tip of the other one. */
   async function fork(): Promise<{ other: number; ids: string[] }> {
     world = await PoolWorld.open(102);
     const parent = spendCoins([await world.coinbase(1)], 10_000n);
@@ -55,7 +55,7 @@ describe('a call during a reorganisation', () => {
     return { other, ids: [parent, child, third].map((tx) => hashToHex(txid(tx))) };
   }
 
-  /** Has `look` called wherever a reorganisation lets others run. */
+  /** Calls `look` whenever a reorganisation yields. */
   function whenever(look: () => void): void {
     const { events, afterStep } = chainOf();
     events.on('blockDisconnected', look);
@@ -99,7 +99,7 @@ describe('a call during a reorganisation', () => {
     expect(answers).toEqual(Array.from({ length: 2 * LENGTH + 2 }, () => ['x']));
   });
 
-  /** A method that answers the height in each turn from its beginning until the chain has moved to the other branch. */
+  /** A method that reads the height in each iteration of the event loop, from its start until the other branch is active. */
   function heights(chainUse?: 'reads'): { method: RpcMethod; runs: () => number; goOn: () => void } {
     let runs = 0;
     let goOn = (): void => undefined;
@@ -218,7 +218,7 @@ describe('the declarations', () => {
       ({ needsWallet, chainUse, follows }) =>
         needsWallet === undefined && chainUse === undefined && follows === undefined,
     );
-    // Each of them changes or begins something, waits by itself, or holds the chain while it looks.
+    // These methods change or start something, wait by themselves, or hold the chain while they read it.
     expect(acts.map(({ name }) => name).sort()).toEqual([
       'dumpsnapshot',
       'generatetoaddress',

@@ -12,13 +12,13 @@ import { countTurns } from '../../../support/slices.js';
 import { blockHashAt, claimOutput, plainOutput, supportOutput, updateOutput, World } from './world.js';
 
 const COIN = 100_000_000n;
-/** A stream with a title, unsigned; the field of the title is 8. */
+/** An unsigned stream with a title, which is field 8. */
 const STREAM = `000a004205${toHex(Buffer.from('hello'))}`;
 const CHANNEL_ID = 'ab'.repeat(19) + '01';
 const SIGNATURE = 'cd'.repeat(64);
 const wireOrder = (id: string): string => toHex(Buffer.from(id, 'hex').reverse());
 const SIGNED = `01${wireOrder(CHANNEL_ID)}${SIGNATURE}${STREAM.slice(2)}`;
-/** A support with a comment's emoji, which is field 1. */
+/** A support with an emoji, which is field 1. */
 const SUPPORT = `000a02${toHex(Buffer.from('ok'))}`;
 
 const PLAIN = { kind: 'stream', value: { title: 'hello' } };

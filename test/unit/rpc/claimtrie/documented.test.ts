@@ -1,4 +1,4 @@
-/** The claim methods as the interface document has them, over a real claim store. */
+/** The claim methods in the documented profile, with a real claim store. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { JsonNumber } from '../../../../src/util/json/json.js';
@@ -17,7 +17,10 @@ import {
 
 const COIN = 100_000_000n;
 
-/** Block 1 claims `Name` and block 2 a better `name`, which is not valid yet; block 3 supports the first and spends it. */
+/**
+ * Block 1 claims `Name`. Block 2 has a better claim of `name`, which is pending. Block 3 supports the first claim and spends the
+ * support.
+ */
 async function twoClaims() {
   const world = new World();
   await world.mine();

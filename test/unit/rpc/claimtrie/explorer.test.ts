@@ -94,7 +94,7 @@ describe('listnames', () => {
     const first = await list('61ff', 1);
     expect(first.next).toBe('61ff');
     expect(hexOf(await list('61ff', 1, first.next))).toEqual([toHex(other)]);
-    // Text in hex is normalized as text is; the same digits as text are another name.
+    // Hex of a text is normalized like the text. The same digits as text are another name.
     const small = (await list(toHex(Buffer.from('MIN')))).names;
     expect(small.map(({ normalized_name: name }) => name)).toEqual(['mind', 'mint']);
     expect((await list('c3a3')).names.map(({ name }) => name)).toEqual(['ã']);
@@ -142,7 +142,7 @@ describe('listnames', () => {
 });
 
 describe('getnamehistory', () => {
-  /** A claim, a support, a better claim that takes over, an update, and the end of all. */
+  /** Makes a claim, a support, a better claim that takes over, an update, and spends all of them. */
   async function life() {
     const world = new World();
     await world.mine();
@@ -480,7 +480,7 @@ describe('listupcoming', () => {
       next: 502,
     });
     expect(await call(576, 'activation', 1, 3)).toEqual({ ...place, to: 641, events: [entering], next: 68 });
-    // Nothing is due beyond the longest delay and term; a page looks at so many blocks.
+    // The search ends after the longest delay or term. A page covers a limited number of blocks.
     expect(await call(1_000_000, 'activation', 1, 68)).toEqual({
       ...place,
       from: 68,

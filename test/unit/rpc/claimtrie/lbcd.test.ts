@@ -1,4 +1,4 @@
-/** The claim methods as lbcd answers them, over a real claim store. */
+/** The claim methods in lbcd's profile, with a real claim store. */
 import { describe, expect, it } from 'vitest';
 import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
 import { METHODS } from '../../../../src/rpc/declare/methodTable.js';
@@ -160,7 +160,7 @@ describe('the methods that select claims', () => {
     const ask = async (method: string, item: (n: number) => string | number) => {
       const list = Array.from({ length: count }, (_, n) => item(n));
       const { value, turns } = await countTurns(() => world.call('lbcd', method, 'name', list));
-      // One pause or more for every few thousand items, twice: when they are checked and when they are chosen.
+      // At least one yield for every few thousand items, in each of two passes: checking and selecting.
       expect(turns).toBeGreaterThan((2 * count) / 4096);
       return (value as { claims: { txid: string }[] | null }).claims?.map(({ txid }) => txid) ?? null;
     };
@@ -243,7 +243,10 @@ describe('a support of a name without claims at the normalization fork', () => {
   const FORK = 10;
   const rules = { ...REGTEST_RULES, normalizationForkHeight: FORK, originalExpiration: 40 };
 
-  /** One that supported a claim of `NAME`, which is gone before the fork; `name` has three supports made after it. */
+  /**
+   * A chain in which the normalization fork leaves a support behind: its claim of `NAME` is spent before the fork. `name` has
+   * three later supports.
+   */
   async function left() {
     const world = new World(rules);
     await world.mine();
@@ -270,7 +273,7 @@ describe('a support of a name without claims at the normalization fork', () => {
     expect(await Promise.all([FORK, FORK + 1].map(names))).toEqual([['NAME', 'name'], ['name']]);
     expect(await amounts(FORK)).toEqual([1, 2, 3]);
     expect(await amounts(FORK + 1)).toEqual([3, 1, 2]);
-    // It had been the next of its name to expire.
+    // The support was the next one of its name to expire.
     await world.mineEmpty(stranded.height + rules.originalExpiration - world.height);
     expect(await names(world.height)).toEqual(['name']);
     expect(await amounts(world.height)).toEqual([3, 1, 2]);

@@ -1,4 +1,4 @@
-/** The claim methods as lbrycrd 0.17.3 answers them, over a real claim store. The recorded chains hold the rest. */
+/** The claim methods in lbrycrd's profile, with a real claim store. Tests of the recorded chains cover the other cases. */
 import { describe, expect, it } from 'vitest';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { invokeMethod } from '../../../../src/rpc/call/callMethod.js';
@@ -51,7 +51,7 @@ describe('getclaimsforname', () => {
     await world.mine();
     await world.mine([[], [claimOutput('k'.repeat(200), 'aa', 200n)]]);
     await world.mine();
-    // The Kelvin sign has three bytes and folds to one.
+    // The Kelvin sign has three bytes and is folded to a letter of one byte.
     const asked = await world.call('lbrycrd', 'getclaimsforname', '\u212a'.repeat(200));
     expect(asked).toMatchObject({ normalizedName: 'k'.repeat(200), claims: [{ amount: 200 }] });
     const long = 'K'.repeat(5000);
@@ -125,8 +125,8 @@ describe('getclaimsforname', () => {
     await world.mine();
     const [owner] = await world.mine([[], [claimOutput('Name', '', 1n)]]);
     await world.mineEmpty(96);
-    // Delayed to 101, beyond the fork, so queued as `name`. When block 100 spends it, `Name` has no owner any more and
-    // so no delay: it is searched as `Name`.
+    // The claim is delayed until block 101, above the fork, so it is queued as `name`. When block 100 spends it, `Name` has no
+    // owner and so no delay, so the spend searches under `Name` and does not find it.
     const [queued] = await world.mine([[], [claimOutput('Name', 'bb', 5n)]]);
     await world.mine([[owner!.out(0)], [plainOutput(1n)]]);
     const [spend] = await world.mine([[queued!.out(0)], [plainOutput(1n)]]);
@@ -137,12 +137,12 @@ describe('getclaimsforname', () => {
     expect(ghost).toMatchObject({ txId: queued!.id, amount: 5 });
     expect(ghost).not.toHaveProperty('value');
     expect(ghost).not.toHaveProperty('address');
-    // When it has expired, the trie does not tell any more; the spend is found in its block.
+    // After its expiry the trie has no data of the claim. Its spend is found in a block.
     await world.mineEmpty(495);
     expect(await world.call('lbrycrd', 'getvalueforname', 'name')).toEqual({});
     const { name: _, ...withoutName } = ghost as Record<string, unknown>;
     expect(await ask()).toEqual(withoutName);
-    // Before the spend it had its value.
+    // At the block before the spend, the claim has its value.
     expect(await world.call('lbrycrd', 'getvalueforname', 'name', blockHashAt(99))).toMatchObject({
       value: 'bb',
       pendingAmount: 5,

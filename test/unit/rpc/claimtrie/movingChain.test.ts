@@ -63,7 +63,7 @@ describe('answers about claims while blocks are connected and disconnected', () 
   });
   afterAll(() => chain.close());
 
-  /** Blocks on the tip in which every claim is updated; answers the lowest. */
+  /** Mines blocks that update every claim. Returns the lowest one. */
   async function branch(claims: readonly Transaction[], first: number, payTo: Bytes): Promise<number> {
     const { active } = chain.opened.chain.index;
     const height = active.height + 1;
@@ -115,7 +115,7 @@ describe('answers about claims while blocks are connected and disconnected', () 
       while (moves) heard.push(await asked(name));
     });
     let [here, there] = [branches[1]!, branches[0]!];
-    // However seldom it is that an answer comes between two blocks.
+    // Repeats until answers came at each block between the branches, which is rare.
     const blocks = new Set<unknown>();
     for (let turn = 0; turn < 6 || (blocks.size <= BRANCH_BLOCKS && turn < 1000); turn++) {
       await goTo(here, there);

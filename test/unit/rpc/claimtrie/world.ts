@@ -1,6 +1,6 @@
 /**
- * A small world for the claim methods: a real claim store over rows in memory, blocks of claim transactions, and as much
- * of a chain reader as the methods ask for. The id of a block is its height.
+ * A chain for tests of the claim methods: a real claim store with rows in memory, blocks of claim transactions, and the parts of
+ * a chain reader that the methods use. The printed hash of a block contains its height.
  */
 import { loadBlock, type LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { Reorganisation } from '../../../../src/chain/reorganisation.js';
@@ -125,7 +125,7 @@ export class World {
     return { version: 1, inputs: [...inputs, dummy].map(emptyInput), outputs, lockTime: 0 };
   }
 
-  /** Mines one block with these transactions, each a list of what it spends and a list of what it makes. */
+  /** Mines a block with these transactions. Each is a list of spent outpoints and a list of outputs. */
   async mine(
     ...txs: readonly (readonly [spends: readonly OutPoint[], outputs: TxOutput[]])[]
   ): Promise<Mined[]> {
@@ -267,7 +267,7 @@ export class World {
     } as unknown as RpcServices;
   }
 
-  /** Calls a method in a profile and compares the answer with its declaration; gives it back as plain JavaScript. */
+  /** Calls a method in a profile and compares the answer with its declaration. Returns the answer as plain values. */
   async call(profile: Profile, name: string, ...params: JsonValue[]): Promise<unknown> {
     const table = new MethodTable(METHODS);
     const method = table.find(name, profile);
@@ -281,7 +281,7 @@ export class World {
     return toPlain(value);
   }
 
-  /** Code and message of the error that a call answers with. */
+  /** Calls a method that must fail. Returns code and message of the error. */
   async failure(profile: Profile, name: string, ...params: JsonValue[]): Promise<[number, string]> {
     try {
       await this.call(profile, name, ...params);

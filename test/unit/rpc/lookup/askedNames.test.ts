@@ -37,7 +37,7 @@ describe('names that callers requested', () => {
     expect(name).toBe('one');
     expect([...choices.values()].at(0)).toEqual({ form: 'reference', choice: { bid: 24 } });
     expect(choices.size).toBe(16);
-    // The first of a hundred are forgotten.
+    // Only the latest hundred names are kept.
     asked.change(['name 3']);
     expect(asked.takeChanged(1)).toEqual([]);
   });

@@ -12,7 +12,7 @@ const AT = { tip: 7, height: 70, disconnects: 0 };
 const NEXT = { tip: 8, height: 71, disconnects: 0 };
 const nothing = (): TouchedNames => new Map();
 
-/** A name with so many claims, and as many supports of the first. */
+/** A name with this number of claims. The first claim has this number of supports. */
 function infoOf(claims: number, supports = 0): NameInfo {
   const list = Array.from({ length: claims }, (_, n) => ({
     supports: n === 0 ? Array(supports).fill({}) : [],
@@ -24,12 +24,12 @@ function headOf(takeover: number): NameHead {
   return { takeover, alive: 0, claims: 0, best: null };
 }
 
-/** A claim with so many supports. */
+/** A claim with this number of supports. */
 function claimOf(supports: number): ClaimOfName {
   return { claim: { supports: Array(supports).fill({}) } } as unknown as ClaimOfName;
 }
 
-/** One that follows the tip, and the blocks that it asked about. */
+/** A cache that follows the tip, and the hashes of the blocks whose changes it requested. */
 function followed(): { names: KeptNames; asked: string[]; touching(...names: string[]): Touched } {
   const names = new KeptNames();
   const asked: string[] = [];

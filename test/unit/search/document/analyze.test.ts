@@ -16,7 +16,7 @@ it('stems words of every ending and letter as the stemmer does, cached or not', 
     const start = Array.from({ length: 1 + random.below(8) }, () => random.pick([...letters])).join('');
     return random.chance(0.5) ? start : start + random.pick(ENDINGS);
   });
-  // More different words than are remembered, with some of them again.
+  // More different words than the cache holds. Some occur again at the end.
   const text = [...words, ...Array.from({ length: 101_000 }, (_, i) => `n${i}e`), ...words];
   expect(textWords(text.join(' '))).toEqual(text.map((word) => (word.length > 2 ? stemmer(word) : word)));
 });

@@ -374,10 +374,10 @@ describe('the follower of a file of SQLite', () => {
     writeFileSync(path, bytes, { flag: 'r+' });
     await follower.scrub();
     expect(warnings).toEqual(['The search index is corrupt: its page 6 does not match its checksum']);
-    // That it is rebuilt continues in the background.
+    // The rebuild runs in the background.
     const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
     while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();
-    // The same block, but another index: what the damaged one answered is forgotten.
+    // The tip is the same block, but the answers of the corrupt index are not cached any more.
     expect(follower.status.tip).toEqual(tip);
     expect(await search()).toBe(2);
     await follower.scrub();

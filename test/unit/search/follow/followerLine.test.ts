@@ -12,7 +12,7 @@ import type { NodeItem } from '../../../../src/search/follow/followerMessages.js
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { Random } from '../../../differential/support.js';
 
-/** Branches of blocks that are no more than numbers. */
+/** A chain whose blocks are only numbers. */
 class StubChain implements MirroredChain {
   private readonly parents: number[] = [];
   private active: number[] = [];
@@ -39,7 +39,7 @@ class StubChain implements MirroredChain {
     this.commits++;
   }
 
-  /** The blocks of the chain that ended at `tip`. */
+  /** The blocks of the branch that ends at `tip`. */
   branch(tip: number): number[] {
     const blocks: number[] = [];
     for (let at = tip; at >= 0; at = this.parents[at]!) blocks.unshift(at);
@@ -121,7 +121,7 @@ describe('the reported chain', () => {
 describe('messages for the thread', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** A line, and what the thread is notified of it. */
+  /** A `FollowerLine`, and the messages to its thread. */
   function lineOf(chain: StubChain) {
     const line = new FollowerLine(
       {
@@ -136,7 +136,7 @@ describe('messages for the thread', () => {
       () => {},
     );
     const { port, facts, heard } = line.setup;
-    /** The messages since the last time: the order, and the tip's height if it is new. */
+    /** The messages since the last call: the operation, and the height of the tip if it changed. */
     const hear = (): (readonly [deed: string, height: number | null])[] => {
       const messages: (readonly [string, number | null])[] = [];
       for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {

@@ -1,4 +1,4 @@
-/** Pages that are cut from hits: the limit of claims of a channel is that of all pages together. */
+/** Pages of hits. The limit of claims per channel applies to all pages together. */
 import { describe, expect, it } from 'vitest';
 import { cutPage, type Hit } from '../../../../src/search/hits/hits.js';
 import { parseConstraints } from '../../../../src/search/query/constraints.js';

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const writer of opened.splice(0)) {
-    // Some of them are damaged by then.
+    // Some of the indexes are corrupt and fail when they are closed.
     try {
       writer.close();
     } catch {
@@ -46,7 +46,7 @@ function open(of = path): SqliteWriter {
   return writer;
 }
 
-/** A whole index, all of it in its file. */
+/** A complete index whose log is empty. */
 function build(): SqliteWriter {
   const writer = open();
   writer.startBuild(BASE);
@@ -56,7 +56,7 @@ function build(): SqliteWriter {
   return writer;
 }
 
-/** A block that changes a few claims, others for each height. */
+/** Adds a block that changes a few claims, different ones for each height. */
 function addBlock(writer: SqliteWriter, height: number, claims = PER_BLOCK): void {
   const from = (height * claims) % documents.length;
   const changed = documents.slice(from, from + claims);
@@ -120,7 +120,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** The pages of some files in place of those of others, up to a share. */
+/** A file whose first pages, up to this share, are those of the new version, and the others those of the old version. */
 function mixed(old: Buffer, young: Buffer, share: number, unit: number): Buffer {
   const bytes = Buffer.alloc(Math.max(old.length, young.length));
   old.copy(bytes);
@@ -137,7 +137,7 @@ interface Steps {
   readonly commits: readonly string[];
 }
 
-/** A copying of the log with some blocks in it. */
+/** Records the states of a checkpoint: the log with some blocks is copied to the file. */
 function copying(): Steps {
   const writer = build();
   const commits = [contents(path)];

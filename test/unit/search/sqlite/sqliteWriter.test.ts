@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const open = (): SqliteWriter => SqliteWriter.open(provider, path, 'chain');
 
-/** An index with scores for the first two claims. */
+/** An index in which the first two claims have trending scores. */
 function build(): SqliteWriter {
   const writer = open();
   writer.startBuild(BASE);
@@ -70,7 +70,7 @@ describe('scores', () => {
     ];
     writer.refresh([], { documents: swapped, hidden: [], gone: [] });
     expect(trending()).toEqual(before);
-    // One after the other too, in either order.
+    // The same with two refreshes, in either order.
     writer.refresh([], { documents: [first], hidden: [], gone: [] });
     expect(trending().has(second.claimId)).toBe(false);
     writer.refresh([], { documents: [second], hidden: [], gone: [] });

@@ -6,7 +6,7 @@ import type { SearchQuery } from '../../../../src/search/query/searchQuery.js';
 import { SearchSlots } from '../../../../src/search/thread/searchSlots.js';
 
 const PAGE: BackendPage = { rows: [], total: 0, blocked: [], height: 1 };
-/** So long that no timer of the slots fires during a test. */
+/** So long that no time limit is reached during a test. */
 const TIMEOUT_MS = 10_000_000;
 const SHORT_MS = 500;
 
@@ -65,7 +65,7 @@ describe('searches', () => {
     expect(names()).toEqual(['a', 'b']);
     expect(find('a').leftMs).toBe(SHORT_MS);
     await find('a').end(SHORT_MS);
-    // It starts over when what came before has had its turn; one long search alone runs at a time.
+    // A long search is restarted after the searches that arrived before. Only one long search runs at a time.
     expect(names()).toEqual(['b', 'c']);
     await find('b').end(SHORT_MS);
     expect(names()).toEqual(['a', 'c']);
@@ -79,7 +79,7 @@ describe('searches', () => {
     expect(slots.load).toEqual({ running: 1, waiting: 2 });
     await find('a').end(TIMEOUT_MS);
     expect(await long[0]).toBe('query timed out');
-    // The others had waited for as long.
+    // The other searches had waited for as long, so they time out too.
     expect(await Promise.all(long)).toEqual(Array.from(long, () => 'query timed out'));
   });
 

@@ -1,4 +1,4 @@
-/** Scripts in the words of Esplora. */
+/** Scripts as text in the format of Esplora. */
 import { describe, expect, it } from 'vitest';
 import { esploraAsm } from '../../../../src/server/esplora/asm.js';
 import { fromHex } from '../../../../src/util/bytes.js';
@@ -16,7 +16,7 @@ describe('a script as operations', () => {
     ['4d0100ab', 'OP_PUSHDATA2 ab'],
     ['4e01000000ab', 'OP_PUSHDATA4 ab'],
     ['fa', 'OP_RETURN_250'],
-    // Pushes that are cut short.
+    // Truncated pushes.
     ['05aabb', 'OP_PUSHBYTES_5 aabb'],
     ['05', 'OP_PUSHBYTES_5'],
     ['4d01', 'OP_PUSHDATA2'],

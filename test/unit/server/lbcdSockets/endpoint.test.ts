@@ -62,7 +62,7 @@ async function client(auth: string | null = 'user:pass'): Promise<LbcdSocket> {
 }
 
 let made = 0;
-/** A transaction that pays to the watched address, of some length, comes to the mempool. */
+/** Adds a transaction to the mempool that pays to the watched address and has this number of further bytes. */
 function add(paddingBytes: number): void {
   const tx = make([{ txid: Buffer.alloc(32, 9), n: ++made }], PAID);
   tx.outputs.push({ value: 0n, script: Buffer.concat([Buffer.of(0x6a), Buffer.alloc(paddingBytes, 1)]) });

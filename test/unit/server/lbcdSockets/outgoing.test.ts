@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { Outgoing } from '../../../../src/server/lbcdSockets/outgoing.js';
 
-/** A socket whose client takes what it is sent when the test says so. */
+/** A socket whose client reads only when the test says so. */
 class FakeSocket {
   readonly OPEN = 1;
   readyState = 1;
@@ -34,7 +34,7 @@ function setUp(maxBytes: number) {
   return { socket, events, outgoing };
 }
 
-/** Everything that is ready has happened. */
+/** Resolves when everything that can run without waiting has run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const LARGE = 'x'.repeat(70_000);
 

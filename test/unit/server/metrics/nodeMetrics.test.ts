@@ -46,7 +46,7 @@ async function scrape(): Promise<string[]> {
   return answer.text.split('\n');
 }
 
-/** The values whose lines begin like this, by the rest of the name. */
+/** The values of lines with this prefix, by the rest of the line's name. */
 async function values(prefix: string): Promise<Record<string, number>> {
   const lines = (await scrape()).filter((line) => line.startsWith(prefix));
   return Object.fromEntries(
@@ -220,7 +220,7 @@ describe('the metrics of a node', () => {
     expect(await values('lbcnode_claims')).toEqual({ '': 5, _amount_satoshis: 800 });
     expect(await values('lbcnode_claimed_names')).toEqual({ '': 3 });
     expect(await values('lbcnode_controlling_claims_amount_satoshis')).toEqual({ '': 600 });
-    // A folder that is not there yet has no value.
+    // A folder that does not exist yet has no value.
     const free = await values('lbcnode_disk_free_bytes');
     expect(Object.keys(free)).toEqual(['{folder="data"}']);
     expect(free['{folder="data"}']).toBeGreaterThan(0);

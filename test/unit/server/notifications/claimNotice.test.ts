@@ -37,7 +37,7 @@ interface Example {
   spentBy?: string;
 }
 
-/** The examples of the documentation that are whole messages, as they are printed. */
+/** The examples of complete messages in the documentation. */
 function examples(): string[] {
   const text = readFileSync(new URL('../../../../docs/notifications.md', import.meta.url), 'utf8');
   return [...text.matchAll(/```json\n(.*?)```/gs)]
@@ -79,7 +79,7 @@ describe('the message about a claim', () => {
       };
       const notices = claimNotices(block, !example.disconnected).map(({ json }) => json);
       const told = (example.disconnected ? notices.toReversed() : notices)[example.index];
-      // To the letter, spaces aside.
+      // Equal except for white space.
       expect(told).toBe(printed.replace(/\n\s*/g, '').replace(/": /g, '":'));
     }
     const all = ['claim', 'update', 'support', 'activation', 'abandon', 'expiration', 'takeover'];

@@ -42,7 +42,7 @@ describe('the stream', () => {
     ]);
     const id = await pool.disconnectFrom(116);
     expect(told.splice(0)).toEqual(['disconnected 116', `added ${first}`, 'tip 115']);
-    // A branch that spends the coin otherwise, then the first one again with more work than it.
+    // A branch with a conflicting spend of the coin. Then the first branch becomes active again with more work.
     await pool.mineBlock([rival]);
     expect(told.splice(0)).toEqual([
       `removed ${first} conflict`,
@@ -91,7 +91,7 @@ describe('claims of a block', () => {
 
   it('are reported with all their data, and in reverse when the block is disconnected', async () => {
     const { pool } = world;
-    // Names are normalized from 250 on.
+    // On regtest, names are normalized from block 250 on.
     await pool.chain.mine(135);
     blocks.length = 0;
     const claim = make([await world.coin()], claimScript(name));
@@ -171,7 +171,7 @@ describe('claims of a block', () => {
     const owner = make([await world.coin()], claimScript(name));
     await pool.mineBlock([owner]);
     const height = 116;
-    // Owned for 64 blocks the name makes others wait for two.
+    // After 64 blocks with the same owner, other claims are delayed by two blocks.
     await pool.chain.mine(64);
     const rival = make([await world.coin()], claimScript(name), 50_000_000n);
     await pool.mineBlock([rival]);
@@ -190,7 +190,7 @@ describe('claims of a block', () => {
       claimId: hashToHex(claimIdIn(rival)),
       formerClaimId: hashToHex(claimIdIn(owner)),
     });
-    // Claims live for 500 blocks here.
+    // In this test, claims expire after 500 blocks.
     await pool.chain.mine(500 - 68);
     blocks.length = 0;
     await pool.chain.mine(1);

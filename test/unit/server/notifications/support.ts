@@ -49,7 +49,7 @@ export class ToldWorld {
     return new ToldWorld(await PoolWorld.open(blocks));
   }
 
-  /** A ripe coinbase, another one each time. */
+  /** A mature coinbase, a different one at each call. */
   async coin(): Promise<Output> {
     return this.pool.coinbase(this.nextCoinbase++);
   }

@@ -123,7 +123,7 @@ describe('an unconfirmed transaction', () => {
     readonly coin: { readonly hash: Buffer; readonly index: number };
   }
 
-  /** Spends the coin of the wallet; a second one what the first left. */
+  /** Spends the coin of the wallet. A second call spends the change of the first one. */
   async function send(): Promise<Sent> {
     const { wallet } = opened;
     const recipients = [{ script: OTHER, valueSat: COIN, subtractsFee: false }];

@@ -36,8 +36,8 @@ function post({ line = 'POST / HTTP/1.1', headers = RIGHT, body = ECHO }: Parts 
 }
 
 /**
- * Writes pieces, each after the one before has left. Resolves with all that came back until `done` says so, or the other end
- * closes.
+ * Writes pieces, each after the previous one was sent. Resolves with everything that was received when `done` returns true or the
+ * server closes the connection.
  */
 function send(pieces: readonly Buffer[], done: (received: string) => boolean): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ function send(pieces: readonly Buffer[], done: (received: string) => boolean): P
   });
 }
 
-/** So many complete responses. */
+/** Whether the text has this number of complete responses. */
 const complete =
   (count: number) =>
   (text: string): boolean => {

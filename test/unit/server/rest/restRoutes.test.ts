@@ -1,7 +1,4 @@
-/**
- * REST over HTTP: which paths there are, warm-up, callers, failures, large answers. What resources answer is in the functional
- * test.
- */
+/** REST over HTTP: paths, warm-up, callers, failures and large answers. The functional test checks the contents of resources. */
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -18,11 +15,11 @@ beforeEach(() => {
 });
 afterEach(() => bench.close());
 
-/** For what comes when the machine has time for it. */
+/** Polling options for slow machines. */
 const PATIENT = { timeout: 60_000, interval: 10 };
 
 const TXID = '11'.repeat(32);
-/** A block of three MiB by its first bytes. */
+/** A block of three MiB, of which only the first bytes are tested. */
 const BIG = Buffer.alloc(3 << 20, 0x5a);
 
 /** The parts of a node that the requests below use. */
@@ -177,7 +174,7 @@ describe('REST', () => {
         }),
     });
     const agent = new http.Agent({ keepAlive: true });
-    // Three at once: one works, one waits, and one is too many.
+    // Three requests at once: one is processed, one waits, and one is refused.
     const asked = [1, 2, 3].map(() =>
       ask(port, '', { path: '/rest/block/tip.bin', method: 'GET', auth: null, agent }),
     );
@@ -221,7 +218,7 @@ describe('REST', () => {
       });
       client.write('GET /rest/block/tip.bin HTTP/1.1\r\n\r\n'.repeat(REQUESTS));
     }
-    // One is worked on and two wait, with what their clients sent ahead; all others are refused.
+    // One request is processed, and two wait together with the later requests of their clients. All others are refused.
     await vi.waitFor(() => expect(answers).toEqual({ '200': 0, '503': (CLIENTS - 3) * REQUESTS }), PATIENT);
     const calls = Array.from({ length: 4 }, () => ask(port, '{"method":"echo"}'));
     await vi.waitFor(() => expect(load().queued).toBe(2 + calls.length), PATIENT);

@@ -20,7 +20,7 @@ describe('parseUtxoRequest', () => {
     expect(parseUtxoRequest(Buffer.concat([list(outPoint(7)), Buffer.from('more')]))).toEqual(wanted);
   });
 
-  // The reference parses these bytes so: the length 40 is the flag, 1 the number of outputs.
+  // QUIRK: the reference parses these bytes differently: 40, the length, as the flag and 1 as the number of outputs.
   it('does not treat BIP64 with trailing bytes as BIP64', () => {
     const body = Buffer.concat([Buffer.of(1), list(outPoint(7)), Buffer.of(9, 9)]);
     expect(parseUtxoRequest(body)).toEqual({ checkMempool: true, outPoints: [body.subarray(1, 37)] });

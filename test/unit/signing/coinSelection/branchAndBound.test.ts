@@ -12,7 +12,7 @@ const cents = (...values: number[]): WeighedGroup[] => values.map((value) => gro
 const valuesOf = (groups: readonly WeighedGroup[] | null): number[] | null =>
   groups?.map(({ effectiveSat }) => Number(effectiveSat / CENT)).sort((a, b) => a - b) ?? null;
 
-/** Pairs of values that lead the search astray: only all the smaller ones meet the target. */
+/** Pairs of values that make the search long: only the combination of all smaller values reaches the target. */
 function hardCase(pairs: number): { pool: WeighedGroup[]; target: bigint } {
   const pool: WeighedGroup[] = [];
   let target = 0n;
@@ -57,7 +57,7 @@ describe('branchAndBound', () => {
     const random = randomOf(11);
     let found = 0;
     for (let turn = 0; turn < 300; turn++) {
-      // Inputs of one size: then fees of now and later are to one another as the rates.
+      // All inputs have the same size, so present and future fees have the same ratio as the fee rates.
       const longTerm = BigInt(random(3) * 40);
       const pool = Array.from({ length: 1 + random(9) }, () => group(BigInt(1 + random(500)), 60n, longTerm));
       const target = BigInt(1 + random(1500));

@@ -6,7 +6,7 @@ import { randomOf } from '../../../support/claimLife.js';
 const CENT = 1_000_000n;
 const chance = new FastChance(Buffer.from('a seed of sixteen'));
 
-/** The values, in cents, that are taken of others. */
+/** The values, in cents, that are selected. */
 function taken(values: readonly number[], target: number): number[] | null {
   const groups = values.map((value) => ({ valueSat: BigInt(Math.round(value * 1e6)) }));
   const found = knapsack(BigInt(Math.round(target * 1e6)), groups, chance);

@@ -1,4 +1,4 @@
-/** Rows in memory: found, ordered and packed as a plain map would have them, in the memory that they admit to. */
+/** Rows in memory: lookups, order and records equal those of a plain map, and the reported memory is right. */
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../../src/native/binding.js';
 import { KeyedRows } from '../../../../src/store/rows/keyedRows.js';
@@ -24,7 +24,7 @@ const text = (rows: Iterable<readonly [Buffer | string, Uint8Array | null]>): [s
     value && Buffer.from(value).toString('latin1'),
   ]);
 
-/** All rows, by way of records of at most about that many bytes. */
+/** All rows, read as records of at most about this number of bytes. */
 function all(rows: Memtable | KeyedRows, maxBytes: number): [string, string | null][] {
   if (rows instanceof KeyedRows) return text(rows.entries());
   return Array.from(rows.records(maxBytes), (records) => {
@@ -117,7 +117,7 @@ describe('packed values', () => {
       let place = growing.add(Buffer.alloc(size));
       for (let i = 1; i <= 200; i++)
         place = growing.replace(place, Buffer.alloc(size + Math.floor((i * size) / 200)));
-      // The value is twice as long at the end. With an eighth of spare space at each move it leaves at most nine old places.
+      // At the end the value is twice as long. Each move reserves an eighth more, so at most nine old places remain.
       expect(growing.usedBytes).toBeLessThan(16 * size + 200);
       expect(growing.view(place).length).toBe(2 * size);
     }
@@ -145,7 +145,7 @@ describe('sorted keys', () => {
   it('need time in proportion to the rows added since the last query, not to all rows', () => {
     const keys = new SortedKeys();
     let compared = 0;
-    // Each comparison of two keys asks both for their primitive value.
+    // A comparison of two keys calls `valueOf` of both.
     const key = (value: string): string =>
       Object.assign(new String(value), {
         valueOf: () => {

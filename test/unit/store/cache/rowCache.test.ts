@@ -1,4 +1,4 @@
-/** The rows that stay in memory after they were written: never stale, within their bound, and those that are wanted. */
+/** Rows that remain in memory after a flush: they are never stale, they stay within the limit, and the useful ones are kept. */
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../../../src/native/binding.js';
 import type { RowCache } from '../../../../src/store/cache/memtable.js';
@@ -87,7 +87,7 @@ describe.skipIf(!native)('a bounded native table', () => {
   it('has space for growing rows, and frees their former space', () => {
     const cache = caches[1]![1]();
     const random = new Random(9);
-    // Fully grown they take about three quarters of the bound; what they leave behind by then is more than that.
+    // The rows take about three quarters of the limit at most. The places that they leave behind take more than the rest.
     const lengths = new Map(Array.from({ length: 250 }, (_, i) => [`t${i}`, 20]));
     for (let step = 0; step < 40_000; step++) {
       const key = `t${random.below(250)}`;

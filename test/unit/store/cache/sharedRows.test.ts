@@ -14,14 +14,14 @@ import { Random } from '../../../differential/support.js';
 
 const addonPath = fileURLToPath(new URL('../../../../build/lbcnode.node', import.meta.url));
 
-/** Rows that each commit of the stress test writes, all with its number, and how often that is in the value. */
+/** Number of rows that each commit of the stress test writes with its number, and how often the value repeats it. */
 const ROWS = 40;
 const REPEATED = 200;
 const keyOf = (n: number): string => `k${String(n).padStart(3, '0')}`;
 
 /**
- * Reads until it is told to end: single rows must be whole, and rows between two equal numbers of changes of one commit.
- * Says how often it read in vain, because the database was closed, or because of a commit.
+ * Reads until the test ends. Single rows must be complete. If the number of changes is equal before and after, all rows must be
+ * of the same commit. Counts reads that failed because the database was closed or because of a commit.
  */
 const READER = `
   const { workerData, parentPort } = require('node:worker_threads');
@@ -197,7 +197,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     expect(await shared.get(keyOf(999))).toEqual(Buffer.alloc(1));
   });
 
-  /** Starts a reader; `turns` counts what it has read. */
+  /** Starts a reader. `turns` returns its number of reads. */
   async function startReader() {
     const state = new Int32Array(new SharedArrayBuffer(8));
     const keys = Array.from({ length: ROWS }, (_, n) => keyOf(n));
@@ -229,7 +229,7 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     writeAll(0);
     const readers = [await startReader(), await startReader()];
     const leastTurns = (): number => Math.min(...readers.map(({ turns }) => turns()));
-    // Some commits follow one another at once, before others the readers have time to read.
+    // Some commits follow immediately. Before others, the readers have time to read.
     for (let number = 1; number <= 400; number++) {
       writeAll(number);
       if (number % 7 === 0) await store.flush();

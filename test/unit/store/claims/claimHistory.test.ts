@@ -1,4 +1,4 @@
-/** Answers of the store about the past, their cost, and rows that may be dropped. */
+/** Queries about past blocks, their cost, and rows that may be dropped. */
 import { describe, expect, it } from 'vitest';
 import {
   findClaimById,
@@ -109,7 +109,7 @@ describe('a name with many claims and many supports', () => {
     expect(asked).toBeLessThan(4 * (claims.length + supports.length));
     expect(matched).toHaveLength(20_000);
     expect(matched[7]).toEqual([supports[1]]);
-    // Listed twice: the first mention has what there is.
+    // If a claim is listed twice, its first occurrence gets the supports.
     expect(claims[0]!.claimId).toBe(claims[19_999]!.claimId);
     expect([matched[0]!.length, matched[19_999]!.length]).toEqual([1, 0]);
     expect(unmatched).toHaveLength(
@@ -167,7 +167,7 @@ describe('a block of very many claims', () => {
     const chain = new HandChain(PAST_FORKS, 10);
     for (let i = 0; i < 15_000; i++) chain.claim(`name ${i % 12_000}`, 10 + (i % 7));
     const { turns } = await countTurns(() => chain.mine());
-    // It may yield at each of them.
+    // The block may yield at each of the names.
     expect(turns).toBeGreaterThan(15_000);
     expect((await chain.name('name 7')).claims).toHaveLength(2);
     expect(await chain.disconnect()).toBe('01' + '00'.repeat(31));
@@ -220,7 +220,7 @@ describe('proofs of past blocks', () => {
 });
 
 describe('proofs while blocks are connected', () => {
-  /** Rows under which a block is connected before that read of them, counted from 1. */
+  /** Rows that connect a block before the read with the number `at`, counted from 1. */
   function movingRows(rows: MemoryRows, at: number, mine: () => Promise<unknown>): RowReader {
     let reads = 0;
     const move = async (): Promise<void> => {
@@ -460,7 +460,7 @@ describe('events and changes of a block', () => {
       (await chain.store.connect(chain.rows.begin(), { height: chain.height + 1, transactions })).report
         .events;
     for (let block = 0; block < 60; block++) {
-      // Owned for long, a name makes its rival wait.
+      // If a name has the same owner for long, a new claim is delayed.
       if (block % 40 === 0) chain.claim('steady', 1 + block);
       for (let i = random(8); i > 0; i--) {
         const of = alive.splice(random(alive.length + 1), 1)[0];

@@ -43,7 +43,7 @@ import { PROOF_WINDOW, TwoLives } from '../../../support/explorerModel.js';
 const NAMES = ['ab', 'aB', 'abc'].map((name) => Buffer.from(name));
 const BLOCKS = 120;
 const TRANSACTIONS = 6;
-/** Claims of a name, and outputs of it, that are looked up. */
+/** Maximum number of claims of a name, and of outputs, that are looked up. */
 const LOOKED_UP = 12;
 
 /** The value as text, because comparing texts is many times faster than comparing bytes. */
@@ -61,7 +61,7 @@ function expectAlike(found: unknown, wanted: unknown): void {
   expect(textOf(found) === textOf(wanted), 'two ways to one answer').toBe(true);
 }
 
-/** The same object; a failure prints none of it, since it is large. */
+/** Expects the same object. The message does not print the object, because it is large. */
 function expectSame(found: unknown, wanted: unknown): void {
   expect(found === wanted, 'two ways to one object').toBe(true);
 }
@@ -71,7 +71,7 @@ const outputsOf = ({ claims, supportsWithoutClaim }: NameInfo) => [
   ...supportsWithoutClaim,
 ];
 
-/** The lookups find the same as a loop over all claims. */
+/** Checks that lookups find the same as a loop over all claims. */
 function compareLookups(info: NameInfo): void {
   const step = Math.max(1, Math.floor(info.claims.length / LOOKED_UP));
   for (const [n, claim] of info.claims.entries()) {
@@ -104,7 +104,7 @@ function compareLookups(info: NameInfo): void {
   expectSame(filedOutput(info, Buffer.alloc(32, 7), 0), undefined);
 }
 
-/** A random run with one reader for its whole time. */
+/** A random run in which one reader is used all the time. */
 class Crowd {
   readonly two: TwoLives;
   readonly active = { height: 0, tip: 0, disconnects: 0, at: () => 0 };
@@ -116,14 +116,14 @@ class Crowd {
   /** Claims whose answers came from few rows, and those of them with supports. */
   narrow = 0;
   supported = 0;
-  /** Infos that outlived a block. */
+  /** Number of cached infos that remained valid over a block. */
   outlived = 0;
-  /** Infos of changed names that were read again before anybody asked. */
+  /** Number of infos of changed names that were read again before a query. */
   readAhead = 0;
   private readonly latest = new Map<string, NameInfo>();
   private readonly asked: OutputStatesQuery[] = [];
   private readonly states = new Map<OutputStatesQuery, unknown>();
-  /** States that outlived a block. */
+  /** Number of cached states that remained valid over a block. */
   known = 0;
 
   constructor(seed: number, rules: TwoLives['rules']) {
@@ -166,7 +166,7 @@ class Crowd {
     expectAlike(await reader.standings(standings), await readStandings(rows, rules, standings));
   }
 
-  /** The states of outputs of one name are what they would be without a cache, block after block. */
+  /** Compares the states of outputs of one name with those computed without a cache, after each block. */
   private async compareStates(): Promise<void> {
     const { reader, two } = this;
     const { height, rows, rules } = two;
@@ -209,7 +209,7 @@ class Crowd {
     rows.commit();
   }
 
-  /** Each claim by itself is what it is among all of its name. */
+  /** Compares the answer for each claim with its entry in the answer for the whole name. */
   private async compareClaims(name: Buffer, info: NameInfo, isReference: boolean): Promise<void> {
     const { two, reader } = this;
     const { height, rows, rules } = two;
@@ -237,7 +237,8 @@ class Crowd {
   }
 
   /**
-   * Names with many items have a row for each of their supports, and no other name has any. After a drop some have none yet.
+   * Names with many items have a row for each of their supports. Other names have none. If the rows were dropped, some names do
+   * not have them yet.
    */
   async compareSupportRows(wereDropped: boolean): Promise<void> {
     const { rows, rules, height } = this.two;

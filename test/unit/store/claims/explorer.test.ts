@@ -22,7 +22,7 @@ import { IS_LONG, longIt } from '../../../support/long.js';
 
 const BLOCKS = 280;
 
-/** In the form of the naive model. */
+/** The block in the form of the naive model. */
 function textOf(block: NameBlock): NaiveBlock {
   const { height, owner, claims, takeover, formerId } = block;
   const events = block.events.map(({ type, item, isActive, replaces, otherName }) => {
@@ -237,7 +237,7 @@ describe('the preview of future blocks', () => {
     }
   });
 
-  /** Lives between the forks: how far, and how many blocks are reported then. */
+  /** Runs between the forks: their lengths, and the number of blocks whose events are compared. */
   const SPANS: readonly [title: string, rules: ClaimRules, alive: number, blocks: number][] = [
     ['across the extension of terms', SMALL_RULES['forks as on main']!, 120, 69],
     ['after all forks', SMALL_RULES['forks as on main']!, 240, 130],

@@ -1,4 +1,4 @@
-/** The fork blocks that touch every name, with 200,000 names: right, within bounded memory. */
+/** The fork blocks that change every name, with 200,000 names: right results and bounded memory. */
 import { describe, expect, it } from 'vitest';
 import { FORK_RULES, ForkRun } from '../../../support/forkBlocks.js';
 

@@ -1,4 +1,4 @@
-/** The fork blocks that touch every name, over a real database, with some thousand names. */
+/** The fork blocks that change every name, with some thousand names in a real database. */
 import { describe, expect, it } from 'vitest';
 import { FORK_RULES, ForkRun } from '../../../support/forkBlocks.js';
 

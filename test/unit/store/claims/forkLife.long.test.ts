@@ -1,4 +1,4 @@
-/** Busy blocks before, at and after each fork against the naive model; 200,000 fork blocks in full size. */
+/** Blocks with many operations around each fork, compared with the naive model. 200,000 fork blocks in full size. */
 import { expect, it } from 'vitest';
 import { crossForks } from '../../../support/forkLife.js';
 

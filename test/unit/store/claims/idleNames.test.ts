@@ -1,4 +1,4 @@
-/** Names without claims that have a row: never missed, and others never looked for. */
+/** Names that have a row but no claims: they are always found, and other names are not searched. */
 import { describe, expect, it } from 'vitest';
 import { CLAIM_PREFIX, idleNamesKey, nameKey } from '../../../../src/store/claims/rows/claimKeys.js';
 import type { ClaimRules } from '../../../../src/store/claims/claimStore.js';
@@ -18,7 +18,7 @@ const RULES: ClaimRules = {
   supportDelay: 100,
 };
 
-/** Rows that write down which names are searched. */
+/** Rows that record which names are searched. */
 class WatchedRows extends MemoryRows {
   readonly sought: string[] = [];
 
@@ -52,7 +52,7 @@ describe('names without claims', () => {
     chain.claim('third', 10);
     chain.claim('first', 20);
     expect(await chain.sought()).toEqual(['first']);
-    // A leaf below which a name is put has a node to be made of its claims.
+    // If a name is inserted below a leaf, a node is built from the claims of the leaf.
     chain.claim('firstborn', 5);
     expect(await chain.sought()).toEqual(['first']);
     const supported = chain.claim('supported', 5);

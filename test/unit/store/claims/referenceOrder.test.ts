@@ -1,4 +1,6 @@
-/** The order in which the reference lists the supports of a name: added ones, and ones that disconnected blocks restored. */
+/**
+ * The order in which the reference lists the supports of a name: added ones, and ones that were restored by disconnected blocks.
+ */
 import { describe, expect, it } from 'vitest';
 import { compareJoining, pointKey, REMOVAL, type Item } from '../../../../src/claimtrie/item.js';
 import { LogWriter } from '../../../../src/store/claims/rows/logRow.js';
@@ -8,7 +10,7 @@ import { MemoryRows } from '../../../support/memoryRows.js';
 
 let made = 0;
 
-/** A support made in block `height`; each is behind those before it. */
+/** A support of block `height`. It comes after all earlier ones. */
 function support(height: number, fields: Partial<Item> = {}): Item {
   made++;
   return {
@@ -60,7 +62,7 @@ describe('the order of supports', () => {
       spent[2],
       spent[1],
     ]);
-    // Beyond the depth at which the reference answers, no log is read.
+    // The reference does not answer about blocks that are deeper than this, so no log is read.
     const far = await leavingOrder(rows, items, { height: 10, tipHeight: 511 });
     expect([...items].sort(compareRestored(10, far))).toEqual([stays, later, spent[2], spent[1], spent[0]]);
   });

@@ -68,7 +68,7 @@ describe('BlockFiles', () => {
     expect(files.readBlockSync(second)).toEqual(block(400, 2));
     expect(statSync(path).size).toBe(716);
     files.writeBlock(block(110, 3));
-    // A record that is larger than the memory follows those that wait.
+    // A record that is larger than the buffer is written after the buffered ones.
     const large = files.writeBlock(block(300 << 10, 4));
     files.writeBlock(block(120, 5));
     expect(large.offset).toBe(842);
@@ -150,7 +150,7 @@ describe('BlockFiles', () => {
     files.remove(7);
     expect(await pending).toEqual(block(500, 7));
     files.close();
-    // Every descriptor is closed again, those too that were given up under a read.
+    // All descriptors are closed, including those that were released during a read.
     if (existsSync('/proc/self/fd')) {
       const open = readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
       expect(open.filter((path) => path.startsWith(folder))).toEqual([]);

@@ -60,7 +60,7 @@ describe('HeaderTable', () => {
     };
     expect(run([1, 2, 4, 5])).toEqual([0, 100, 200, 400, 500]);
     expect(run([1, 2, 4, 5], 301)).toEqual([0, 100, 200, 400]);
-    // Another file, an earlier place, no data, no block.
+    // A run ends at another file, an earlier position, missing data, or the last block.
     expect(run([10, 11, 12])).toEqual([0, 1000, 1100]);
     expect(run([5, 6, 7, 8])).toEqual([0, 500, 600]);
     expect(run([8, 9, 10])).toEqual([0, 800]);

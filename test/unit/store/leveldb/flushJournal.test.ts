@@ -1,4 +1,4 @@
-/** The redo journal gives back what it took, whole or not at all. */
+/** The redo journal returns what was written to it, either completely or not at all. */
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

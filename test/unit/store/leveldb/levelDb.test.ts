@@ -1,4 +1,7 @@
-/** Both makers of LevelDB answer alike, and neither answers with bytes that were damaged before it was opened. */
+/**
+ * Both implementations of LevelDB give the same answers. Neither returns bytes that were corrupted before the database was
+ * opened.
+ */
 import {
   cpSync,
   mkdirSync,
@@ -42,7 +45,7 @@ async function contentOf(db: LevelDb): Promise<string[]> {
   return rows;
 }
 
-/** Batches of puts and deletes over keys that come again, some of them of bytes that are no text. */
+/** Batches of puts and deletes with repeated keys, some of which are not UTF-8. */
 function* batches(random: Random, count: number): Generator<RowChange[]> {
   for (let i = 0; i < count; i++) {
     yield Array.from({ length: 1 + random.below(200) }, (): RowChange => {
@@ -220,7 +223,7 @@ describe.each(makers)('corruption of the files of LevelDB (%s)', (_name, make) =
   });
   afterAll(() => rmSync(original, { recursive: true }));
 
-  /** Rows equal to the undamaged ones, or the message. */
+  /** Whether the rows equal the original ones; otherwise the message. */
   async function outcome(path: string): Promise<'same' | string> {
     const db = make(path);
     try {
@@ -267,14 +270,14 @@ describe.each(makers)('corruption of the files of LevelDB (%s)', (_name, make) =
       }
     }
     expect(seen.told).toBeGreaterThan(files.length * 3);
-    // The note itself and the ends of files that nothing is read from.
+    // Flipped bits have no effect in the file `durable` itself and in unused ends of files.
     expect(seen.same).toBeGreaterThan(0);
   });
 
   it('is truncated after a crash of the machine, behind the durable part', async () => {
     const path = join(folder, 'db');
     cpSync(join(original, 'db'), path, { recursive: true });
-    // A note that is none is made good by the next one.
+    // An invalid file `durable` is ignored and replaced.
     writeFileSync(join(path, 'durable'), Buffer.alloc(50, 7));
     const db = make(path);
     await db.open();

@@ -1,4 +1,4 @@
-/** Queries that run at once where their rows are in memory, and wait where they are not. */
+/** Queries run synchronously if their rows are in memory, and asynchronously if not. */
 import { describe, expect, it } from 'vitest';
 import { readAtHand, type RowsAtHand } from '../../../../src/store/rows/rowsAtHand.js';
 import { collectRows, type RowRange, type RowReader } from '../../../../src/store/rows/rows.js';

@@ -102,7 +102,7 @@ describe('amounts', () => {
 describe('amounts of any length', () => {
   const ZEROS = '0'.repeat(4 << 20);
 
-  // In time by the square of the length these would take hours.
+  // A quadratic parser would take hours for these texts.
   it.each<[string, string, bigint | null]>([
     ['zeros behind the point', `1.${ZEROS}`, 100000000n],
     ['zeros and a digit', `1.${ZEROS}1`, null],
@@ -137,7 +137,7 @@ describe('amounts of any length', () => {
     }
   });
 
-  /** The reference's way, digit by digit. Source: `ParseFixedPoint`. */
+  /** The algorithm of the reference, digit by digit. Source: `ParseFixedPoint`. */
   function fixedPointByDefinition(text: string): bigint | null {
     const [, sign, whole = '', fraction = '', power = '0'] =
       /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-]?[0-9]+))?$/.exec(text) ?? [];
@@ -286,7 +286,7 @@ describe('parsing', () => {
 
   it('has the depth limit of the reference', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-    const deepest = MAX_JSON_DEPTH + 1; // The innermost array is empty, and so never open.
+    const deepest = MAX_JSON_DEPTH + 1; // The innermost array is empty, so it is never open.
     for (const text of [nested(600), nested(deepest), `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`]) {
       expect(stringifyJson(parseJson(text))).toBe(text);
       const scanner = new JsonScanner(text);
@@ -501,7 +501,7 @@ describe('writing', () => {
 });
 
 describe('starting to write', () => {
-  /** The whole text, and how much of it came at once. */
+  /** The whole text, and the length of the part that was written synchronously. */
   async function started(value: JsonOut, maxChars: number): Promise<{ text: string; atOnce: number }> {
     const { text, rest } = await startJson(value, maxChars);
     const further = rest === null ? [] : await collect(rest);

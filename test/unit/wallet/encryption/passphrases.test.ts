@@ -128,7 +128,7 @@ describe('encryptWallet', () => {
     const wallet = await makeWallet();
     const keys = keysOf(wallet);
     const seed = wallet.hd.state!.seedId;
-    // A file that a kill left of an earlier rewrite.
+    // A temporary file that a kill during an earlier rewrite left behind.
     writeFileSync(`${path}.0123456789ab.tmp`, keys[0]!.privateKey);
     const stale = wallet.keyring.signingKey(fromLatin1([...wallet.keyring.keyIds()][0]!))!.privateKey;
     expect(readFileSync(path).includes(keys[0]!.privateKey)).toBe(true);
@@ -230,7 +230,7 @@ describe('changePassphrase', () => {
     const wallet = await makeWallet();
     await encryptWallet(wallet, PASS);
     for (const lock of [() => wallet.lock(), () => endOfTime(wallet.relock)]) {
-      // While the old one is stretched, and when the file is written.
+      // The wallet is locked while the old passphrase is stretched, or when the file is written.
       for (const where of ['stretching', 'file'] as const) {
         expect(await unlockWallet(wallet, PASS)).toBe(true);
         const write = vi.spyOn(wallet, 'writeAnew');

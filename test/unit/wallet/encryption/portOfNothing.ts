@@ -1,4 +1,4 @@
-/** A node without chain or mempool, for wallets that are only about keys. */
+/** A node without chain or mempool, for tests of wallet keys. */
 import { regtestParams } from '../../../../src/params/regtest.js';
 import type { NodePort } from '../../../../src/wallet/port.js';
 import type { WalletOptions } from '../../../../src/wallet/walletOptions.js';

@@ -249,7 +249,7 @@ describe('isMine', () => {
     expect(mine(both)).toBe(MINE.no);
     expect(mine(toHash(hash160(both)))).toBe(MINE.spendable);
     expect(mine(toHash(hash160(others)))).toBe(MINE.no);
-    // The program must be known as a script of its own.
+    // The keyring must contain the witness program as a script too.
     expect(mine(toProgram(both))).toBe(MINE.no);
     keyring.addScript(batch, toProgram(both));
     expect(mine(toProgram(both))).toBe(MINE.spendable);
@@ -266,7 +266,7 @@ describe('isMine', () => {
     keyring.addScript(batch, toHash(hash160(program)));
     expect(mine(nested)).toBe(MINE.no);
     expect(mine(scriptForDestination(destinationForKey(uncompressed, 'legacy')))).toBe(MINE.spendable);
-    // Not even when it is watched.
+    // Watching the program does not change that.
     keyring.watch(batch, program, plainMetadata(0));
     expect(mine(program)).toBe(MINE.no);
   });

@@ -14,7 +14,7 @@ import { randomOf } from '../../../support/claimLife.js';
 
 const MINE_SCRIPT = Buffer.from('51', 'hex');
 const WATCHED_SCRIPT = Buffer.from('52', 'hex');
-/** The others have no destination. */
+/** Has a destination, unlike scripts of a single opcode. */
 const P2SH_SCRIPT = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 1) });
 const OTHER_P2SH_SCRIPT = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 2) });
 const OTHER_SCRIPT = Buffer.from('53', 'hex');
@@ -40,7 +40,7 @@ function makeTx(coins: readonly Coin[], scripts: readonly Bytes[], valueSat = 10
       witness: [],
     });
   }
-  // Two of the same kind must not be the same.
+  // The lock time makes transactions with equal inputs and outputs different.
   return {
     version: 2,
     inputs,
@@ -49,7 +49,7 @@ function makeTx(coins: readonly Coin[], scripts: readonly Bytes[], valueSat = 10
   };
 }
 
-/** A ledger over a chain that a test makes, with rows in a map. */
+/** A ledger for a chain that the test makes. Its rows are in a map. */
 class World {
   readonly rows = new Map<string, Buffer>();
   readonly blocks: { hash: Buffer; txs: Transaction[] }[] = [];
@@ -269,7 +269,7 @@ describe('Ledger', () => {
     const { nowSec } = world;
     world.nowSec -= 100;
     world.connect([second]);
-    // Not before the one that came before it.
+    // The smart time is not before that of the previous transaction.
     expect(world.entry(second).row.timeSmartSec).toBe(nowSec);
     world.nowSec += 5000;
     const third = makeTx([], [MINE_SCRIPT]);
@@ -312,7 +312,7 @@ describe('Ledger', () => {
       new Map(
         world.blocks.flatMap(({ txs }) => txs.flatMap((tx) => inputsOf(tx).map((input) => [input, key(tx)]))),
       );
-    /** Whether it could be in the next block, its parents being there or no transactions of ours. */
+    /** Whether the transaction could be in the next block: all parents are in the chain or belong to others. */
     const fits = (tx: Transaction, chain: Set<string>, spent: Map<string, string>): boolean =>
       !chain.has(key(tx)) &&
       tx.inputs.every(({ prevout }) => {

@@ -48,7 +48,7 @@ function makeTx(
   return { version: 2, inputs, outputs, lockTime: 0 };
 }
 
-/** A life of payments in and out, with labelled addresses and change, some of it unconfirmed. */
+/** Incoming and outgoing payments with labelled addresses and change. Some are unconfirmed. */
 beforeAll(async () => {
   node = new FakeNode();
   node.mineEmpty(1);
@@ -107,7 +107,7 @@ function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
 }
 
 describe('the latest transactions', () => {
-  /** The items that the chunks stand for. */
+  /** The items that the chunks refer to. */
   const counted = (every: readonly string[], selection: Selection, skip: number, count: number): string[] =>
     atOnce(recentPieces(wallet, selection, skip, count)).flatMap(({ of, first, end }) => {
       const all =

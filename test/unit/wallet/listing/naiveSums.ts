@@ -83,7 +83,7 @@ export function receivedByLabel(wallet: Wallet, label: string, minDepth: number)
   return sum;
 }
 
-/** Destinations that were spent together, or that change went to, in sets: each joined with all that it has to do with. */
+/** Sets of destinations that were spent together or received change of each other. */
 export function groups(wallet: Wallet): string[][] {
   const { ledger } = wallet;
   let sets: Set<string>[] = [];
@@ -124,7 +124,7 @@ export function lbcdReceived(
   return { sumSat, depth: latest === Infinity ? 0 : latest };
 }
 
-/** Transactions that a list may show, found by reading all; the first that came first. */
+/** Transactions that a list may contain, found by reading all of them, the earliest first. */
 export function listed(
   wallet: Wallet,
   { filter, label, withAccounts }: { filter: number; label: string | null; withAccounts: boolean },

@@ -54,7 +54,7 @@ function makeTx(serial: number, spent: readonly Coin[], outputs: TxOutput[], loc
   return { version: 2, inputs, outputs, lockTime };
 }
 
-/** Everything that running sums answer, as they answer it and as looking at each transaction does. */
+/** Compares all results of the running sums with those computed from all transactions. */
 function expectSame(wallet: Wallet, minDepth: number): void {
   for (const filter of [MINE.spendable, MINE_ALL]) {
     expect(atOnce(accountBalances(wallet, filter, minDepth))).toEqual(
@@ -171,7 +171,7 @@ describe('running sums', () => {
           const record = { ...wallet.ledger.record(entry), fromAccount: LABELS[random(4)]! };
           return wallet.change((batch) => wallet.ledger.restore(batch, entry, record));
         },
-        // The clock is set back, and forth again.
+        // The clock is set back or forward.
         () => (node.timeSec += random(2) === 0 ? -3000 : 3000),
         async () => {
           const n = random(30);
@@ -312,7 +312,7 @@ describe('the cost of an answer', () => {
       const outputs = [scripts[0]!, scripts[1]!].map((script) => ({ value: 5n, script }));
       node.mine(undefined, [makeTx(serial++, [], outputs)]);
     };
-    // The first payments are those of an account that nothing happens to afterwards.
+    // The first payments belong to an account that does not change afterwards.
     for (let i = 0; i < 3; i++)
       node.mine(undefined, [makeTx(serial++, [], [{ value: 5n, script: scripts[3]! }])]);
     await wallet.change((batch) => moveBetweenAccounts(wallet, batch, 'c', 'b', 1n, ''));

@@ -1,4 +1,4 @@
-/** Keys and scripts that come later than the transactions that pay to them: coins are spendable and counted at once. */
+/** Keys and scripts that are added after the transactions that pay to them. The coins are spendable and counted at once. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hash160, sha256 } from '../../../../src/crypto/hash.js';
@@ -41,7 +41,7 @@ async function expectLasting(wallet: Wallet, name: string): Promise<void> {
 }
 
 describe('coins of watched addresses', () => {
-  /** A wallet that watches what another one of the same seed was paid. */
+  /** A wallet that watches scripts of another wallet with the same seed, to which payments were made. */
   async function watcher(): Promise<{ wallet: Wallet; seed: Buffer }> {
     const source = await world.make('source');
     const scripts = newScripts(source, 3);

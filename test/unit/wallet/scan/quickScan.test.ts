@@ -138,7 +138,7 @@ describe('a scan that skips blocks in bulk', () => {
     return { wallet: await world.load('a'), tx };
   }
 
-  /** A rescan that no listener follows. */
+  /** A rescan without listeners. */
   async function rescanSilently(wallet: Wallet): Promise<void> {
     world.isQuick = true;
     world.reads = [];
@@ -154,7 +154,7 @@ describe('a scan that skips blocks in bulk', () => {
     await rescanSilently(wallet);
     expect(world.reads).toEqual([]);
     expect((await rescan(wallet, true)).length).toBe(1);
-    // A transaction in memory that spends the same makes both worth a look.
+    // If a transaction in memory spends the same output, the rescan must examine both.
     const rival = { ...payment([Buffer.of(0x51)]), inputs: tx.inputs };
     const batch = new WalletBatch();
     wallet.ledger.add(batch, rival, null, {});

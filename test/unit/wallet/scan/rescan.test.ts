@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-/** A key that no wallet knows yet, with its scripts. */
+/** A new key with its scripts. */
 function someKey(): { privateKey: Buffer; publicKey: Bytes; script: Buffer; program: Buffer } {
   const privateKey = randomBytes(32);
   const publicKey = ecdsaBackend().publicKeyOf(privateKey, true);
@@ -175,7 +175,7 @@ describe('a rescan', () => {
 });
 
 describe('a backup that is older than many addresses', () => {
-  /** A wallet, a copy of it, and blocks that pay its next addresses in an order that is not theirs. */
+  /** A wallet, a copy of its file, and blocks that pay its next addresses in another order. */
   async function scene(order: (count: number) => number[], perBlock = 7): Promise<Wallet> {
     const wallet = await world.make('a');
     await wallet.file.backup(join(world.folder, 'copy'));
@@ -183,12 +183,12 @@ describe('a backup that is older than many addresses', () => {
     const scripts = newScripts(wallet, 60);
     const txs = order(60).map((n) => payment([scripts[n]!]));
     while (txs.length > 0) world.mine(txs.splice(0, perBlock));
-    // The index is asked only where that is quicker than reading all blocks.
+    // The address index is only used if it is faster than reading all blocks. The empty blocks make it so.
     for (let n = 0; n < 60; n++) world.mine();
     return wallet;
   }
   const upwards = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
-  /** Only in the end come those that the copy knows. */
+  /** The addresses that the copy knows come last. */
   const downwards = (count: number): number[] => upwards(count).reverse();
 
   for (const [name, order] of [
@@ -277,7 +277,7 @@ describe('a backup that is older than many addresses', () => {
     world.keypoolSize = 200;
     const wallet = await world.make('a');
     await wallet.file.backup(join(world.folder, 'copy'));
-    // The order is mixed within a hundred, and between the outputs of each transaction.
+    // The order is mixed within a hundred addresses, and between the outputs of each transaction.
     const scripts = newScripts(wallet, 2000);
     for (let at = 0; at < 2000; at += 100) {
       const part = scripts.slice(at, at + 100).map((script, n, all) => all[(n * 37) % all.length] ?? script);
@@ -302,7 +302,8 @@ describe('a block that uses up the key pool', () => {
     const { keyCount } = other.keyring;
     const announced: string[] = [];
     other.listen(({ key }) => announced.push(key));
-    // The first names keys that the pool has, and each of the others one that the pool has because of the one before.
+    // The first payment is to a key of the pool. Each of the others is to a key that the pool gets because of the previous
+    // payment.
     const paid = [99, 190, 280, 370].map((at) => payment([scripts[at]!]));
     world.mine([...paid.slice(1).reverse(), paid[0]!]);
     // A block that arrives while keys are created does not count as missed by the wallet.

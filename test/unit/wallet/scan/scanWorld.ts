@@ -1,4 +1,4 @@
-/** Chains of blocks for wallets under test, and wallets in files of their own on them. */
+/** Chains of blocks, and wallets in files that follow them, for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const STRANGER = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(2
 
 let serial = 0;
 
-/** Pays 1,000 satoshis to each script, out of nothing or of an output. */
+/** Pays 1,000 satoshis to each script. It spends an output, or an output that does not exist. */
 export function payment(scripts: readonly Bytes[], spent?: { tx: Transaction; n: number }): Transaction {
   const hash = spent ? txid(spent.tx) : sha256d(Buffer.from(`${serial}`));
   return {
@@ -52,7 +52,7 @@ export class ScanWorld {
   mempool: Transaction[] = [];
   /** Whether the chain has an address index, and which blocks were read. */
   hasIndex = false;
-  /** Whether blocks are looked through in bulk; else each needs a closer look. */
+  /** Whether blocks are scanned in bulk. Otherwise each block is read in detail. */
   isQuick = false;
   prunedBelow = 0;
   reads: number[] = [];
@@ -99,7 +99,7 @@ export class ScanWorld {
     return block;
   }
 
-  /** Takes the last block back. */
+  /** Disconnects the last block. */
   unmine(): void {
     const block = this.blocks.pop()!;
     this.touches.pop();
@@ -108,7 +108,7 @@ export class ScanWorld {
 
   private readonly scriptOf = new Map<string, Bytes>();
 
-  /** Keeps what the address index would. */
+  /** Adds the entries of an address index. */
   private file(height: number, txs: readonly Transaction[]): void {
     const keys = new Set<string>();
     for (const tx of txs) {
@@ -135,7 +135,7 @@ export class ScanWorld {
     return wallet;
   }
 
-  /** Makes a wallet. It follows the chain. */
+  /** Creates a wallet that follows the chain. */
   async make(name: string, { privateKeys = true } = {}): Promise<Wallet> {
     const wallet = this.wrap(await WalletFile.create(join(this.folder, name)));
     await wallet.change((batch) => {
@@ -145,7 +145,7 @@ export class ScanWorld {
     return wallet;
   }
 
-  /** Opens the file of a wallet; `follows`: and brings it to the tip. */
+  /** Opens the file of a wallet. With `follows`, it is brought to the tip. */
   async load(name: string, { follows = true } = {}): Promise<Wallet> {
     const wallet = this.wrap(await WalletFile.open(join(this.folder, name)));
     await inSlices(wallet.load());
@@ -165,7 +165,7 @@ export class ScanWorld {
   }
 }
 
-/** Scripts of so many new addresses. */
+/** Scripts of this number of new addresses. */
 export function newScripts(wallet: Wallet, count: number): Buffer[] {
   const batch = new WalletBatch();
   const scripts: Buffer[] = [];

@@ -42,7 +42,7 @@ describe('the rate of a transaction', () => {
     expect(requiredRate(opened.wallet)).toBe(4000n);
     expect(rate({ feeRatePerKb: 5n })).toBe(4000n);
     expect(rate({ feeRatePerKb: 5n, overridesMinimum: true })).toBe(5n);
-    // The mempool's own minimum counts for estimates alone.
+    // The mempool's minimum only applies to estimated fee rates.
     node.rates.mempoolMin = 50_000n;
     expect(rate()).toBe(50_000n);
     opened.wallet.payTxFeeRatePerKb = 7000n;

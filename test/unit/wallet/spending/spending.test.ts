@@ -72,7 +72,7 @@ function foreign(outputs: readonly TxOutput[]): Transaction {
   return { version: 2, inputs: [input], outputs: [...outputs], lockTime: 0 };
 }
 
-/** Confirms outputs of one transaction each, deep enough to be spent. */
+/** Receives each amount by a separate transaction, with enough confirmations to be spent. */
 async function receive(...valuesSat: bigint[]): Promise<string[]> {
   const keys: string[] = [];
   for (const value of valuesSat) keys.push(await receiveAt(await opened.script(), value));
@@ -101,7 +101,7 @@ const refused = async (
     () => 'made',
     (error: unknown) => (error as Error).message,
   );
-  // Whatever was taken is back.
+  // The keys that the call had taken are returned to the pool.
   expect(opened.wallet.keypool.count('change')).toBeGreaterThanOrEqual(before);
   return message;
 };
@@ -127,7 +127,7 @@ describe('building a transaction', () => {
     expect(node.blocks.length - 1 - tx.lockTime).toBeLessThan(100);
     const task = signingTask(tx, wallet.keyring);
     expect(inputProblem(task, 0, { value: coins[0]!.valueSat, script: coins[0]!.script })).toBeNull();
-    // The fallback rate for the size, which was foreseen.
+    // The fee is that of the fallback rate for the estimated size.
     const size = Math.ceil(transactionWeight(tx) / 4);
     expect(feeSat).toBeGreaterThanOrEqual(BigInt(size * 20));
     expect(feeSat).toBeLessThanOrEqual(BigInt((size + SHORTER_BYTES) * 20));
@@ -326,7 +326,7 @@ describe('committing', () => {
     expect(entry).toMatchObject({ inMempool: false, state: 'unconfirmed' });
     expect(entry.row.notes.get('to')).toBe('you');
     expect(await refused([pay(COIN)])).toBe('Insufficient funds');
-    // It is tried again when the wallet is opened, and its change key stays taken.
+    // The transaction is sent again when the wallet is opened. Its change key remains used.
     const change = wallet.keypool.count('change');
     opened = await opened.reopen();
     expect(opened.wallet.keypool.count('change')).toBe(change);
@@ -530,14 +530,14 @@ describe('rebroadcasting', () => {
     node.timeSec += 599;
     await due(node.timeSec);
     expect(node.announced).toEqual([]);
-    // The first time only the clock was set.
+    // The first call only set the time of the next resend.
     node.timeSec += 1;
     await due(node.timeSec);
     expect(node.announced).toEqual([id]);
     node.timeSec += 600;
     await due(node.timeSec - 700);
     expect(node.announced).toEqual([id]);
-    // A block came since, but not five minutes after the transaction.
+    // A block has arrived since, but less than five minutes after the transaction.
     wallet.ledger.find(Buffer.from(id, 'latin1'))!.row = {
       ...wallet.ledger.find(Buffer.from(id, 'latin1'))!.row,
       timeReceivedSec: node.timeSec,

@@ -23,7 +23,7 @@ describe('the index of rows', () => {
     const keyOf = (n: number): string => `${'ab'[n % 2]!}${n}${'x'.repeat(n % 41)}`;
     const wrong: string[] = [];
     for (let step = 0; step < 60_000; step++) {
-      // Waves: mostly new ones, then mostly deletions.
+      // Phases of mostly new keys alternate with phases of mostly deletions.
       const isGrowing = Math.floor(step / 12_000) % 2 === 0;
       const key = keyOf(below(20_000));
       if (below(10) < (isGrowing ? 8 : 2)) {

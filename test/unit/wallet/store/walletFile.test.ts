@@ -202,7 +202,7 @@ describe('WalletFile', () => {
     await Promise.all([done, later]);
     expect(text(file, 'a')).toBe('2');
     const copy = await WalletFile.open(backup);
-    // Whichever of both came first.
+    // The backup may run before or after the write.
     expect(['1', '2']).toContain(text(copy, 'a'));
     await copy.close();
     await expect(file.backup(join(folder, 'none', 'b'))).rejects.toThrow(EnvironmentError);

@@ -1,6 +1,6 @@
 /**
- * A node for tests of wallets: a chain that the test makes, a mempool that accepts every transaction unless the test refuses
- * it, and fee rates and a clock that the test sets. Everything happens at once, and nothing is validated.
+ * A node for tests of wallets: the test makes the chain and sets fee rates and clock. The mempool accepts every transaction
+ * unless the test refuses it. All operations complete immediately, and nothing is validated.
  */
 import { FoundPayments } from '../../../../src/chain/blocks/paymentScan.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
@@ -40,9 +40,9 @@ export class FakeNode {
   estimate: (targetBlocks: number, conservative: boolean) => bigint = () => 0n;
   /** Minimum fee rates of the mempool for 1,000 virtual bytes. */
   readonly rates = { mempoolMin: 1000n };
-  /** Why the mempool refuses a transaction; null to take it. */
+  /** The reason for which the mempool refuses a transaction; null accepts it. */
   refuse: (tx: Transaction) => string | null = () => null;
-  /** When the reorganisation that is under way is over; null for none. */
+  /** Settles at the end of the present reorganisation; null if there is none. */
   reorganisation: Promise<void> | null = null;
   readonly limits = { ancestors: 25, descendants: 25 };
   readonly blocks: WalletBlock[] = [];
@@ -170,9 +170,7 @@ export class FakeNode {
     );
   }
 
-  // What the test makes happen.
-
-  /** Puts a transaction into the mempool; those that spend the same leave it. */
+  /** Adds a transaction to the mempool. Conflicting transactions are removed. */
   addToMempool(tx: Transaction): Buffer {
     const id = txid(tx);
     if (this.waiting.has(toLatin1(id))) return id;
@@ -191,7 +189,7 @@ export class FakeNode {
     for (const listener of this.listeners) listener.transactionRemoved(id, inBlock);
   }
 
-  /** Connects a block of a coinbase that pays the outputs and the transactions; without any, of the whole mempool. */
+  /** Connects a block with these transactions, by default those of the mempool, and a coinbase with these outputs. */
   mine(
     outputs: readonly TxOutput[] = [{ value: 0n, script: Buffer.of(0x6a) }],
     txs: readonly Transaction[] = [...this.waiting.values()].map(({ tx }) => tx),
@@ -223,7 +221,7 @@ export class FakeNode {
     for (let i = 0; i < count; i++) this.mine(undefined, []);
   }
 
-  /** Takes the last block back. */
+  /** Disconnects the last block. */
   disconnect(): void {
     const block = this.blocks.pop()!;
     this.heights.delete(toLatin1(block.hash));

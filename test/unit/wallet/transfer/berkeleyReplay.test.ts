@@ -49,7 +49,7 @@ class LogBuilder {
     this.record(10, transaction, u32(1, 0, 0, 0));
   }
 
-  /** Puts plain data in (or takes it out). */
+  /** Inserts or removes an item of a page. */
   addrem(transaction: number, isAdd: boolean, page: number, index: number, item: Buffer, before: Lsn): Lsn {
     const size = (item.length + 6) & ~3;
     const fields = [u32(((isAdd ? 1 : 2) << 8) | 5, FILE_NUMBER, page, index, size), data(Buffer.alloc(0))];

@@ -45,13 +45,13 @@ describe('given private keys', () => {
     };
     const batch = new WalletBatch();
     processImport(wallet, batch, request);
-    // It is known already; and it is not what the output pays to.
+    // First the key is already known, then it does not match the output.
     expect(() => processImport(wallet, batch, request)).toThrow(ImportError);
     const script = `76a914${'11'.repeat(20)}88ac`;
     const other = { ...request, output: { script }, privateKeys: [secretText(2)] };
     expect(() => processImport(wallet, batch, other)).toThrow('Consistency check failed');
     const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('hex'));
-    // The key in its decoded form each time, and in the bytes to be written the first time.
+    // The decoded key of each attempt is wiped, and for the first attempt also the bytes that are written.
     expect(wiped.filter((hex) => hex === first)).toHaveLength(3);
     expect(wiped.filter((hex) => hex === second)).toHaveLength(1);
   });

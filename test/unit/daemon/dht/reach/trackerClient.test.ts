@@ -1,4 +1,4 @@
-/** The client against trackers on simulated time. Mirrors lbry-sdk tests/unit/torrent/test_tracker.py, and what it lacks. */
+/** The tracker client in simulated time. Contains the cases of lbry-sdk tests/unit/torrent/test_tracker.py and others. */
 import { isIPv4 } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import {
@@ -120,7 +120,7 @@ describe('TrackerClient', () => {
 
   it('asks a tracker without delay while another does not answer hundreds of announcements', async () => {
     const { clock, network, client, servers, search } = world({}, {});
-    // The second one answers connects, and no announcement.
+    // The second tracker answers connect requests but no announcements.
     network.port('8.2.2.1', 6969).listen((data, address, port) => {
       if (data.readUInt32BE(8) === 0)
         network.send(

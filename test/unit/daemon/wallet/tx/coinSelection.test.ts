@@ -12,7 +12,9 @@ afterEach(() => {
 
 const MAX_TRIES = 100_000;
 
-/** Branch and bound coin by coin, as lbry-sdk writes it: places of the coins that it takes, and how many tries that took. */
+/**
+ * Branch and bound as lbry-sdk implements it, coin by coin. Returns the positions of the selected coins, and the number of tries.
+ */
 function byCoins(amounts: readonly bigint[], target: bigint, cost: bigint): [number[], number] {
   const sorted = amounts
     .map((amount, place) => ({ amount, place }))
@@ -48,10 +50,10 @@ function byCoins(amounts: readonly bigint[], target: bigint, cost: bigint): [num
 
 describe('choosing coins', () => {
   it('yields to other work', async () => {
-    // Even amounts never make up an odd target: all is tried that may be.
+    // Even amounts cannot add up to an odd target, so the search uses all its tries.
     const coins = Array.from({ length: 40 }, (_, n) => coin(BigInt(2 * n + 1000)));
     const selector = selectorOf(20_001n, 0n);
-    // Each look at the time finds a slice used up.
+    // Each reading of the clock ends a slice.
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
     let turns = 0;
@@ -76,7 +78,7 @@ describe('choosing coins', () => {
     let found = 0;
     for (let round = 0; round < 600; round++) {
       const spread = 1 + random(30);
-      // Some cost more than they are worth.
+      // Some coins cost more to spend than they are worth.
       const amounts = Array.from({ length: random(14) }, () => BigInt(random(spread) * 50 - random(4) * 20));
       const target = BigInt(1 + random(900));
       const cost = BigInt(random(60));

@@ -4,7 +4,7 @@ import { getBlockStats } from '../../../../../src/rpc/methods/blockchain/getBloc
 import { hashToHex } from '../../../../../src/util/bytes.js';
 import { OPEN_SCRIPT, spend, TestChain } from '../../../../support/testChain.js';
 
-/** Bytes of an output with this script in the reference's count. */
+/** Size of an output with a script of this length, as the reference counts it. */
 const coinBytes = (scriptLength: number): number => 8 + 1 + scriptLength + 41;
 
 describe('getblockstats', () => {

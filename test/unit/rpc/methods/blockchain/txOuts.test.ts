@@ -115,12 +115,12 @@ describe('methods about outputs and transaction proofs', () => {
     expect(await chain.call(getTxOutProof, [[txid]], context)).toEqual(
       await chain.call(getTxOutProof, [[txid], tip]),
     );
-    // All of its spendable outputs are spent: only the index, or the block, finds it.
+    // All spendable outputs of the transaction are spent. So only the index finds it, or the block if it is given.
     const spent = hashToHex(coinbase);
     const notFound = { error: { code: -5, message: 'Transaction not yet in block' } };
     expect(await chain.call(getTxOutProof, [[spent]], context)).toEqual(notFound);
     expect(await chain.call(getTxOutProof, [[spent]])).toHaveProperty('result');
-    // The same once the coins are on disk and out of memory.
+    // The same when the coins are on disk and not in memory.
     await chain.opened.flusher.flush();
     chain.opened.chain.deps.coins.trim(0);
     expect(await chain.call(getTxOutProof, [[txid]], context)).toHaveProperty('result');
@@ -153,7 +153,7 @@ describe('methods about outputs and transaction proofs', () => {
       expect(looks).toBe(0);
       const notAll = 'Not all transactions found in specified or retrieved block';
       expect(await proofOf([...unknown, txid])).toEqual({ error: { code: -5, message: notAll } });
-      // Only the one that was found.
+      // Only the outputs of the found transaction were looked up.
       expect(looks).toBe(1);
       expect(await proofOf([...unknown, recent])).toEqual({ error: { code: -5, message: notAll } });
       expect(looks).toBeLessThan(6);

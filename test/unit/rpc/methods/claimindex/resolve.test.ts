@@ -1,4 +1,4 @@
-/** Answers of `resolve` that could grow: URLs that lead to one claim, and texts that no URL is as long as. */
+/** Large answers of `resolve`: many URLs of one claim, and texts that are longer than any URL. */
 import { create } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { Reorganisation } from '../../../../../src/chain/reorganisation.js';

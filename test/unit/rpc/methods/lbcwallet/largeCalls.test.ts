@@ -1,4 +1,4 @@
-/** Calls of the wallet port that are large, or of a wallet that is: none of them holds the event loop. */
+/** Large calls to the wallet port, and calls to a large wallet. None of them blocks the event loop. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../../../src/crypto/hash.js';
 import type { Transaction } from '../../../../../src/primitives/transaction.js';

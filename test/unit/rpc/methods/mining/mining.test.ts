@@ -19,7 +19,7 @@ const flip = (bytes: Uint8Array): Buffer => {
   return copy;
 };
 
-/** The block after a change, with merkle root and proof of work made right again. */
+/** The changed block as hex, with a new merkle root (unless `keepRoot`) and proof of work. */
 function change(block: LoadedBlock, edit: (block: Block) => void, keepRoot = false): string {
   const copy = parseBlockBytes(Buffer.from(block.raw));
   copy.header = { ...copy.header };

@@ -25,7 +25,7 @@ describe('creating a transaction', () => {
   });
   afterAll(() => chain.close());
 
-  /** Parameters as JSON text, so that numbers arrive as they are written. */
+  /** Calls with parameters as JSON text, so that numbers keep their digits. */
   const call = (method: RpcMethod, params: string): Promise<Answer> =>
     chain.call(method, parseJson(params) as JsonValue[]);
   const create = (params: string): Promise<Answer> => call(createRawTransaction, params);
@@ -55,7 +55,7 @@ describe('creating a transaction', () => {
       hash.writeUInt32BE(n);
       return encodeDestination({ type: 'pubkeyhash', hash }, prefixes);
     });
-    // A look at all outputs for each of them would be 400 million comparisons.
+    // A search through all outputs for each output would take 400 million comparisons.
     const expected = addresses.map((_, n) => n.toString(16).padStart(8, '0')).join();
     for (const outputs of [
       `[${addresses.map((address) => `{"${address}":1}`).join()}]`,

@@ -193,7 +193,7 @@ describe('signing with given keys', () => {
     const old = (...params: JsonValue[]): Promise<Answer> => chain.call(signRawTransaction, params, context);
     expect(await old(spending(0), null, [A])).toEqual(await sign(spending(0), [A]));
     expect(await old(spending(0))).toEqual({ error: { code: -8, message: 'No private keys available.' } });
-    // Keys are searched before the transaction is read.
+    // Missing keys are reported before the transaction is parsed.
     const noKeys = { error: { code: -8, message: 'No private keys available.' } };
     expect(await old(null)).toMatchObject(noKeys);
     expect(await old(null, null, null)).toMatchObject(noKeys);

@@ -1,4 +1,6 @@
-/** Blocks that lbcd keeps in another way: which are noted, how long they count, and that they go with their blocks. */
+/**
+ * Blocks that lbcd decides differently: which ones are recorded, how long the records apply, and that disconnecting removes them.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';
 import { CLAIM_PREFIX } from '../../../../../src/store/claims/rows/claimKeys.js';
@@ -61,7 +63,7 @@ describe('a block with a difference to lbcd', () => {
     const difference = { kind: 'metadataSupport', height: 2 };
     expect(await before()).toEqual([difference]);
     expect(await before(2)).toEqual([]);
-    // Made in block 2, due in block 16: the fork of block 15 gives it the longer term.
+    // The claim of block 2 would expire in block 16, but the fork in block 15 extends its term.
     expect(await before(2 + RULES.extendedExpiration - 1)).toEqual([difference]);
     expect(await before(2 + RULES.extendedExpiration)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** lbcd's answers about outputs that are created and spent in one block: numbers, order of supports, empty names. */
+/** lbcd's answers about outputs that are created and spent in the same block: numbers, order of supports, empty names. */
 import { beforeEach, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';
 import type { ClaimKind, ClaimTx } from '../../../../../src/store/claims/claimStore.js';
@@ -29,7 +29,7 @@ interface Made {
   readonly coinHeight?: number;
 }
 
-/** Transaction number `id`; without a kind it spends alone. */
+/** The transaction with the number `id`. Without a kind it only spends. */
 function tx(id: number, { name, of, kind, spends, coinHeight = chain.height + 1 }: Made): ClaimTx {
   const claimId = of === undefined ? {} : { claimId: claimIdOf(of) };
   const made = { n: 0, hasMetadata: false, name: Buffer.from(name), amount: BigInt(id) };

@@ -1,4 +1,4 @@
-/** The names that lbcd lists for a block, against a schedule that is written forward through a random life as lbcd does. */
+/** Compares the names that lbcd lists for a block with a schedule that is computed forwards over a random run, as in lbcd. */
 import { expect, it } from 'vitest';
 import { ClaimStore, type ClaimRules } from '../../../../../src/store/claims/claimStore.js';
 import { readLbcdChanges } from '../../../../../src/store/claims/lbcd/lbcdSchedule.js';
@@ -9,7 +9,7 @@ import { ClaimModel, normalized, type ModelItem, type ModelState } from '../../.
 import { MemoryRows } from '../../../../support/memoryRows.js';
 
 const BLOCKS = 280;
-/** Few, so that much is due under each. */
+/** Few names, so that each has many items. */
 const NAMES = ['a', 'A', 'ab', 'X', 'Y', 'Z'].map((name) => Buffer.from(name));
 
 /** The name of an item in the node of lbcd after a block. */
@@ -17,7 +17,7 @@ function nodeOf(rules: ClaimRules, item: ModelItem, height: number): string {
   return height < rules.normalizationForkHeight ? item.rawName : normalized(item.rawName);
 }
 
-/** When something will next happen to the items, as lbcd sees it. */
+/** The height of the next change of the items, as lbcd computes it. */
 function nextUpdate(rules: ClaimRules, items: readonly ModelItem[]): number {
   const dues = items.flatMap((item) => {
     const due = item.height + rules.originalExpiration;

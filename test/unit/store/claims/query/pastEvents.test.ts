@@ -28,7 +28,7 @@ interface Told {
   readonly events: readonly Record<string, unknown>[];
 }
 
-/** With bytes as hex, which is compared and shown soon. */
+/** The events with bytes as hex, which is fast to compare and readable. */
 function plain(events: readonly ClaimEvent[]): Record<string, unknown>[] {
   return events.map((event) =>
     Object.fromEntries(
@@ -40,7 +40,7 @@ function plain(events: readonly ClaimEvent[]): Record<string, unknown>[] {
 async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): Promise<Told> {
   const work = rows.begin();
   const { report } = await store.connect(work, block);
-  // Described at once, because the items may change later.
+  // Copied immediately, because the items may change later.
   const events = plain(report.events);
   work.commit();
   return { block, events };
@@ -59,7 +59,7 @@ describe('readPastEvents', () => {
         const block = life.block(height, 6);
         told.push(await connect(rows, store, block));
         if (height % 17 === 0) {
-          // Taken back and connected again.
+          // Disconnects the block and connects it again.
           const work = rows.begin();
           await store.disconnect(work, height);
           work.commit();

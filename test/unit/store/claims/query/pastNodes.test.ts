@@ -1,4 +1,4 @@
-/** Proofs of past blocks of nodes with many slots, over reorganisations, in folders of now and of before. */
+/** Proofs of past blocks for nodes with many children, over reorganisations, in folders of the present and of an older version. */
 import { describe, expect, it } from 'vitest';
 import { valueHash } from '../../../../../src/claimtrie/claimsHash.js';
 import { pointKey } from '../../../../../src/claimtrie/item.js';
@@ -87,7 +87,7 @@ class Life {
     return JSON.stringify(proofs);
   }
 
-  /** Proofs after each block that is kept, compared with those of when it was the latest, and against its root. */
+  /** Compares the proofs as of each stored block with those from the time when the block was the tip, and with its root. */
   async compare(): Promise<number> {
     const { chain } = this;
     let led = 0;
@@ -117,7 +117,7 @@ async function keysOf(rows: MemoryRows, prefix: string): Promise<string[]> {
   return keys;
 }
 
-/** Makes the folder one of before: with notes slot by slot, and without the row that says otherwise. */
+/** Turns the folder into one of an older version: with a record for each slot, and without the row that marks the new format. */
 async function makeOlder({ rows, height: tip, store }: HandChain): Promise<void> {
   const window = store.proofWindow;
   const notes = await keysOf(rows, CLAIM_PREFIX.version);

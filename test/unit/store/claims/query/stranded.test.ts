@@ -1,4 +1,4 @@
-/** Supports that the normalization fork leaves behind: which are noted, and how blocks note and forget their end. */
+/** Supports that the normalization fork leaves behind: which ones are recorded, and how blocks record and remove their end. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey, REMOVAL } from '../../../../../src/claimtrie/item.js';
 import { CLAIM_PREFIX } from '../../../../../src/store/claims/rows/claimKeys.js';
@@ -21,7 +21,7 @@ beforeEach(() => {
 const connect = (...transactions: ClaimTx[]): Promise<void> => chain.connect(...transactions);
 const disconnect = (): Promise<void> => chain.disconnect();
 
-/** Rows but those of bits, which are never cleared. */
+/** All rows except the bits of idle names, which are never cleared. */
 const dump = (): Map<string, string> => chain.rows.dump(CLAIM_PREFIX.idle);
 
 const txidOf = (id: number): Buffer => Buffer.alloc(32, id);
@@ -58,7 +58,7 @@ describe('the block of the fork', () => {
   it('records the supports of raw names without a node, and only those', async () => {
     await connect(make(1, 'OWNED'), make(2, 'OWNED', 1), make(3, 'low', 99), make(4, 'RAW', 99));
     await connect(make(5, LONG_NAME, 99), make(6, 'GONE', 99));
-    // The node of `AX` and `AY`: it has no claims of its own, but a place in the trie.
+    // The common node of `AX` and `AY`. It has no claims but is part of the trie.
     await connect(spend(7, make(6, 'GONE', 99), 2), make(8, 'AX'), make(9, 'AY'), make(10, 'A', 99));
     expect(await noted()).toEqual([]);
     await connect();

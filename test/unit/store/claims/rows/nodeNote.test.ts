@@ -38,7 +38,7 @@ function changed(slots: Slots, changes: number): Slots {
 
 const row = (slots: Buffer) => ({ slots, claimsHash: null });
 
-/** The note as it comes back from its row. The addon, if it is loaded, writes the same row as the fallback. */
+/** The note that is read from its row. If the addon is loaded, it writes the same row as the fallback. */
 function noted(before: Buffer, after: Buffer, height: number): NodeNote | null {
   const change = { path: 'path', before: row(before), after: row(after) };
   const note = noteRow(change, height);
