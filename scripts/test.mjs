@@ -67,7 +67,7 @@ function shareOfToday() {
 function drawnSeeds() {
   if (!full) return {};
   const drawn = String(Date.now() % 1_000_000);
-  const names = ['LBCNODE_DAMAGE_SEED', 'LBCNODE_WALLET_SEED'];
+  const names = ['LBCNODE_CORRUPTION_SEED', 'LBCNODE_WALLET_SEED'];
   const seeds = Object.fromEntries(names.map((name) => [name, process.env[name] ?? drawn]));
   for (const [name, seed] of Object.entries(seeds)) console.log(`${name}=${seed}`);
   return seeds;

@@ -101,8 +101,8 @@ async function undecidedInputs(
     flags: STANDARD_SCRIPT_VERIFY_FLAGS,
     cacheResults: true,
   };
-  const isDear = count >= THREADED_INPUTS || sigopsCost >= THREADED_SIGOPS_COST;
-  const report = isDear ? await native.verifyInputs(job) : native.verifyInputsHere(job);
+  const isExpensive = count >= THREADED_INPUTS || sigopsCost >= THREADED_SIGOPS_COST;
+  const report = isExpensive ? await native.verifyInputs(job) : native.verifyInputsHere(job);
   return report.undecided;
 }
 

@@ -12,7 +12,7 @@ import type { Bytes } from '../util/bytes.js';
 const NONCE_OFFSET = 108;
 /** Number of hashes between two yields to the event loop, with the addon and without. The hashes take about ten milliseconds. */
 const NATIVE_SLICE = 2048;
-const TWIN_SLICE = 256;
+const FALLBACK_SLICE = 256;
 
 /**
  * JavaScript implementation of the addon's `grind`: returns the first nonce from `startNonce` on that satisfies the target,
@@ -40,7 +40,7 @@ export async function grind(
 ): Promise<number> {
   const native = loadNative();
   const targetLE = targetBytes(target);
-  const slice = native ? NATIVE_SLICE : TWIN_SLICE;
+  const slice = native ? NATIVE_SLICE : FALLBACK_SLICE;
   for (let start = 0; start < maxTries && !signal.aborted; start += slice) {
     if (start > 0) await setImmediate();
     const tries = Math.min(slice, maxTries - start);

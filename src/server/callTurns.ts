@@ -23,12 +23,12 @@ const MAX_OUT_OF_TURN = 1000;
 const SLICES_IN_LINE = 128;
 
 /** Maximum number of pipelined calls of one connection that wait for the previous call. Arbitrary. */
-const MAX_SENT_AHEAD = 256;
+const MAX_PIPELINED = 256;
 /**
  * Maximum number of pipelined calls without a password that wait for the previous call of their connection. Low, because
  * anyone can send such calls, and waiting requests stay in memory. Arbitrary.
  */
-const MAX_OPEN_SENT_AHEAD = 16;
+const MAX_OPEN_PIPELINED = 16;
 
 /** Interval in ms of log lines about rejected calls, after the first line. Arbitrary. */
 const REPORT_MS = 10_000;
@@ -225,7 +225,7 @@ export class CallTurns {
     const { connection, response, run, isOpen } = request;
     if (connection.socket.destroyed) return;
     if (connection.waiting !== null) {
-      const max = isOpen ? MAX_OPEN_SENT_AHEAD : MAX_SENT_AHEAD;
+      const max = isOpen ? MAX_OPEN_PIPELINED : MAX_PIPELINED;
       if (connection.waiting.length >= max) this.refuse(response);
       else connection.waiting.push(() => this.serveInOrder(request));
       return;

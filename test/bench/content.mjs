@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { startRegtest } from '../../dist/testing/index.js';
 import { addFiles } from './contentFolder.mjs';
 import { BLOB_BYTES, freePort, MIB, ours, processorSeconds, python, residentMib } from './contentSide.mjs';
-import { Daemon, SKIPPED } from './daemonStage.mjs';
+import { Daemon, SKIPPED } from './daemonProcess.mjs';
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => {

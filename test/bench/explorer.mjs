@@ -25,7 +25,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, createGunzip, gzipSync } from 'node:zlib';
-import { claimPrefixes, OutputMaker } from './crowdedStage.mjs';
+import { claimPrefixes, OutputMaker } from './crowdedNames.mjs';
 import { writeEmptyChain } from './emptyChain.mjs';
 import { ReferenceCopy, timedCall, timedRequest } from './explorerReference.mjs';
 import { dist } from './searchClaims.mjs';

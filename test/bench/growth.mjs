@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { create } from '@bufbuild/protobuf';
-import { OutputMaker, claimIdsOf, claimPrefixes, supportPrefixes } from './crowdedStage.mjs';
+import { OutputMaker, claimIdsOf, claimPrefixes, supportPrefixes } from './crowdedNames.mjs';
 import { dist } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');
@@ -143,7 +143,7 @@ async function makeBlock(prefix, count) {
   };
 }
 
-async function makeStage(half) {
+async function makeObjects(half) {
   const part = (size) => (half ? size / 2 : size);
   const tag = half ? 'half' : 'full';
   const crowd = await maker.make(claimPrefixes(tag, part(SIZES.claims)));
@@ -158,69 +158,73 @@ async function makeStage(half) {
   };
 }
 
-const stages = [await makeStage(true), await makeStage(false)];
+const measured = [await makeObjects(true), await makeObjects(false)];
 for (let n = 0; n < 10; n++) await maker.mine();
 
 const ROWS = [
   ...['getclaimsforname', 'getvalueforname', 'getnameproof', 'getclaimbybid', 'getclaimbyseq'].map((name) => [
     `${name}, claims`,
-    (stage) => rpc(name, [stage.name]),
+    (objects) => rpc(name, [objects.name]),
   ]),
-  ['getclaimproofbyseq', (stage) => rpc('getclaimproofbyseq', [stage.name])],
-  ['listclaims, claims', (stage) => rpc('listclaims', [stage.name, 1000])],
-  ['getclaim, claims', (stage) => rpc('getclaim', [stage.claimId])],
-  ['getclaimstatus, claims', (stage) => rpc('getclaimstatus', [stage.claimId])],
-  ['gettxinfo, claims', (stage) => rpc('gettxinfo', [stage.claimTransaction, 0, 1000])],
-  ['getclaimsfortx, claims', (stage) => rpc('getclaimsfortx', [stage.claimTransaction])],
-  ['getclaimbyid, claims', (stage) => rpc('getclaimbyid', [stage.claimId])],
-  ['getnamehistory, claims', (stage) => rpc('getnamehistory', [stage.name])],
-  ['getclaimproofbybid', (stage) => rpc('getclaimproofbybid', [stage.name])],
-  ['listnames, one with all claims', (stage) => rpc('listnames', [stage.name, 1])],
-  ['searchclaims, name', (stage) => rpc('searchclaims', [{ name: stage.name }])],
-  ['hub search, name', (stage) => hub('blockchain.claimtrie.search', { name: stage.name, limit: 50 })],
-  ['hub resolve, claims', (stage) => hub('blockchain.claimtrie.resolve', [stage.name])],
+  ['getclaimproofbyseq', (objects) => rpc('getclaimproofbyseq', [objects.name])],
+  ['listclaims, claims', (objects) => rpc('listclaims', [objects.name, 1000])],
+  ['getclaim, claims', (objects) => rpc('getclaim', [objects.claimId])],
+  ['getclaimstatus, claims', (objects) => rpc('getclaimstatus', [objects.claimId])],
+  ['gettxinfo, claims', (objects) => rpc('gettxinfo', [objects.claimTransaction, 0, 1000])],
+  ['getclaimsfortx, claims', (objects) => rpc('getclaimsfortx', [objects.claimTransaction])],
+  ['getclaimbyid, claims', (objects) => rpc('getclaimbyid', [objects.claimId])],
+  ['getnamehistory, claims', (objects) => rpc('getnamehistory', [objects.name])],
+  ['getclaimproofbybid', (objects) => rpc('getclaimproofbybid', [objects.name])],
+  ['listnames, one with all claims', (objects) => rpc('listnames', [objects.name, 1])],
+  ['searchclaims, name', (objects) => rpc('searchclaims', [{ name: objects.name }])],
+  ['hub search, name', (objects) => hub('blockchain.claimtrie.search', { name: objects.name, limit: 50 })],
+  ['hub resolve, claims', (objects) => hub('blockchain.claimtrie.resolve', [objects.name])],
   [
     'hub getclaimbyid, supports',
-    (stage) => hub('blockchain.claimtrie.getclaimbyid', [stage.supported.claimId]),
+    (objects) => hub('blockchain.claimtrie.getclaimbyid', [objects.supported.claimId]),
   ],
-  ['resolve, claims', (stage) => rpc('resolve', [`lbry://${stage.name}`])],
-  ['getclaimsforname, supports', (stage) => rpc('getclaimsforname', [stage.supported.name])],
-  ['getclaimbyid, supports', (stage) => rpc('getclaimbyid', [stage.supported.claimId])],
-  ['listsupports', (stage) => rpc('listsupports', [stage.supported.claimId, 1000])],
-  ['getclaim, supports', (stage) => rpc('getclaim', [stage.supported.claimId])],
-  ['getclaimsfortx, supports', (stage) => rpc('getclaimsfortx', [stage.supported.supportTransaction])],
-  ['hub support_sum', (stage) => hub('lbcnode.claimtrie.support_sum', [stage.supported.claimId])],
+  ['resolve, claims', (objects) => rpc('resolve', [`lbry://${objects.name}`])],
+  ['getclaimsforname, supports', (objects) => rpc('getclaimsforname', [objects.supported.name])],
+  ['getclaimbyid, supports', (objects) => rpc('getclaimbyid', [objects.supported.claimId])],
+  ['listsupports', (objects) => rpc('listsupports', [objects.supported.claimId, 1000])],
+  ['getclaim, supports', (objects) => rpc('getclaim', [objects.supported.claimId])],
+  ['getclaimsfortx, supports', (objects) => rpc('getclaimsfortx', [objects.supported.supportTransaction])],
+  ['hub support_sum', (objects) => hub('lbcnode.claimtrie.support_sum', [objects.supported.claimId])],
   [
     'hub support_sum of a channel',
-    (stage) => (SIZES.streams > 10_000 ? null : hub('lbcnode.claimtrie.support_sum', [stage.channel, true])),
+    (objects) =>
+      SIZES.streams > 10_000 ? null : hub('lbcnode.claimtrie.support_sum', [objects.channel, true]),
   ],
-  ['searchclaims, channel', (stage) => rpc('searchclaims', [{ channel_ids: [stage.channel] }])],
-  ['resolve, channel', (stage) => rpc('resolve', [`lbry://@${stage.name}`])],
+  ['searchclaims, channel', (objects) => rpc('searchclaims', [{ channel_ids: [objects.channel] }])],
+  ['resolve, channel', (objects) => rpc('resolve', [`lbry://@${objects.name}`])],
   [
     'hub search, channel',
-    (stage) => hub('blockchain.claimtrie.search', { channel_ids: [stage.channel], limit: 50 }),
+    (objects) => hub('blockchain.claimtrie.search', { channel_ids: [objects.channel], limit: 50 }),
   ],
-  ['getaddressbalance', (stage) => rpc('getaddressbalance', [{ addresses: [stage.address] }])],
-  ['getaddresstxids', (stage) => rpc('getaddresstxids', [{ addresses: [stage.address] }])],
-  ['getaddressutxos', (stage) => rpc('getaddressutxos', [{ addresses: [stage.address] }])],
-  ['hub get_history', (stage) => hub('blockchain.address.get_history', [stage.address])],
-  ['hub address.subscribe', (stage) => hub('blockchain.address.subscribe', [stage.address])],
-  ['hub get_balance', (stage) => hub('blockchain.address.getbalance', [stage.address])],
-  ['getaddressmempool', (stage) => rpc('getaddressmempool', [{ addresses: [stage.address] }])],
-  ['hub listunspent', (stage) => hub('blockchain.address.listunspent', [stage.address])],
-  ['getblock 2', (stage) => rpc('getblock', [stage.block, 2])],
-  ['getblock 1', (stage) => rpc('getblock', [stage.block, 1])],
-  ['getblock 0', (stage) => rpc('getblock', [stage.block, 0])],
-  ['getblockevents', (stage) => rpc('getblockevents', [stage.block, 1000])],
-  ['gettxoutproof', (stage) => rpc('gettxoutproof', [[stage.blockTransaction], stage.block])],
-  ['getblockstats', (stage) => rpc('getblockstats', [stage.block])],
-  ['getrawtransaction 1', (stage) => rpc('getrawtransaction', [stage.claimTransaction, true])],
+  ['getaddressbalance', (objects) => rpc('getaddressbalance', [{ addresses: [objects.address] }])],
+  ['getaddresstxids', (objects) => rpc('getaddresstxids', [{ addresses: [objects.address] }])],
+  ['getaddressutxos', (objects) => rpc('getaddressutxos', [{ addresses: [objects.address] }])],
+  ['hub get_history', (objects) => hub('blockchain.address.get_history', [objects.address])],
+  ['hub address.subscribe', (objects) => hub('blockchain.address.subscribe', [objects.address])],
+  ['hub get_balance', (objects) => hub('blockchain.address.getbalance', [objects.address])],
+  ['getaddressmempool', (objects) => rpc('getaddressmempool', [{ addresses: [objects.address] }])],
+  ['hub listunspent', (objects) => hub('blockchain.address.listunspent', [objects.address])],
+  ['getblock 2', (objects) => rpc('getblock', [objects.block, 2])],
+  ['getblock 1', (objects) => rpc('getblock', [objects.block, 1])],
+  ['getblock 0', (objects) => rpc('getblock', [objects.block, 0])],
+  ['getblockevents', (objects) => rpc('getblockevents', [objects.block, 1000])],
+  ['gettxoutproof', (objects) => rpc('gettxoutproof', [[objects.blockTransaction], objects.block])],
+  ['getblockstats', (objects) => rpc('getblockstats', [objects.block])],
+  ['getrawtransaction 1', (objects) => rpc('getrawtransaction', [objects.claimTransaction, true])],
   [
     'hub transaction.get_merkle',
-    (stage) => hub('blockchain.transaction.get_merkle', [stage.blockTransaction, stage.blockHeight]),
+    (objects) => hub('blockchain.transaction.get_merkle', [objects.blockTransaction, objects.blockHeight]),
   ],
-  ['hub transaction.get_batch', (stage) => hub('blockchain.transaction.get_batch', [stage.claimTransaction])],
-  ['getchangesinblock', (stage) => rpc('getchangesinblock', [stage.block])],
+  [
+    'hub transaction.get_batch',
+    (objects) => hub('blockchain.transaction.get_batch', [objects.claimTransaction]),
+  ],
+  ['getchangesinblock', (objects) => rpc('getchangesinblock', [objects.block])],
 ].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
 
 /** Processor time of the node in milliseconds; the wall-clock time if the system does not report it. */
@@ -234,14 +238,14 @@ function workedMs() {
 }
 
 /** The shortest time of a call in milliseconds; NaN if the call is refused. */
-async function least(ask, stage) {
+async function least(ask, objects) {
   let ms = Infinity;
   for (let turn = 0; turn < turns; turn++) {
     const since = workedMs();
     let calls = 0;
     const until = performance.now() + TURN_MS;
     do {
-      if ((await ask(stage)) === null) return NaN;
+      if ((await ask(objects)) === null) return NaN;
       calls++;
     } while (performance.now() < until);
     ms = Math.min(ms, (workedMs() - since) / calls);
@@ -258,7 +262,7 @@ console.log('| call | ms at n | ms at 2n | ratio |');
 console.log('| --- | --- | --- | --- |');
 for (const [name, ask] of ROWS) {
   try {
-    const [small, large] = [await least(ask, stages[0]), await least(ask, stages[1])];
+    const [small, large] = [await least(ask, measured[0]), await least(ask, measured[1])];
     const ratio = (large / small).toFixed(2);
     console.log(`| ${name} | ${small.toPrecision(3)} | ${large.toPrecision(3)} | ${ratio} |`);
   } catch (error) {

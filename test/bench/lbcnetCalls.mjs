@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Daemon } from './daemonStage.mjs';
+import { Daemon } from './daemonProcess.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const { startRegtest, freePort } = await import(pathToFileURL(join(root, 'dist/testing/index.js')).href);

@@ -4,7 +4,7 @@
 // the transactions of a block.
 //
 //   node test/bench/mempool.mjs [--maxmempool 300] [--transactions 8000]
-import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
+import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolFixture.mjs';
 
 const { ecdsaBackend, signHash, generatePrivateKey } = await dist('crypto/ecdsa.js');
 const { hash160 } = await dist('crypto/hash.js');

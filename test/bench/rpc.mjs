@@ -372,9 +372,9 @@ async function firstCalls(title, rows, prepare) {
 
 /** Times of single answers about crowded names. */
 async function compareCrowded() {
-  const { makeCrowdedNames } = await import('./crowdedStage.mjs');
+  const { makeCrowdedNames } = await import('./crowdedNames.mjs');
   await ours.start(['-blockmintxfee=0', '-txindex', '-spendindex']);
-  const stage = await makeCrowdedNames((method, params) => call(ours, method, params));
+  const crowded = await makeCrowdedNames((method, params) => call(ours, method, params));
   await ours.stop();
   for (const server of servers.slice(1)) await server.load(blockFiles());
   await ours.start([
@@ -384,7 +384,7 @@ async function compareCrowded() {
     `-compat=${option('compat', 'documented')}`,
   ]);
   for (const server of servers.slice(1)) await server.start();
-  const { crowd, supported, many, supportedId } = stage;
+  const { crowd, supported, many, supportedId } = crowded;
   const rows = [
     // What any request takes.
     { name: 'getblockcount', bodies: [body('getblockcount', [])] },
@@ -397,36 +397,39 @@ async function compareCrowded() {
     },
     {
       name: 'gettxinfo 250 claims',
-      bodies: stage.crowdTransactions.map((id) => body('gettxinfo', [id, 0, 250])),
-      theirs: each('getclaimsfortx', stage.crowdTransactions),
+      bodies: crowded.crowdTransactions.map((id) => body('gettxinfo', [id, 0, 250])),
+      theirs: each('getclaimsfortx', crowded.crowdTransactions),
     },
     {
       name: 'gettxinfo, the same',
-      bodies: [body('gettxinfo', [stage.crowdTransactions[0], 0, 250])],
-      theirs: each('getclaimsfortx', stage.crowdTransactions.slice(0, 1)),
+      bodies: [body('gettxinfo', [crowded.crowdTransactions[0], 0, 250])],
+      theirs: each('getclaimsfortx', crowded.crowdTransactions.slice(0, 1)),
     },
     // Without the argument for the count: a page of 100 outputs.
     {
       name: 'gettxinfo, first page',
-      bodies: each('gettxinfo', stage.crowdTransactions),
-      theirs: each('getclaimsfortx', stage.crowdTransactions),
+      bodies: each('gettxinfo', crowded.crowdTransactions),
+      theirs: each('getclaimsfortx', crowded.crowdTransactions),
     },
     { name: 'getvalueforname 5,001 claims', bodies: [body('getvalueforname', [crowd])] },
-    { name: 'getclaimsfortx 250 claims', bodies: each('getclaimsfortx', stage.crowdTransactions) },
-    { name: 'getclaimsfortx, the same', bodies: each('getclaimsfortx', stage.crowdTransactions.slice(0, 1)) },
-    { name: 'getclaimbyid of 5,001', bodies: each('getclaimbyid', stage.crowdIds) },
+    { name: 'getclaimsfortx 250 claims', bodies: each('getclaimsfortx', crowded.crowdTransactions) },
+    {
+      name: 'getclaimsfortx, the same',
+      bodies: each('getclaimsfortx', crowded.crowdTransactions.slice(0, 1)),
+    },
+    { name: 'getclaimbyid of 5,001', bodies: each('getclaimbyid', crowded.crowdIds) },
     { name: 'getnameproof 5,001 claims', bodies: [body('getnameproof', [crowd])] },
     { name: 'getclaimsforname 8,000 supports', bodies: [body('getclaimsforname', [supported])] },
     { name: 'getvalueforname 8,000 supports', bodies: [body('getvalueforname', [supported])] },
     { name: 'getclaimbyid 8,000 supports', bodies: [body('getclaimbyid', [supportedId])] },
-    { name: 'getclaimsfortx 250 supports', bodies: each('getclaimsfortx', stage.supportTransactions) },
+    { name: 'getclaimsfortx 250 supports', bodies: each('getclaimsfortx', crowded.supportTransactions) },
     { name: 'getclaimsforname 8,000 claims', bodies: [body('getclaimsforname', [many])] },
     { name: 'getvalueforname 8,000 claims', bodies: [body('getvalueforname', [many])] },
   ].filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
   await table('Crowded names, one connection', servers, rows);
   await firstCalls('The first call after an empty block', rows, async () => undefined);
   await firstCalls('The first call after a block that changes these names', rows, () =>
-    stage.changeAll((method, params) => call(ours, method, params)),
+    crowded.changeAll((method, params) => call(ours, method, params)),
   );
   for (const server of servers) await server.stop();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The search index over synthetic claims (searchClaims.mjs), and the hub over a chain of claims (hubStage.mjs), each at two
+// The search index over synthetic claims (searchClaims.mjs), and the hub over a chain of claims (searchHub.mjs), each at two
 // sizes, a tenth and the whole, with what ten times as many claims make of each figure. Of the index: documents a second of
 // the first build, decoding included and the making of the claims left out; bytes a claim and the memory of the process
 // with its threads; the median and the 99th of a hundred of each of twelve typical searches with other values each time;
@@ -28,8 +28,8 @@ const folder = kept ?? mkdtempSync(join(tmpdir(), 'bench-search-'));
 mkdirSync(folder, { recursive: true });
 if (kept === null) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-async function stage(script, stageArgs) {
-  const child = spawn(process.execPath, [join(here, script), ...stageArgs.map(String)], {
+async function runScript(script, scriptArgs) {
+  const child = spawn(process.execPath, [join(here, script), ...scriptArgs.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
@@ -44,7 +44,10 @@ const number = (value) =>
 
 async function compare(script, count, argsOf) {
   const sizes = [count / 10, count];
-  const [small, large] = [await stage(script, argsOf(sizes[0])), await stage(script, argsOf(sizes[1]))];
+  const [small, large] = [
+    await runScript(script, argsOf(sizes[0])),
+    await runScript(script, argsOf(sizes[1])),
+  ];
   const title = small.name ?? 'the hub';
   const line = (cells) =>
     console.log(
@@ -68,5 +71,5 @@ async function compare(script, count, argsOf) {
 }
 
 if (claims > 0)
-  await compare('searchStage.mjs', claims, (count) => [count, join(folder, `search-${count}.sqlite`)]);
-if (chain > 0) await compare('hubStage.mjs', chain, (count) => [count]);
+  await compare('searchIndex.mjs', claims, (count) => [count, join(folder, `search-${count}.sqlite`)]);
+if (chain > 0) await compare('searchHub.mjs', chain, (count) => [count]);

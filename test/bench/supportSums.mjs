@@ -10,7 +10,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
-import { claimIdsOf, claimPrefixes, OutputMaker, supportPrefixes } from './crowdedStage.mjs';
+import { claimIdsOf, claimPrefixes, OutputMaker, supportPrefixes } from './crowdedNames.mjs';
 import { dist } from './searchClaims.mjs';
 
 const { freePort, startRegtest } = await dist('testing/index.js');

@@ -4,7 +4,7 @@
 // chosen, parsed, run through the claim trie and rewritten.
 //
 //   node test/bench/template.mjs [--transactions 50000] [--claims 10] [--news 100] [--rounds 15] [--names 20000]
-import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolStage.mjs';
+import { close, dist, makeCoin, median, newMempool, nowSec, opened, option } from './mempoolFixture.mjs';
 
 const { blockClaims } = await dist('chain/connect/blockClaims.js');
 const { loadCoins } = await dist('chain/connect/connectBlock.js');

@@ -16,7 +16,7 @@ import { compareNodes } from './walletNodes.mjs';
 
 const at = process.argv.indexOf('--counts');
 const counts = (at < 0 ? '10000,100000' : process.argv[at + 1]).split(',').map(Number);
-const stage = join(dirname(fileURLToPath(import.meta.url)), 'walletStage.mjs');
+const script = join(dirname(fileURLToPath(import.meta.url)), 'walletSteps.mjs');
 const work = mkdtempSync(join(tmpdir(), 'bench-wallet-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 
@@ -33,7 +33,7 @@ const LIMITS = {
 
 function run(step, count) {
   const file = join(work, `${count}.db`);
-  const child = spawnSync(process.execPath, ['--expose-gc', stage, step, file, `${count}`], {
+  const child = spawnSync(process.execPath, ['--expose-gc', script, step, file, `${count}`], {
     encoding: 'utf8',
   });
   if (child.status !== 0) throw new Error(child.stdout + child.stderr);

@@ -37,7 +37,7 @@ const FIRST_BLOCKS = 370;
 /** Number of blocks after the films. The delay of a competing claim grows with the time since the last takeover. */
 const QUIET_BLOCKS = 330;
 const ALL_BLOCKS = 717;
-const PURSE_COINS = 40;
+const PAYING_COINS = 40;
 
 const CHANNELS = [
   ['@lighthouse', 'Lighthouse Films', 'Short films about the sea, free to share.', 24],
@@ -124,7 +124,7 @@ class DemoChain {
     this.timeSec = this.beginSec;
     this.blocks = 0;
     /** Spendable outputs: hash, index, amount. */
-    this.purse = [];
+    this.coins = [];
     this.channelIds = [];
   }
 
@@ -139,10 +139,10 @@ class DemoChain {
     return hashes;
   }
 
-  async fillPurse(hashes) {
+  async takeCoins(hashes) {
     for (const hash of hashes) {
       const { tx } = await this.node.rpc('getblock', [hash]);
-      this.purse.push({ hash: Buffer.from(tx[0], 'hex').reverse(), index: 0, value: BigInt(LBC) });
+      this.coins.push({ hash: Buffer.from(tx[0], 'hex').reverse(), index: 0, value: BigInt(LBC) });
     }
   }
 
@@ -150,7 +150,7 @@ class DemoChain {
   async send(value, scriptOf, spent = []) {
     const inputs = [...spent];
     const sum = () => inputs.reduce((total, input) => total + input.value, 0n);
-    while (sum() < value + FEE_SAT) inputs.push(this.purse.shift());
+    while (sum() < value + FEE_SAT) inputs.push(this.coins.shift());
     const [first] = inputs;
     const index = Buffer.alloc(4);
     index.writeUInt32LE(first.index);
@@ -170,7 +170,7 @@ class DemoChain {
     };
     await this.node.rpc('sendrawtransaction', [Buffer.from(formatTransaction(tx)).toString('hex'), true]);
     const hash = txid(tx);
-    this.purse.push({ hash, index: 1, value: tx.outputs[1].value });
+    this.coins.push({ hash, index: 1, value: tx.outputs[1].value });
     return { hash, index: 0, value };
   }
 
@@ -258,7 +258,7 @@ class DemoChain {
 export async function makeDemoChain(node) {
   const chain = new DemoChain(node);
   const hashes = await chain.mine(FIRST_BLOCKS);
-  await chain.fillPurse(hashes.slice(100, 100 + PURSE_COINS * 4));
+  await chain.takeCoins(hashes.slice(100, 100 + PAYING_COINS * 4));
   const channels = [];
   for (const index of CHANNELS.keys()) channels.push(await chain.channel(index));
   await chain.mine(1);

@@ -292,7 +292,7 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
   });
 
   it('reports an unclean undo if the table was changed after the block', () => {
-    for (const spoil of ['spent', 'changed', 'restored', 'height'] as const) {
+    for (const corrupt of ['spent', 'changed', 'restored', 'height'] as const) {
       const maker = new BlockMaker(70);
       const pair = new Pair();
       const first = maker.make(1, true);
@@ -308,11 +308,11 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
       pair.both((table) => table.apply(block, parsed, 2));
       const made = formatOutPoint(maker.coins[0]!);
       const coin = { heightCode: 9, amount: 5n, script: Buffer.of(0x51) };
-      if (spoil === 'spent') pair.both((table) => table.spend(made));
-      if (spoil === 'changed') pair.both((table) => table.add(made, coin, true));
-      if (spoil === 'restored') pair.both((table) => table.add(formatOutPoint(spentCoin), coin, false));
+      if (corrupt === 'spent') pair.both((table) => table.spend(made));
+      if (corrupt === 'changed') pair.both((table) => table.add(made, coin, true));
+      if (corrupt === 'restored') pair.both((table) => table.add(formatOutPoint(spentCoin), coin, false));
       pair.loadMissing(block, parsed, true);
-      const height = spoil === 'height' ? 3 : 2;
+      const height = corrupt === 'height' ? 3 : 2;
       expect(pair.both((table) => table.revert(block, parsed, undo, height))).toBe('unclean');
       pair.checkCounters();
     }

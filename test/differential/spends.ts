@@ -148,7 +148,7 @@ function oddLock(signer: Signer): Locked {
 }
 
 /** Corrupts the input script, the witness or the spent script in one of many ways. */
-function spoil(random: Random, tx: Transaction, input: number, spend: Spend): void {
+function corrupt(random: Random, tx: Transaction, input: number, spend: Spend): void {
   const target = tx.inputs[input]!;
   spend.isPlain = false;
   switch (random.below(14)) {
@@ -263,6 +263,6 @@ export function makeSpend(random: Random, tx: Transaction, input: number): Spend
     amount,
     isPlain: !isOdd && !hasLongPush && !signer.usesHybridKey && !signer.usesLaxDer,
   };
-  if (random.chance(2)) spoil(random, tx, input, spend);
+  if (random.chance(2)) corrupt(random, tx, input, spend);
   return spend;
 }

@@ -12,7 +12,7 @@ import { OutputsSchema, type ClaimMeta, type Outputs } from '../../src/metadata/
 import { hashToHex } from '../../src/util/bytes.js';
 import { newPostgresTarget, postgresUrl } from '../support/searchBackends.js';
 import { abandon, claim, update, type Step } from './scenarios/claimLives.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
 import { HubClient } from './support/hubClient.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 
@@ -72,9 +72,9 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
         ...kept.args,
       ],
     });
-    const purse = new ClaimPurse(node);
-    await purse.fill();
-    actor = new ClaimActor(purse, 'unnamed');
+    const funding = new FundingCoins(node);
+    await funding.fill();
+    actor = new ClaimActor(funding, 'unnamed');
     while (client === undefined) {
       await HubClient.open(port).then(
         (opened) => void (client = opened),

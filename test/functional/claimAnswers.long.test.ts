@@ -4,7 +4,7 @@
  * the query is repeated on a new lbrycrd that only received the active chain.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClaimStorm } from './support/claimStorm.js';
+import { ClaimLoad } from './support/claimLoad.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
@@ -58,7 +58,7 @@ async function ask(node: Rpc, [method, ...params]: Question): Promise<unknown> {
 }
 
 class Comparison {
-  readonly storm: ClaimStorm;
+  readonly load: ClaimLoad;
   height = 0;
   asked = 0;
   renewed = 0;
@@ -69,7 +69,7 @@ class Comparison {
   constructor(us: RegtestNode, them: ReferenceNode, seed: number) {
     this.us = us;
     this.them = them;
-    this.storm = new ClaimStorm(seed, NAMES);
+    this.load = new ClaimLoad(seed, NAMES);
   }
 
   /** Mines blocks and submits them to lbrycrd. */
@@ -102,7 +102,7 @@ class Comparison {
 
   /** Replaces the last blocks by a longer branch with the same transactions in other blocks. */
   async reorganise(): Promise<void> {
-    const back = 1 + this.storm.random(Math.min(8, this.height - FIRST_HEIGHT));
+    const back = 1 + this.load.random(Math.min(8, this.height - FIRST_HEIGHT));
     this.height -= back;
     await this.us.rpc('invalidateblock', [await this.us.rpc('getblockhash', [this.height + 1])]);
     // Pays to another address, because otherwise the block would equal the disconnected one.
@@ -114,7 +114,7 @@ class Comparison {
     const hash = await this.us.rpc<string>('getblockhash', [height]);
     const { tx } = await this.us.rpc<{ tx: string[] }>('getblock', [hash]);
     const { value } = await this.us.rpc<{ value: number }>('gettxout', [tx[0], 0]);
-    this.storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+    this.load.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
   }
 
   async compare(): Promise<void> {
@@ -131,15 +131,15 @@ class Comparison {
   }
 
   private async questions(): Promise<Question[]> {
-    const { storm } = this;
-    const name = (): string => NAMES[storm.random(NAMES.length)]!;
+    const { load } = this;
+    const name = (): string => NAMES[load.random(NAMES.length)]!;
     const recent = (list: readonly string[], of: number): string =>
-      list[Math.max(0, list.length - 1 - storm.random(of))]!;
-    const id = (): string => recent(storm.claimIds, 120);
-    const part = (least: number): string => id().slice(0, least + storm.random(41 - least));
+      list[Math.max(0, list.length - 1 - load.random(of))]!;
+    const id = (): string => recent(load.claimIds, 120);
+    const part = (least: number): string => id().slice(0, least + load.random(41 - least));
     const past: string[] = [];
     for (let n = 0; n < 12; n++)
-      past.push(await this.us.rpc<string>('getblockhash', [this.height - storm.random(60)]));
+      past.push(await this.us.rpc<string>('getblockhash', [this.height - load.random(60)]));
     const block = (): string => past.pop()!;
     return [
       ['getclaimsforname', name()],
@@ -149,20 +149,20 @@ class Comparison {
       ['getvalueforname', name(), block(), part(1)],
       ['getclaimbyid', id()],
       ['getclaimbyid', part(3)],
-      ['getclaimbybid', name(), storm.random(30)],
-      ['getclaimbybid', name(), storm.random(30), block()],
-      ['getclaimbyseq', name(), storm.random(30)],
-      ['getclaimbyseq', name(), storm.random(30), block()],
+      ['getclaimbybid', name(), load.random(30)],
+      ['getclaimbybid', name(), load.random(30), block()],
+      ['getclaimbyseq', name(), load.random(30)],
+      ['getclaimbyseq', name(), load.random(30), block()],
       ['getnameproof', name(), block()],
       ['getnameproof', name(), block(), part(1)],
-      ['getclaimproofbybid', name(), storm.random(20), block()],
-      ['getclaimproofbyseq', name(), storm.random(20), block()],
-      ['getclaimsfortx', recent(storm.txids, 30)],
+      ['getclaimproofbybid', name(), load.random(20), block()],
+      ['getclaimproofbyseq', name(), load.random(20), block()],
+      ['getclaimsfortx', recent(load.txids, 30)],
       ['getnamesintrie', block()],
       ['getclaimsintrie', block()],
       ['gettotalclaimednames'],
       ['gettotalclaims'],
-      ['gettotalvalueofclaims', storm.random(2) === 0],
+      ['gettotalvalueofclaims', load.random(2) === 0],
       ['getchangesinblock', block()],
     ];
   }
@@ -181,13 +181,13 @@ describe.runIf(binary)('claim answers beside the reference', () => {
     closers.push(() => us.stop());
     const run = new Comparison(us, await startReference(binary!, ARGS), seed);
     closers.push(() => run.them.stop());
-    const { storm } = run;
+    const { load } = run;
     await run.mine(FIRST_HEIGHT);
     for (let height = 1; height < 20; height++) await run.fund(height);
     for (let step = 0; run.height < LAST_HEIGHT; step++) {
-      for (const hex of storm.block(1 + storm.random(3))) await us.rpc('sendrawtransaction', [hex, true]);
-      await run.mine(1 + storm.random(3));
-      if (storm.random(8) === 0) await run.reorganise();
+      for (const hex of load.block(1 + load.random(3))) await us.rpc('sendrawtransaction', [hex, true]);
+      await run.mine(1 + load.random(3));
+      if (load.random(8) === 0) await run.reorganise();
       if (step % 3 === 0) await run.compare();
     }
     console.log(`seed ${seed}: ${run.asked} answers, ${run.renewed} new lives of the reference`);

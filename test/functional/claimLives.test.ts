@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXPIRATION, EXPIRING, TAKEOVERS, type Step, type TakeoverLife } from './scenarios/claimLives.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
 interface Claim {
@@ -47,9 +47,9 @@ class Lives {
   }
 
   /** Runs all lives in parallel, and records the first failure of each. */
-  async run(lives: readonly TakeoverLife[], purse: ClaimPurse): Promise<void> {
+  async run(lives: readonly TakeoverLife[], funding: FundingCoins): Promise<void> {
     this.base = await this.node.rpc<number>('getblockcount');
-    const actors = lives.map((_, n) => new ClaimActor(purse, `life-${n}`));
+    const actors = lives.map((_, n) => new ClaimActor(funding, `life-${n}`));
     const blocks = new Set(lives.flatMap(({ life }) => life.map(([block]) => block)));
     let height = 0;
     for (const block of [...blocks].sort((one, other) => one - other)) {
@@ -169,11 +169,11 @@ describe.each([
   let run: Lives;
   beforeAll(async () => {
     node = await startRegtest({ args: ['-claimsearch', '-supportdelay=proportional', ...args] });
-    const purse = new ClaimPurse(node);
-    await purse.fill();
+    const funding = new FundingCoins(node);
+    await funding.fill();
     expect(await node.rpc('getblockcount')).toBe(FILLED);
     run = new Lives(node);
-    await run.run(lives, purse);
+    await run.run(lives, funding);
   }, HANG_MS);
   afterAll(() => node.stop());
 

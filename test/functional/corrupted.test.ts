@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 /** Writes zeros over a block's header, or the eight bytes before it, in its file. */
-async function damage(hash: string, part: 'magic' | 'header'): Promise<void> {
+async function corrupt(hash: string, part: 'magic' | 'header'): Promise<void> {
   const file = join(node!.dataDir, 'regtest', 'blocks', 'blk00000.dat');
   const raw = Buffer.from(await node!.rpc<string>('getblock', [hash, 0]), 'hex');
   const at = readFileSync(file).indexOf(raw);
@@ -35,7 +35,7 @@ describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
     const hashes = await rpc<string[]>('generatetoaddress', [10, ADDRESS]);
     const hash = hashes[4]!;
     const { tx } = await rpc<{ tx: string[] }>('getblock', [hash]);
-    await damage(hash, part);
+    await corrupt(hash, part);
     const failure = (method: string, params: unknown[]): Promise<unknown> =>
       rpc(method, params).then(
         (result) => ({ result }),

@@ -8,9 +8,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCase, twinOf, type CaseResult, type Twin } from './support/corruption/case.js';
-import { firstDifference, type Answer } from './support/corruption/questions.js';
-import { buildScene, type Scene } from './support/corruption/scene.js';
+import { runCase, intactCopyOf, type CaseResult, type IntactCopy } from './support/corruption/case.js';
+import { firstDifference, type Answer } from './support/corruption/queries.js';
+import { buildFixture, type CorruptionFixture } from './support/corruption/fixture.js';
 
 const full = process.env['LBCNODE_FULL'] === '1';
 const CASES = full ? 500 : 50;
@@ -20,29 +20,29 @@ const MOST_MS = full ? 10_800_000 : 3_600_000;
 const LANES = 2;
 
 /** In full size scripts/test.mjs selects a random seed, so that each run has other corruptions. */
-const seed = Number(process.env['LBCNODE_DAMAGE_SEED'] ?? 221_834);
-const only = process.env['LBCNODE_DAMAGE_CASE'];
+const seed = Number(process.env['LBCNODE_CORRUPTION_SEED'] ?? 221_834);
+const only = process.env['LBCNODE_CORRUPTION_CASE'];
 const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);
 
 describe('a damaged folder', () => {
-  let scene: Scene;
+  let fixture: CorruptionFixture;
   let work: string;
-  const twins = new Map<string, Twin>();
+  const intactCopies = new Map<string, IntactCopy>();
 
   beforeAll(async () => {
     work = mkdtempSync(join(tmpdir(), 'damaged-'));
-    scene = await buildScene();
-    for (const state of scene.states) twins.set(state.name, await twinOf(scene, state, work));
+    fixture = await buildFixture();
+    for (const state of fixture.states) intactCopies.set(state.name, await intactCopyOf(fixture, state, work));
   }, 600_000);
   afterAll(() => {
-    (scene as Scene | undefined)?.remove();
+    (fixture as CorruptionFixture | undefined)?.remove();
     rmSync(work, { recursive: true, force: true });
   });
 
   it('has the same chain with all fallbacks, however the blocks arrived', () => {
-    const [first, ...others] = [...twins.values()];
+    const [first, ...others] = [...intactCopies.values()];
     for (const other of others) expect(differences(first!, other)).toEqual([]);
-    const [twice, taken] = [scene.doubleSpends.length, scene.next.length];
+    const [twice, taken] = [fixture.doubleSpends.length, fixture.next.length];
     const submitted = first!.acted.slice(0, twice + taken).map(({ text }) => text);
     expect(submitted.slice(0, twice)).toEqual(Array(twice).fill('"bad-txns-inputs-missingorspent"'));
     expect(submitted.slice(twice)).toEqual(Array(taken).fill('null'));
@@ -55,7 +55,7 @@ describe('a damaged folder', () => {
       const waiting = [...numbers];
       const lane = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-          note(results, await runCase(scene, twins, seed, next, work));
+          note(results, await runCase(fixture, intactCopies, seed, next, work));
       };
       await Promise.all(Array.from({ length: LANES }, lane));
       if (results.length % 50 !== 0) console.log(summary(results));
@@ -67,8 +67,8 @@ describe('a damaged folder', () => {
 });
 
 /** Differences between the answers about the chain of two intact copies, shortened. */
-function differences(one: Twin, other: Twin): string[] {
-  const about = ({ asked, acted }: Twin): Answer[] =>
+function differences(one: IntactCopy, other: IntactCopy): string[] {
+  const about = ({ asked, acted }: IntactCopy): Answer[] =>
     [...asked, ...acted].filter(({ kind }) => kind === 'chain');
   const theirs = about(other);
   return about(one)
@@ -85,16 +85,16 @@ function note(results: CaseResult[], result: CaseResult): void {
   if (results.length % 50 === 0) console.log(summary(results));
 }
 
-function described({ number, damage, detail }: CaseResult): string {
-  return `seed ${seed} case ${number}: ${damage.state}, ${damage.path} ${damage.what}\n  ${detail}`;
+function described({ number, corruption, detail }: CaseResult): string {
+  return `seed ${seed} case ${number}: ${corruption.state}, ${corruption.path} ${corruption.what}\n  ${detail}`;
 }
 
 /** Number of cases by kind of file and outcome. */
 function summary(results: readonly CaseResult[]): string {
   const lines = new Map<string, Map<string, number>>();
-  for (const { damage, outcome } of results) {
-    const line = lines.get(damage.kind) ?? new Map<string, number>();
-    lines.set(damage.kind, line);
+  for (const { corruption, outcome } of results) {
+    const line = lines.get(corruption.kind) ?? new Map<string, number>();
+    lines.set(corruption.kind, line);
     line.set(outcome, (line.get(outcome) ?? 0) + 1);
   }
   const told = [...lines].map(

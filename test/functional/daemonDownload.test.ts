@@ -72,7 +72,7 @@ beforeAll(async () => {
   const file = { bid: '0.1', file_path: join(folder, 'film.bin'), blocking: true };
   await creator.call('publish', { ...file, name: 'film', fee_amount: '0.5', fee_currency: 'LBC' });
   await node.rpc('generate', [1]);
-  await creator.call('publish', { ...file, name: 'dear', fee_amount: '2.0', fee_currency: 'LBC' });
+  await creator.call('publish', { ...file, name: 'expensive', fee_amount: '2.0', fee_currency: 'LBC' });
   await node.rpc('generate', [1]);
 }, HANG_MS);
 
@@ -95,9 +95,9 @@ async function get(uri: string, more: object = {}): Promise<File> {
 
 describe('a stream', () => {
   it('above the price limit is not bought', async () => {
-    const { error } = await get('dear');
+    const { error } = await get('expensive');
     expect(error).toContain('Purchase price of 2.0 LBC exceeds maximum configured price of 1.0 LBC.');
-    expect((await files({ claim_name: 'dear' })).total_items).toBe(0);
+    expect((await files({ claim_name: 'expensive' })).total_items).toBe(0);
   });
 
   it('is paid for once, and can be played from the middle at once', async () => {
@@ -223,7 +223,7 @@ describe('the media server', () => {
     await viewer.call('settings_set', { key: 'download_timeout', value: 1 });
     expect(await ask('nowhere')).toMatchObject({ status: 404, retry: null });
     expect(await ask('@channel')).toMatchObject({ status: 400 });
-    expect(await ask('dear')).toMatchObject({ status: 402, retry: null });
+    expect(await ask('expensive')).toMatchObject({ status: 402, retry: null });
     for (const [name, status, words] of [
       ['empty', 404, 'There is nothing to download'],
       ['lost', 504, 'Failed to download sd blob'],

@@ -340,9 +340,9 @@ describe('files', () => {
     });
     for (const path of [join(folder, 'missing'), folder])
       await expect(create(path)).rejects.toMatchObject({ errorName: 'MissingPublishedFileError' });
-    const { path } = written('dear', 100);
+    const { path } = written('expensive', 100);
     await expect(
-      daemon.call('stream_create', { name: 'dear', bid: '100000.0', file_path: path }),
+      daemon.call('stream_create', { name: 'expensive', bid: '100000.0', file_path: path }),
     ).rejects.toMatchObject({ errorName: 'InsufficientFundsError' });
     expect(blobNames()).toEqual(before);
   });

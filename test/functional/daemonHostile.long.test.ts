@@ -11,8 +11,8 @@ import {
   blobPeer,
   hostileHttpServer,
   hostilePeer,
-  HTTP_CRIMES,
-  PEER_CRIMES,
+  HTTP_VIOLATIONS,
+  PEER_VIOLATIONS,
   type HostileServer,
 } from './support/hostilePeers.js';
 import { until } from './support/network.js';
@@ -79,15 +79,15 @@ async function savedBytes(): Promise<Buffer> {
 }
 
 describe('a daemon that downloads', () => {
-  const CRIMES = [
-    ...Object.keys(PEER_CRIMES).map((name) => ['peer', name] as const),
-    ...Object.keys(HTTP_CRIMES).map((name) => ['server', name] as const),
+  const VIOLATIONS = [
+    ...Object.keys(PEER_VIOLATIONS).map((name) => ['peer', name] as const),
+    ...Object.keys(HTTP_VIOLATIONS).map((name) => ['server', name] as const),
   ];
-  const start = (kind: 'peer' | 'server', crime: string): Promise<HostileServer> =>
-    kind === 'peer' ? hostilePeer(crime) : hostileHttpServer(crime);
+  const start = (kind: 'peer' | 'server', violation: string): Promise<HostileServer> =>
+    kind === 'peer' ? hostilePeer(violation) : hostileHttpServer(violation);
 
-  it.each(CRIMES)('stores nothing from a %s that sends %s, and disconnects', async (kind, crime) => {
-    const hostile = await start(kind, crime);
+  it.each(VIOLATIONS)('stores nothing from a %s that sends %s, and disconnects', async (kind, violation) => {
+    const hostile = await start(kind, violation);
     servers.push(hostile);
     const place = `127.0.0.1:${hostile.port}`;
     await (kind === 'peer' ? set('fixed_peers', [place]) : set('http_blob_servers', [`http://${place}`]));
@@ -104,9 +104,9 @@ describe('a daemon that downloads', () => {
   });
 
   it('downloads a film from the only honest peer among these', async () => {
-    for (const [kind, crime] of CRIMES) servers.push(await start(kind, crime));
+    for (const [kind, violation] of VIOLATIONS) servers.push(await start(kind, violation));
     const places = servers.map(({ port }) => `127.0.0.1:${port}`);
-    const peers = Object.keys(PEER_CRIMES).length;
+    const peers = Object.keys(PEER_VIOLATIONS).length;
     await set('fixed_peers', [...places.slice(0, peers), `127.0.0.1:${peerPort}`]);
     await set(
       'http_blob_servers',

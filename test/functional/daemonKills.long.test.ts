@@ -30,38 +30,38 @@ function fraction(...of: readonly (string | number)[]): number {
 
 let world: ContentWorld;
 let creator: TestDaemon;
-let victim: TestDaemon;
+let target: TestDaemon;
 let film: Buffer;
 let peerPort: number;
 
-const blobFolder = (): string => join(victim.folder, 'data', 'blobfiles');
-const startVictim = () =>
-  world.daemon('victim', { settings: { fixed_peers: [`127.0.0.1:${peerPort}`], fixed_peer_delay: 0 } });
+const blobFolder = (): string => join(target.folder, 'data', 'blobfiles');
+const startTarget = () =>
+  world.daemon('target', { settings: { fixed_peers: [`127.0.0.1:${peerPort}`], fixed_peer_delay: 0 } });
 
 beforeAll(async () => {
   console.log(`LBCNODE_SEED=${SEED}`);
   world = await ContentWorld.start();
   peerPort = await freePort();
   creator = await world.daemon('creator', { args: [`--tcp-port=${peerPort}`] });
-  victim = await startVictim();
+  target = await startTarget();
   await world.pay(creator, 5);
-  await world.pay(victim);
+  await world.pay(target);
   film = randomBytes(FILM_BYTES);
   const path = join(world.folder, 'film.bin');
   writeFileSync(path, film);
   await creator.call('publish', { name: 'film', bid: '0.01', file_path: path, blocking: true });
-  await world.mine(creator, victim);
+  await world.mine(creator, target);
 }, HANG_MS);
 
 afterAll(async () => {
-  await victim?.stop();
+  await target?.stop();
   await creator?.stop();
   await world?.stop();
 }, HANG_MS);
 
 /** Compares the blobs that the killed daemon lists with its folder. Returns its listed files. */
 async function checked(): Promise<readonly ListedFile[]> {
-  const listed = await victim.call<{ items: string[] }>('blob_list', { page_size: 1000 });
+  const listed = await target.call<{ items: string[] }>('blob_list', { page_size: 1000 });
   const onDisk = readdirSync(blobFolder()).filter(isBlobHash);
   expect(listed.items.filter((hash) => !onDisk.includes(hash))).toEqual([]);
   for (const name of onDisk) expect(blobHashOf(readFileSync(join(blobFolder(), name)))).toBe(name);
@@ -69,9 +69,9 @@ async function checked(): Promise<readonly ListedFile[]> {
   expect(readdirSync(blobFolder()).filter((name) => !name.endsWith('.part') && !isBlobHash(name))).toEqual(
     [],
   );
-  for (const { download_path, status } of await filesOf(victim))
+  for (const { download_path, status } of await filesOf(target))
     if (status === 'finished') expect(download_path === null || existsSync(download_path)).toBe(true);
-  return filesOf(victim);
+  return filesOf(target);
 }
 
 async function bytesOf({ streaming_url }: ListedFile): Promise<Buffer> {
@@ -86,9 +86,9 @@ async function killedDuring(call: () => Promise<unknown>, afterMs: number): Prom
     () => undefined,
   );
   await sleep(afterMs);
-  await victim.kill();
+  await target.kill();
   await asked;
-  victim = await startVictim();
+  target = await startTarget();
   return isAcknowledged;
 }
 
@@ -111,18 +111,18 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
       const publish = (n: number) => {
         const path = join(world.folder, `own-${n}.bin`);
         writeFileSync(path, randomBytes(FILM_BYTES));
-        return victim.call('publish', { name: `own-${n}`, bid: '0.001', file_path: path, blocking: true });
+        return target.call('publish', { name: `own-${n}`, bid: '0.001', file_path: path, blocking: true });
       };
       const ms = await durationOf(() => publish(-1));
       const acknowledged: string[] = ['own--1'];
       for (let n = 0; n < KILLS; n++) {
         if (await killedDuring(() => publish(n), momentOf(ms, 'publish', n))) acknowledged.push(`own-${n}`);
-        await world.mine(victim);
+        await world.mine(target);
         const files = await checked();
         const names = files.map(({ claim_name }) => claim_name);
         expect(acknowledged.filter((name) => !names.includes(name))).toEqual([]);
         // A claim that was sent, acknowledged or not, has its stream.
-        const { items } = await victim.call<{
+        const { items } = await target.call<{
           items: { name: string; value: { source: { sd_hash: string } } }[];
         }>('stream_list', { page_size: 100 });
         for (const { name, value } of items) {
@@ -135,10 +135,10 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
           expect((await bytesOf(file)).equals(readFileSync(path))).toBe(true);
         }
         // A publication without acknowledgement leaves no blob, unless it is listed as a file.
-        await victim.call('blob_clean');
+        await target.call('blob_clean');
         expect(readdirSync(blobFolder()).length).toBe(6 * files.length);
       }
-      for (const { sd_hash } of await filesOf(victim)) await victim.call('file_delete', { sd_hash });
+      for (const { sd_hash } of await filesOf(target)) await target.call('file_delete', { sd_hash });
     },
   );
 
@@ -146,18 +146,18 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
     'while it downloads finishes the file, and plays no wrong byte',
     { timeout: HANG_MS * KILLS },
     async () => {
-      const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
+      const get = () => target.call('get', { uri: 'film', save_file: true, timeout: 60 });
       const done = async () => {
-        await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
-        return (await filesOf(victim))[0]!;
+        await until('the file is saved', async () => (await filesOf(target))[0]?.status === 'finished');
+        return (await filesOf(target))[0]!;
       };
       const ms = await durationOf(async () => {
         await get();
         await done();
       });
       for (let n = 0; n < KILLS; n++) {
-        for (const { sd_hash } of await filesOf(victim))
-          await victim.call('file_delete', { sd_hash, delete_from_download_dir: true });
+        for (const { sd_hash } of await filesOf(target))
+          await target.call('file_delete', { sd_hash, delete_from_download_dir: true });
         const isAcknowledged = await killedDuring(get, momentOf(ms, 'get', n));
         const files = await checked();
         if (isAcknowledged) expect(files.length).toBe(1);
@@ -165,7 +165,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
         if (!isAcknowledged) await get();
         const file = await done();
         expect(readFileSync(file.download_path!).equals(film)).toBe(true);
-        expect(readdirSync(join(victim.folder, 'files'))).toEqual(['film.bin']);
+        expect(readdirSync(join(target.folder, 'files'))).toEqual(['film.bin']);
         expect(readdirSync(blobFolder()).filter((name) => !isBlobHash(name))).toEqual([]);
         expect((await bytesOf(file)).equals(film)).toBe(true);
       }
@@ -173,11 +173,11 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
   );
 
   it('while it deletes a file has all of it or nothing', { timeout: HANG_MS * KILLS }, async () => {
-    const get = () => victim.call('get', { uri: 'film', save_file: true, timeout: 60 });
-    const remove = () => victim.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
+    const get = () => target.call('get', { uri: 'film', save_file: true, timeout: 60 });
+    const remove = () => target.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
     const whole = async () => {
       await get();
-      await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
+      await until('the file is saved', async () => (await filesOf(target))[0]?.status === 'finished');
     };
     await whole();
     const ms = await durationOf(remove);
@@ -185,7 +185,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
       await whole();
       const isAcknowledged = await killedDuring(remove, momentOf(ms, 'delete', n));
       const files = await checked();
-      const saved = readdirSync(join(victim.folder, 'files'));
+      const saved = readdirSync(join(target.folder, 'files'));
       if (isAcknowledged) expect(files).toEqual([]);
       if (files.length === 0) expect([saved, readdirSync(blobFolder())]).toEqual([[], []]);
       else expect((await bytesOf(files[0]!)).equals(film)).toBe(true);
@@ -201,32 +201,32 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
         writeFileSync(path, randomBytes(FILM_BYTES));
         return path;
       };
-      const { outputs } = await victim.call<{ outputs: { claim_id: string }[] }>('publish', {
+      const { outputs } = await target.call<{ outputs: { claim_id: string }[] }>('publish', {
         ...{ name: 'editions', bid: '0.001', file_path: fileOf(-2), blocking: true },
       });
-      await world.mine(victim);
+      await world.mine(target);
       const claim_id = outputs[0]!.claim_id;
       const update = (file_path: string) =>
-        victim.call('stream_update', { claim_id, file_path, blocking: true });
+        target.call('stream_update', { claim_id, file_path, blocking: true });
       const ms = await durationOf(() => update(fileOf(-1)));
       for (let n = 0; n < KILLS; n++) {
-        await world.mine(victim);
+        await world.mine(target);
         const path = fileOf(n);
         const isAcknowledged = await killedDuring(() => update(path), momentOf(ms, 'update', n));
-        await world.mine(victim);
+        await world.mine(target);
         await checked();
-        const { items } = await victim.call<{
+        const { items } = await target.call<{
           items: { value: { source: { sd_hash: string; name: string } } }[];
         }>('stream_list', { claim_id });
         const { sd_hash, name } = items[0]!.value.source;
         if (isAcknowledged) expect(name).toBe(`edition-${n}.bin`);
-        const files = await filesOf(victim, { claim_id });
+        const files = await filesOf(target, { claim_id });
         expect(files).toMatchObject([{ sd_hash, status: 'finished', completed: true }]);
         expect((await bytesOf(files[0]!)).equals(readFileSync(join(world.folder, name)))).toBe(true);
-        await victim.call('blob_clean');
+        await target.call('blob_clean');
         expect(readdirSync(blobFolder()).length).toBe(6);
       }
-      await victim.call('file_delete', { claim_id });
+      await target.call('file_delete', { claim_id });
     },
   );
 
@@ -234,12 +234,12 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
     'while it saves a file has the whole file or says that it has none',
     { timeout: HANG_MS * KILLS },
     async () => {
-      await victim.call('get', { uri: 'film', save_file: false, timeout: 60 });
-      expect((await bytesOf((await filesOf(victim))[0]!)).equals(film)).toBe(true);
-      const save = (file_name: string) => victim.call('file_save', { claim_name: 'film', file_name });
+      await target.call('get', { uri: 'film', save_file: false, timeout: 60 });
+      expect((await bytesOf((await filesOf(target))[0]!)).equals(film)).toBe(true);
+      const save = (file_name: string) => target.call('file_save', { claim_name: 'film', file_name });
       const done = async () => {
-        await until('the file is saved', async () => (await filesOf(victim))[0]?.status === 'finished');
-        return (await filesOf(victim))[0]!;
+        await until('the file is saved', async () => (await filesOf(target))[0]?.status === 'finished');
+        return (await filesOf(target))[0]!;
       };
       const ms = await durationOf(async () => {
         await save('first.bin');
@@ -255,12 +255,12 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
         } else if (file!.download_path !== null)
           expect(readFileSync(file!.download_path).equals(film)).toBe(true);
       }
-      await victim.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
+      await target.call('file_delete', { claim_name: 'film', delete_from_download_dir: true });
     },
   );
 
   it('while it changes settings has the acknowledged value', { timeout: HANG_MS * KILLS }, async () => {
-    const set = (value: number) => victim.call('settings_set', { key: 'blob_storage_limit', value });
+    const set = (value: number) => target.call('settings_set', { key: 'blob_storage_limit', value });
     const ms = await durationOf(() => set(999));
     let last = 999;
     for (let n = 0; n < KILLS; n++) {
@@ -274,7 +274,7 @@ describe(`a daemon that is killed ${KILLS} times`, () => {
         }
       };
       await killedDuring(setMany, ms * 20 * fraction('settings', n));
-      const { blob_storage_limit } = await victim.call<{ blob_storage_limit: number }>('settings_get');
+      const { blob_storage_limit } = await target.call<{ blob_storage_limit: number }>('settings_get');
       expect([acknowledged, sent]).toContain(blob_storage_limit);
       last = blob_storage_limit;
     }

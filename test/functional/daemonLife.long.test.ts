@@ -203,7 +203,7 @@ describe('a long session of two daemons', () => {
 
   const amount = (): string => formatLbc(BigInt(1 + random(30)) * 1_000_000n);
 
-  const DEEDS: Readonly<Record<string, (owner: Owner, other: Owner) => Promise<unknown>>> = {
+  const OPERATIONS: Readonly<Record<string, (owner: Owner, other: Owner) => Promise<unknown>>> = {
     async paid(owner) {
       await node.rpc('sendtoaddress', [await owner.address(), 1 + random(3)]);
     },
@@ -308,9 +308,9 @@ describe('a long session of two daemons', () => {
       await node.rpc('generate', [depth + 1]);
     },
     async killed(owner, other) {
-      const deed = chance(80) ? DEEDS[pick(PEACEFUL)]!(owner, other) : null;
-      const silent = deed?.catch(() => undefined);
-      if (deed) await sleep(random(LONGEST_LIFE_MS));
+      const operation = chance(80) ? OPERATIONS[pick(PEACEFUL)]!(owner, other) : null;
+      const silent = operation?.catch(() => undefined);
+      if (operation) await sleep(random(LONGEST_LIFE_MS));
       await owner.daemon.kill();
       await silent;
       await owner.open();
@@ -320,11 +320,11 @@ describe('a long session of two daemons', () => {
       await owner.open();
     },
   };
-  const PEACEFUL = Object.keys(DEEDS).filter(
+  const PEACEFUL = Object.keys(OPERATIONS).filter(
     (name) => !VIOLENT.includes(name) && name !== 'mined' && name !== 'paid',
   );
   const NAMES = [
-    ...Object.keys(DEEDS),
+    ...Object.keys(OPERATIONS),
     'paid',
     'paid',
     'mined',
@@ -360,7 +360,7 @@ describe('a long session of two daemons', () => {
       const name = pick(NAMES);
       const [owner, other] = chance(50) ? owners : owners.toReversed();
       try {
-        await DEEDS[name]!(owner!, other!);
+        await OPERATIONS[name]!(owner!, other!);
         happened.set(name, (happened.get(name) ?? 0) + 1);
       } catch (error) {
         if (!(error instanceof DaemonAnswerError) || !REFUSALS.test(error.message)) {

@@ -185,19 +185,22 @@ describe('a daemon with misbehaving trackers', () => {
     const socket = createSocket('udp4');
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const actions: number[] = [];
-    const victim = new LyingTracker(await openUdpSocket(0, '127.0.0.1', words), () => undefined);
-    victim.port.listen((data, address, from) => {
+    const tracker = new LyingTracker(await openUdpSocket(0, '127.0.0.1', words), () => undefined);
+    tracker.port.listen((data, address, from) => {
       actions.push(data.readUInt32BE(8));
       socket.send(connected(data.readUInt32BE(12)), from, address);
     });
     try {
-      await viewer.call('settings_set', { key: 'tracker_servers', value: [`127.0.0.1:${victim.port.port}`] });
+      await viewer.call('settings_set', {
+        key: 'tracker_servers',
+        value: [`127.0.0.1:${tracker.port.port}`],
+      });
       const page = await viewer.call('peer_list', { blob_hash: 'ab'.repeat(48) });
       expect(page).toMatchObject({ items: [], total_items: 0 });
       // Only connect requests were sent, because the answers came from another port and were ignored.
       expect(new Set(actions)).toEqual(new Set([CONNECT]));
     } finally {
-      await victim.port.close();
+      await tracker.port.close();
       socket.close();
     }
   });

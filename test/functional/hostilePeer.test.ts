@@ -7,25 +7,25 @@ import { limitScenarios } from './scenarios/limits.js';
 import { transactionScenarios } from './scenarios/transactions.js';
 import { servingScenarios } from './scenarios/serving.js';
 import { framingScenarios } from './scenarios/framing.js';
-import { Stage, startSubject, type Subject } from './support/stage.js';
+import { PeerFixture, startSubject, type Subject } from './support/peerFixture.js';
 
 describe('a scripted peer', () => {
   let subject: Subject;
-  let stage: Stage;
+  let fixture: PeerFixture;
   beforeAll(async () => {
     subject = await startSubject(process.env['REF']);
-    stage = new Stage(subject);
-    await stage.generate(510);
-    await stage.runAhead();
+    fixture = new PeerFixture(subject);
+    await fixture.generate(510);
+    await fixture.runAhead();
   });
-  afterEach(() => stage.clear());
+  afterEach(() => fixture.clear());
   afterAll(() => subject.stop());
 
-  handshakeScenarios(() => stage);
-  framingScenarios(() => stage);
-  servingScenarios(() => stage);
-  transactionScenarios(() => stage);
-  limitScenarios(() => stage);
-  headerScenarios(() => stage);
-  blockScenarios(() => stage);
+  handshakeScenarios(() => fixture);
+  framingScenarios(() => fixture);
+  servingScenarios(() => fixture);
+  transactionScenarios(() => fixture);
+  limitScenarios(() => fixture);
+  headerScenarios(() => fixture);
+  blockScenarios(() => fixture);
 });

@@ -9,7 +9,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Error_Code, OutputsSchema, type Outputs } from '../../src/metadata/messages/result_pb.js';
 import { abandon, claim, update, type Step } from './scenarios/claimLives.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
 import { HubClient } from './support/hubClient.js';
 import { ADDRESS, freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
 
@@ -86,9 +86,9 @@ async function found(...labels: string[]): Promise<{ rows: string[]; total: numb
 beforeAll(async () => {
   await start();
   // Uses whichever node is running.
-  const purse = new ClaimPurse({ rpc: (method, params) => node.rpc(method, params) } as RegtestNode);
-  await purse.fill();
-  actor = new ClaimActor(purse, 'unnamed');
+  const funding = new FundingCoins({ rpc: (method, params) => node.rpc(method, params) } as RegtestNode);
+  await funding.fill();
+  actor = new ClaimActor(funding, 'unnamed');
   await mine(
     ...['blocks', 'filters', 'makes'].map((name) => claim(name, 10, { name: `@${name}`, isChannel: true })),
   );

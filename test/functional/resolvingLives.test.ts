@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Step } from './scenarios/claimLives.js';
 import { RESOLVING, type Look, type ResolvingLife } from './scenarios/resolvingLives.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 
 interface Answer {
@@ -15,13 +15,13 @@ interface Answer {
 const KEPT_OUT = -100_000_000;
 
 let node: RegtestNode;
-let purse: ClaimPurse;
+let funding: FundingCoins;
 beforeAll(async () => {
   node = await startRegtest({
     args: ['-claimsearch', '-supportdelay=proportional', '-forkheight=normalization@1'],
   });
-  purse = new ClaimPurse(node);
-  await purse.fill();
+  funding = new FundingCoins(node);
+  await funding.fill();
 });
 afterAll(() => node.stop());
 
@@ -33,7 +33,7 @@ class LifeRun {
 
   constructor(serial: number) {
     this.serial = serial;
-    this.actor = new ClaimActor(purse, `life${serial}`);
+    this.actor = new ClaimActor(funding, `life${serial}`);
   }
 
   /** The template with names and ids in place of its placeholders. */

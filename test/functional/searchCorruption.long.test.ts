@@ -34,10 +34,10 @@ describe('the file of the index', () => {
     'that is gone': () => rmSync(searched.file),
   };
 
-  it.each(Object.entries(corruptions))('%s is rebuilt, with the same answers', async (_what, damage) => {
+  it.each(Object.entries(corruptions))('%s is rebuilt, with the same answers', async (_what, corrupt) => {
     const before = await searched.found();
     await searched.node.stop();
-    damage();
+    corrupt();
     await searched.start();
     expect(await searched.found()).toEqual(before);
     expect(searched.node.output()).toContain('The search index is built: ');

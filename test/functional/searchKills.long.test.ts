@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeClaim } from '../../src/metadata/claim.js';
 import { ClaimSchema } from '../../src/metadata/messages/claim_pb.js';
 import { randomOf } from '../support/claimLife.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
-import { ClaimStorm } from './support/claimStorm.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
+import { ClaimLoad } from './support/claimLoad.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 
@@ -26,7 +26,7 @@ const ROUNDS = 120;
 const NAMES = ['a', 'A', 'ab', 'é', 'É', '@chan', 'news'];
 const WORDS = ['bitcoin', 'history', 'conspiracies', 'music', 'news'];
 
-class SpeakingStorm extends ClaimStorm {
+class ReadableLoad extends ClaimLoad {
   protected override value(): Buffer {
     const { random: pick } = this;
     // Some values cannot be decoded.
@@ -54,24 +54,24 @@ async function makeSteps(): Promise<void> {
   const maker = await startRegtest({ args: ['-supportdelay=proportional'] });
   try {
     const { rpc } = maker;
-    const purse = new ClaimPurse(maker);
+    const funding = new FundingCoins(maker);
     const funded = await rpc<string[]>('generatetoaddress', [COINS, OPEN_ADDRESS]);
-    await purse.fill();
-    const storm = new SpeakingStorm(seed, NAMES);
+    await funding.fill();
+    const load = new ReadableLoad(seed, NAMES);
     for (const hash of funded) {
       const { tx } = await rpc<{ tx: string[] }>('getblock', [hash]);
       const { value } = await rpc<{ value: number }>('gettxout', [tx[0], 0]);
-      storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+      load.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
     }
     for (let height = 1; height <= (await rpc<number>('getblockcount')); height++)
       base.push(await rpc('getblock', [await rpc('getblockhash', [height]), 0]));
-    const actor = new ClaimActor(purse, 'chan');
+    const actor = new ClaimActor(funding, 'chan');
     const note = async (hashes: readonly string[]): Promise<void> => {
       for (const hash of hashes) steps.push(['submitblock', await rpc('getblock', [hash, 0])]);
     };
     let channels = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      for (const tx of storm.block(1 + random(3))) await rpc('sendrawtransaction', [tx, true]);
+      for (const tx of load.block(1 + random(3))) await rpc('sendrawtransaction', [tx, true]);
       if (round % 10 === 0) {
         await actor.act({
           do: 'claim',
@@ -101,7 +101,7 @@ async function makeSteps(): Promise<void> {
       if (random(2) === 0) steps.push(['invalidateblock', hash]);
       await note(await rpc<string[]>('generatetoaddress', [depth + 1, OPEN_ADDRESS]));
     }
-    claimIds.push(...storm.claimIds, ...[...actor.made.keys()].map((label) => actor.idOf(label)));
+    claimIds.push(...load.claimIds, ...[...actor.made.keys()].map((label) => actor.idOf(label)));
   } finally {
     await maker.stop();
   }
@@ -109,7 +109,7 @@ async function makeSteps(): Promise<void> {
 
 const ARGS = ['-supportdelay=proportional', '-claimsearch'];
 
-async function startVictim(): Promise<RegtestNode> {
+async function startTarget(): Promise<RegtestNode> {
   const port = await freePort();
   return startRegtest({ dataDir: folder, args: [...ARGS, '-hub', `-hubport=${port}`, '-hubudpport=0'] });
 }
@@ -187,7 +187,7 @@ describe('a node that is killed', () => {
     { timeout: 3_600_000 },
     async () => {
       console.log(`LBCNODE_KILL_SEED=${seed}, ${steps.length} steps`);
-      let node = await startVictim();
+      let node = await startTarget();
       for (const block of base) await node.rpc('submitblock', [block]);
       let next = 0;
       for (let kill = 0; kill < KILLS; kill++) {
@@ -205,11 +205,11 @@ describe('a node that is killed', () => {
         // Sometimes the node is killed again while it builds the index from the start.
         if (random(4) === 0) {
           rmSync(join(folder, 'regtest', 'claimsearch.sqlite'), { force: true });
-          node = await startVictim();
+          node = await startTarget();
           await sleep(random(150));
           await node.kill();
         }
-        node = await startVictim();
+        node = await startTarget();
         const told = await answers(node);
         expect(told, `kill ${kill} after ${afterMs} ms, at step ${next} of ${from} to ${until}`).toEqual(
           await undisturbed(node),

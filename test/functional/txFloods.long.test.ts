@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DearSignatures, longWitness, manyOutputs } from './support/dearTransactions.js';
+import { ExpensiveSignatures, longWitness, manyOutputs } from './support/expensiveTransactions.js';
 import { OPEN_ADDRESS, startPeer } from './support/network.js';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import { coinbaseAt, mineBlock, placeAt, transaction, txid, type Output } from './support/rawChain.js';
@@ -24,15 +24,15 @@ const ORPHANS = 150;
  * Number of the most expensive inputs in one transaction. Cheap inputs of this number are checked on the thread of the event
  * loop.
  */
-const DEAR_INPUTS = 4;
-const DEAR_SAT = 10_000_000n;
+const EXPENSIVE_INPUTS = 4;
+const EXPENSIVE_SAT = 10_000_000n;
 
 describe.runIf(CAN_TELL)('floods of transactions', () => {
   let honest: RegtestNode;
   let peers: UnbrakedPeers;
   let fan: Buffer;
-  let dear: Buffer;
-  const signatures = new DearSignatures();
+  let expensive: Buffer;
+  const signatures = new ExpensiveSignatures();
 
   /** Mines a transaction that spends the coinbase of a block. */
   async function mine(height: number, outputs: readonly Output[]): Promise<Buffer> {
@@ -52,9 +52,9 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
       Array.from({ length: FAN_OUTPUTS }, () => ({ valueSat: COIN_SAT / BigInt(FAN_OUTPUTS + 1) })),
     );
     const script = signatures.outputScript;
-    dear = await mine(
+    expensive = await mine(
       2,
-      Array.from({ length: DEAR_INPUTS }, () => ({ valueSat: DEAR_SAT, script })),
+      Array.from({ length: EXPENSIVE_INPUTS }, () => ({ valueSat: EXPENSIVE_SAT, script })),
     );
     peers = await UnbrakedPeers.start(honest, { isWhitelisted: false, args: ['-acceptnonstdtxn=0'] });
   });
@@ -72,7 +72,11 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
     );
   const wrongSignature = (): Buffer =>
     signatures.spend(
-      Array.from({ length: DEAR_INPUTS }, (_, index) => ({ txid: dear, index, valueSat: DEAR_SAT })),
+      Array.from({ length: EXPENSIVE_INPUTS }, (_, index) => ({
+        txid: expensive,
+        index,
+        valueSat: EXPENSIVE_SAT,
+      })),
     );
 
   it('whose last signature is invalid are refused each time, without a ban', async () => {

@@ -9,7 +9,7 @@ import { formatTransaction, parseTransaction } from '../../src/primitives/transa
 import { fromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { Reader } from '../../src/util/reader.js';
 import { abandon, claim, support, update, type Step } from './scenarios/claimLives.js';
-import { ClaimActor, ClaimPurse } from './support/claimActor.js';
+import { ClaimActor, FundingCoins } from './support/claimActor.js';
 import { HubClient } from './support/hubClient.js';
 import { connect, startPeer } from './support/network.js';
 import { ADDRESS, freePort, HANG_MS, type RegtestNode } from './support/node.js';
@@ -22,7 +22,7 @@ let node: RegtestNode;
 let peer: RegtestNode;
 let client: HubClient;
 let actor: ClaimActor;
-let purse: ClaimPurse;
+let funding: FundingCoins;
 /** The source of transactions. */
 let broadcast: (hex: string) => Promise<unknown>;
 
@@ -37,14 +37,14 @@ beforeAll(async () => {
   });
   peer = await startPeer();
   broadcast = byRpc;
-  purse = new ClaimPurse({
+  funding = new FundingCoins({
     rpc: (method, params = []) =>
       method === 'sendrawtransaction'
         ? broadcast((params as readonly unknown[])[0] as string)
         : node.rpc(method, params),
   } as RegtestNode);
-  await purse.fill();
-  actor = new ClaimActor(purse, 'unnamed');
+  await funding.fill();
+  actor = new ClaimActor(funding, 'unnamed');
   await connect(peer, node);
   client = await open(port);
 });
@@ -303,9 +303,9 @@ describe('beside confirmed claims', () => {
 
 describe('is removed with its transaction', () => {
   it('if another one replaces it', async () => {
-    purse.sequence = REPLACEABLE;
+    funding.sequence = REPLACEABLE;
     await act(claim('replaced', 1, { name: 'replaced' }));
-    purse.sequence = 0xffffffff;
+    funding.sequence = 0xffffffff;
     expect(await leads('replaced')).toBe(waits('replaced'));
     const raw = await node.rpc<string>('getrawtransaction', [stands('replaced')]);
     const tx = parseTransaction(new Reader(fromHex(raw)));

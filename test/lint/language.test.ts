@@ -27,6 +27,36 @@ const BANNED: readonly (readonly [pattern: string, better: string])[] = [
   ['row tables?', 'memtable'],
   ['sets? aside|setting aside', 'quarantine'],
 ];
+/** Words that names of variables, functions, classes and files must not contain, with the terms of the glossary. */
+const BANNED_NAMES: Readonly<Record<string, string>> = {
+  twin: 'fallback, counterpart',
+  twins: 'fallbacks, counterparts',
+  desk: 'RPC server',
+  breathe: 'yield',
+  unsteady: 'flaky',
+  dear: 'expensive',
+  dearer: 'more expensive',
+  crime: 'violation',
+  crimes: 'violations',
+  purse: 'coins',
+  purses: 'coins',
+  deed: 'operation, command',
+  deeds: 'operations, commands',
+  fate: 'outcome, status',
+  fates: 'outcomes',
+  'chain moment': 'tip snapshot',
+  'coin pile': 'UTXO pool',
+  'row table': 'memtable',
+  'recent rows': 'row cache',
+  'net part': 'message handler',
+  'turn line': 'fair queue',
+  'wallet at work': 'loaded wallet',
+  'tx outline': 'transaction summary',
+  'outbound care': 'stale-tip eviction',
+  'set aside': 'quarantine',
+  'wrong passwords': 'auth throttle',
+  'sent ahead': 'pipelining limit',
+};
 const BETTER = new Map(BANNED.map(([pattern, better]) => [new RegExp(`\\b(?:${pattern})\\b`, 'gi'), better]));
 
 const GENERATED = /^docs\/(rpc|options|lbcnet-api)\.md$|^src\/metadata\/messages\//;
@@ -95,6 +125,19 @@ function literals(content: string): Text[] {
     );
 }
 
+/** Banned words in the names of the code. Comments and texts are left out. */
+function bannedNames(code: string): string[] {
+  const names = code
+    .replace(/\/\*[\s\S]*?\*\//g, ' ')
+    .replace(/(^|\s)\/\/.*$/gm, ' ')
+    .replace(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g, ' ')
+    .match(/[A-Za-z_]\w*/g);
+  return [...new Set(names)].filter((name) => {
+    const words = ` ${(name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []).join(' ').toLowerCase()} `;
+    return Object.keys(BANNED_NAMES).some((banned) => words.includes(` ${banned} `));
+  });
+}
+
 function filesBelow(folder: string, pattern: RegExp): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
@@ -115,6 +158,10 @@ function problemsIn(name: string, texts: readonly Text[]): string[] {
 const check = (names: readonly string[], read: (content: string) => Text[]): string[] =>
   names.flatMap((name) => problemsIn(name, read(readFileSync(join(ROOT, name), 'utf8'))));
 
+const SOURCES = ['src', 'native', 'scripts', 'launcher', 'test']
+  .flatMap((folder) => filesBelow(folder, /\.(tsx?|mjs|mts|cpp|h|c)$/))
+  .filter((name) => name !== 'test/lint/language.test.ts');
+
 describe('plain words', () => {
   it('are in the documents', () => {
     const top = readdirSync(ROOT).filter((name) => /^[A-Z].*\.md$/.test(name) && !/NOTICES/.test(name));
@@ -122,11 +169,21 @@ describe('plain words', () => {
   });
 
   it('are in the comments', () => {
-    const sources = ['src', 'native', 'scripts', 'launcher'].flatMap((folder) =>
-      filesBelow(folder, /\.(tsx?|mjs|mts|cpp|h|c)$/),
+    expect(SOURCES.length).toBeGreaterThan(2000);
+    expect(check(SOURCES, comments)).toEqual([]);
+  });
+
+  it('are in the names of the code and of its files', () => {
+    const found = SOURCES.flatMap((name) =>
+      [
+        ...bannedNames(readFileSync(join(ROOT, name), 'utf8')),
+        ...bannedNames(name.replaceAll(/\W/g, ' ')),
+      ].map((banned) => `${name}: ${banned}`),
     );
-    expect(sources.length).toBeGreaterThan(1000);
-    expect(check(sources, comments)).toEqual([]);
+    expect(found).toEqual([]);
+    expect(
+      bannedNames("const isDear = 'twin'; // a deed\nclass PEER_CRIMES {} clearDesktop(`fate`);"),
+    ).toEqual(['isDear', 'PEER_CRIMES']);
   });
 
   it('are in the messages and helps of the programs', () => {

@@ -207,17 +207,17 @@ export class CorruptionRun {
   async round(): Promise<void> {
     if (this.random() < 0.25) return this.kill();
     const hashes = [...this.network.keys()];
-    const victim = hashes[this.below(hashes.length)]!;
+    const corrupted = hashes[this.below(hashes.length)]!;
     // Before the corruption the blob may be verified, a bit of a stored table flipped, and the daemon restarted.
-    if (this.random() < 0.5) await this.folder.store.read(victim);
+    if (this.random() < 0.5) await this.folder.store.read(corrupted);
     if (this.random() < 0.3) await this.flipTable();
     if (this.random() < 0.3) await this.restart();
     this.fetched = [];
-    const serving = this.random() < 0.3 ? this.servedDuring(victim) : null;
-    await this.damage(victim);
+    const serving = this.random() < 0.3 ? this.servedDuring(corrupted) : null;
+    await this.corrupt(corrupted);
     await serving?.();
-    await this.use(victim);
-    await this.expectHealed(victim);
+    await this.use(corrupted);
+    await this.expectHealed(corrupted);
   }
 
   /** Flips a bit in the stored table of a random blob's chunks, which may be the next blob to be corrupted. */
@@ -233,7 +233,7 @@ export class CorruptionRun {
     this.report.flippedTables++;
   }
 
-  private async damage(hash: string): Promise<void> {
+  private async corrupt(hash: string): Promise<void> {
     const path = this.folder.blobPath(hash);
     const { atime, mtime } = statSync(path);
     const blob = this.network.get(hash)!;
@@ -264,8 +264,8 @@ export class CorruptionRun {
   }
 
   /** Plays and saves the stream and serves the blob. Which of the three is first is random. */
-  private async use(victim: string): Promise<void> {
-    const ways = [() => this.serve(victim), () => this.play(), () => this.save()];
+  private async use(corrupted: string): Promise<void> {
+    const ways = [() => this.serve(corrupted), () => this.play(), () => this.save()];
     const first = this.below(ways.length);
     for (let n = 0; n < ways.length; n++) await ways[(first + n) % ways.length]!();
   }
@@ -324,14 +324,14 @@ export class CorruptionRun {
     };
   }
 
-  private async expectHealed(victim: string): Promise<void> {
-    const found = await this.folder.store.read(victim);
-    const isSd = victim === this.made.sdHash;
+  private async expectHealed(corrupted: string): Promise<void> {
+    const found = await this.folder.store.read(corrupted);
+    const isSd = corrupted === this.made.sdHash;
     // The descriptor is rebuilt from its rows, without a fetch.
-    const wanted = isSd ? [] : [victim];
+    const wanted = isSd ? [] : [corrupted];
     const isHealed =
       found !== null &&
-      this.network.get(victim)!.equals(found) &&
+      this.network.get(corrupted)!.equals(found) &&
       JSON.stringify(this.fetched) === JSON.stringify(wanted);
     if (isHealed) this.report.healed++;
     else this.report.faults.push(`${isSd ? 'the descriptor' : 'a blob'} took ${this.fetched.length} fetches`);

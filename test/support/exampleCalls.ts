@@ -107,25 +107,25 @@ const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({ method, p
 
 /** Makes the chain. Returns the calls that work on it, in the order in which they must be made. */
 export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
-  const scene = new Scene(node);
+  const example = new ExampleChain(node);
   const publicKey = Buffer.from(KEY.publicKey).toString('hex');
-  await scene.mine(COINBASES);
-  const claim = await scene.spend([
+  await example.mine(COINBASES);
+  const claim = await example.spend([
     claimOutput({ ...common(10_000_000n), name: 'MindBlown', value: 'a value' }),
     paymentOutput({ ...common(2_000_000n), address: OTHER_ADDRESS }),
   ]);
-  await scene.mine(1);
+  await example.mine(1);
   const claimId = claimIdOf(transactionId(claim), 0);
-  await scene.spend([
+  await example.spend([
     supportOutput({ ...common(7_000_000n), name: 'MindBlown', claimId }),
     claimOutput({ ...common(5_000_000n), name: 'MindBlown', value: 'another value' }),
     claimOutput({ ...common(3_000_000n), name: 'mint', value: 'a third value' }),
   ]);
-  await scene.mine(2);
-  const wallet = await makeWalletExamples(node, scene, { publicKey, otherAddress: OTHER_ADDRESS });
-  const parent = await scene.spend([paymentOutput(common(50_000_000n))]);
-  const child = await scene.spend([paymentOutput(common(40_000_000n))], scene.change(parent));
-  const unsent = await scene.make([paymentOutput(common(30_000_000n))]);
+  await example.mine(2);
+  const wallet = await makeWalletExamples(node, example, { publicKey, otherAddress: OTHER_ADDRESS });
+  const parent = await example.spend([paymentOutput(common(50_000_000n))]);
+  const child = await example.spend([paymentOutput(common(40_000_000n))], example.change(parent));
+  const unsent = await example.make([paymentOutput(common(30_000_000n))]);
   const tip = await node.rpc<string>('getbestblockhash');
   const claimBlock = await node.rpc<string>('getblockhash', [COINBASES + 1]);
   const claimTxid = transactionId(claim);
@@ -306,7 +306,7 @@ interface Coin {
 }
 
 /** A chain whose coinbases pay to one address, and transactions that spend them, the oldest first. */
-class Scene {
+class ExampleChain {
   private readonly node: Caller;
   private nextCoinbase = 1;
 

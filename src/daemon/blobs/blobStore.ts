@@ -25,7 +25,7 @@ import { bytesInMemory, decrypted, type PlainBlob } from './plainBlob.js';
 import { BlobVerifying } from './blobVerifying.js';
 
 /** Suffix appended to the name of a corrupt blob file, so that the file is not used as a blob. */
-const DAMAGED_SUFFIX = '.damaged';
+const QUARANTINE_SUFFIX = '.damaged';
 
 export class BlobStore {
   /** Hashes of all blobs on disk and of the blobs that are made on demand. A live view for other modules. */
@@ -336,9 +336,9 @@ export class BlobStore {
       }
       this.#checked.delete(hash);
       if (found.kind === 'corrupt') {
-        await rename(path, path + DAMAGED_SUFFIX);
+        await rename(path, path + QUARANTINE_SUFFIX);
         this.#deps.log.warn(
-          `${path}: ${found.reason}. It was quarantined as ${hash}${DAMAGED_SUFFIX}; the blob is downloaded ` +
+          `${path}: ${found.reason}. It was quarantined as ${hash}${QUARANTINE_SUFFIX}; the blob is downloaded ` +
             'again when it is needed.',
         );
       } else if (this.#finished.has(hash)) this.#deps.log.warn(`${path} is missing.`);
@@ -406,7 +406,7 @@ export class BlobStore {
       .run(hash, async () => {
         if (this.#finished.has(hash)) return;
         await this.#storing.store({ hash, bytes: bytesOf(blob), table, isMine }, onWritten);
-        await rm(this.#pathOf(hash) + DAMAGED_SUFFIX, { force: true });
+        await rm(this.#pathOf(hash) + QUARANTINE_SUFFIX, { force: true });
       })
       .finally(() => {
         if (!(blob instanceof Uint8Array)) blob.release();
@@ -574,7 +574,7 @@ export class BlobStore {
         this.#held.delete(hash);
         this.originals.forget(hash);
         const path = this.#pathOf(hash);
-        for (const file of [path, path + DAMAGED_SUFFIX])
+        for (const file of [path, path + QUARANTINE_SUFFIX])
           await rm(file, { force: true }).catch((error: unknown) => {
             throw environmentError(error, file);
           });

@@ -75,7 +75,7 @@ export type ToNode =
   | readonly ['told', method: string, count: number]
   /** Searches in threads of the hub: the duration of each, and whether the time limit aborted it. */
   | readonly ['searched', readonly SearchNote[]]
-  | readonly ['follower', deed: 'poke' | 'remake']
+  | readonly ['follower', command: 'poke' | 'remake']
   | readonly ['available', isAvailable: boolean]
   | readonly ['failed', method: string, message: string, stack: string | undefined];
 

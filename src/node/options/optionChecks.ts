@@ -177,7 +177,7 @@ function overrideRefusal({ message }: OverrideError, options: Options): OptionEr
     ...vbparams.map((value) => ['vbparams', value, { vbParams: [value] }] as const),
     ['claimexpiration', claimexpiration, { claimExpiration: claimexpiration }] as const,
   ];
-  const culprit = changes.find(([, , change]) => {
+  const invalid = changes.find(([, , change]) => {
     try {
       regtestWith(change);
       return false;
@@ -185,7 +185,7 @@ function overrideRefusal({ message }: OverrideError, options: Options): OptionEr
       return true;
     }
   });
-  return new OptionError(message, culprit?.[0], culprit?.[1]);
+  return new OptionError(message, invalid?.[0], invalid?.[1]);
 }
 
 /** Whether compact block filters are indexed. Only the type `basic` exists. Source: Core 0.21 init.cpp. */

@@ -34,7 +34,7 @@ export interface OutputText {
 }
 
 /** Current state of an output: whether it is spent, and the state of its claim. */
-export interface OutputFate {
+export interface OutputStatus {
   readonly isSpent: boolean;
   readonly spender: {
     readonly txid: Bytes;
@@ -98,14 +98,14 @@ export class OutputTexts {
 /** Returns the text of an output: its cached part, followed by its current state. */
 export function outputText(
   { start, claim }: OutputText,
-  { isSpent, spender, state }: OutputFate,
+  { isSpent, spender, state }: OutputStatus,
   rules: ClaimRules,
 ): string {
   const claimed = claim === null ? '' : `,"claim":${claim},${stateText(state, rules)}}`;
   return `${start}${claimed},"spent":${isSpent}${spender === null ? '' : spenderText(spender)}}`;
 }
 
-function spenderText({ txid, n, height, blockHash }: NonNullable<OutputFate['spender']>): string {
+function spenderText({ txid, n, height, blockHash }: NonNullable<OutputStatus['spender']>): string {
   const spentBy = {
     txid: hashToHex(txid),
     n,

@@ -18,7 +18,7 @@ import {
   packValues,
   unpackPlaces,
   type FollowerCalls,
-  type FollowerDeed,
+  type FollowerCommand,
   type FollowerItem,
   type FollowerSetup,
   type NodeCalls,
@@ -43,9 +43,9 @@ export interface FollowerLineOptions {
  * Maximum number of commands that the follower thread has not received yet. Further commands wait here, one of each kind.
  * Arbitrary: each has some hundred bytes.
  */
-const MOST_UNHEARD = 16;
+const MAX_UNRECEIVED = 16;
 /** Pause in ms before waiting commands are sent again. Arbitrary. */
-const OWED_MS = 50;
+const RETRY_MS = 50;
 /**
  * Minimum number of milliseconds between two notifications of a changed tip, because each takes the node's thread more time
  * than a small block. A notification that a caller waits for is sent immediately. Arbitrary: as long as the follower
@@ -63,12 +63,12 @@ export class FollowerLine {
   private readonly port: MessagePort;
   private readonly facts: MessagePort;
   private readonly link: ThreadLink<NodeCalls, FollowerCalls, NodeItem, FollowerItem>;
-  private readonly heard = new Int32Array(new SharedArrayBuffer(4));
+  private readonly received = new Int32Array(new SharedArrayBuffer(4));
   private sent = 0;
   /** Time of the last notification of a changed tip, in milliseconds. */
   private soonMs = -Infinity;
-  private readonly owed = new Set<FollowerDeed>();
-  private owing: NodeJS.Timeout | null = null;
+  private readonly pending = new Set<FollowerCommand>();
+  private pendingTimer: NodeJS.Timeout | null = null;
   private readonly hold: ChainHold;
   private isEnded = false;
 
@@ -90,7 +90,13 @@ export class FollowerLine {
       first: () => this.news(),
     });
     const signal = new Int32Array(new SharedArrayBuffer(4));
-    this.setup = { rows, rules, port: talk.port2, facts: { port: facts.port2, signal }, heard: this.heard };
+    this.setup = {
+      rows,
+      rules,
+      port: talk.port2,
+      facts: { port: facts.port2, signal },
+      received: this.received,
+    };
     this.transfer = [talk.port2, facts.port2];
     this.port.on('message', (items: readonly LinkItem<FollowerItem>[]) => this.link.receive(items));
     this.port.on('close', () => this.endAll());
@@ -115,20 +121,20 @@ export class FollowerLine {
     };
   }
 
-  tell(deed: FollowerDeed): void {
+  tell(command: FollowerCommand): void {
     if (this.isEnded) return;
-    const unheard = (this.sent - Atomics.load(this.heard, 0)) | 0;
-    if (this.isTooSoon(deed) || unheard >= MOST_UNHEARD) {
-      this.owed.add(deed);
-      this.owing ??= setTimeout(() => this.tellOwed(), OWED_MS).unref();
+    const unreceived = (this.sent - Atomics.load(this.received, 0)) | 0;
+    if (this.isTooSoon(command) || unreceived >= MAX_UNRECEIVED) {
+      this.pending.add(command);
+      this.pendingTimer ??= setTimeout(() => this.sendPending(), RETRY_MS).unref();
       return;
     }
     this.sent = (this.sent + 1) | 0;
-    this.link.send(['deed', deed]);
+    this.link.send(['command', command]);
   }
 
-  private isTooSoon(deed: FollowerDeed): boolean {
-    if (deed !== 'pokeSoon') return false;
+  private isTooSoon(command: FollowerCommand): boolean {
+    if (command !== 'pokeSoon') return false;
     const now = performance.now();
     if (now - this.soonMs < SOON_MS) return true;
     this.soonMs = now;
@@ -151,12 +157,12 @@ export class FollowerLine {
     this.facts.close();
   }
 
-  private tellOwed(): void {
-    this.owing = null;
+  private sendPending(): void {
+    this.pendingTimer = null;
     this.soonMs = -Infinity;
-    const owed = [...this.owed];
-    this.owed.clear();
-    for (const deed of owed) this.tell(deed);
+    const pending = [...this.pending];
+    this.pending.clear();
+    for (const command of pending) this.tell(command);
   }
 
   private news(): NodeItem | null {
@@ -184,7 +190,7 @@ export class FollowerLine {
   private endAll(): void {
     if (this.isEnded) return;
     this.isEnded = true;
-    if (this.owing !== null) clearTimeout(this.owing);
+    if (this.pendingTimer !== null) clearTimeout(this.pendingTimer);
     this.hold.close();
     this.link.end(new Error('the thread that writes the search index has exited'));
   }

@@ -21,11 +21,11 @@ export interface FollowerSetup {
   /** Port and shared memory for the synchronous calls of `SyncNodeCalls`. */
   readonly facts: SyncCallsSetup;
   /** Shared memory of one number: how many commands the follower has received. */
-  readonly heard: Int32Array;
+  readonly received: Int32Array;
 }
 
 /** Commands of the node's thread to the follower. */
-export type FollowerDeed = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub';
+export type FollowerCommand = 'poke' | 'pokeSoon' | 'pokeIfIdle' | 'remake' | 'scrub';
 
 export interface PackedPlaces {
   readonly points: string;
@@ -67,7 +67,7 @@ export type FollowerItem =
   | readonly ['log', level: 'info' | 'warn' | 'error' | 'debug', text: string];
 
 /** Messages of the node's thread that are not answers. Changes of the chain are sent before the rest of a message. */
-export type NodeItem = readonly ['news', ChainNews] | readonly ['deed', FollowerDeed];
+export type NodeItem = readonly ['news', ChainNews] | readonly ['command', FollowerCommand];
 
 const BLOCK_FILE_ERROR: ErrorKind<BlockFileError> = {
   kind: 'BlockFileError',

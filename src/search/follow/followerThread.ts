@@ -138,7 +138,7 @@ class FollowerThread {
 
   private take(item: NodeItem): void {
     if (item[0] === 'news') return this.mirror.take(item[1]);
-    Atomics.add(this.setup.heard, 0, 1);
+    Atomics.add(this.setup.received, 0, 1);
     void this.follower[item[1]]();
   }
 

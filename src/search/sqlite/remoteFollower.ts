@@ -5,7 +5,7 @@
 import type { SearchFollower } from '../follow/follower.js';
 import type { FollowerStatus } from '../follow/followerStatus.js';
 import { FollowerLine, type FollowerLineOptions } from '../follow/followerLine.js';
-import type { FollowerDeed } from '../follow/followerMessages.js';
+import type { FollowerCommand } from '../follow/followerMessages.js';
 import type { FollowedInThread } from './searchWorkers.js';
 import { RemoteStatus } from '../follow/remoteStatus.js';
 
@@ -101,7 +101,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     this.onStatus(status);
   }
 
-  private tell(deed: FollowerDeed): void {
-    this.line?.tell(deed);
+  private tell(command: FollowerCommand): void {
+    this.line?.tell(command);
   }
 }

@@ -6,7 +6,7 @@ import { submitTransaction } from '../../rpc/methods/rawtransactions/sendRawTran
 import { placeInBlock, Spenders } from '../../rpc/methods/rawtransactions/txInfoFacts.js';
 import type { FoundTransaction } from '../../rpc/lookup/blockLookup.js';
 import { isUnspendable } from '../../script/script.js';
-import type { OutputFate } from '../../rpc/format/txInfoOutputs.js';
+import type { OutputStatus } from '../../rpc/format/txInfoOutputs.js';
 import { t } from '../../schema/schema.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -51,7 +51,7 @@ function bytesOf(found: FoundTransaction): Buffer {
   return found.stored?.bytes ?? asBuffer(formatTransaction(found.tx));
 }
 
-function spentAnswer(call: EsploraCall, { isSpent, spender }: Omit<OutputFate, 'state'>): JsonOut {
+function spentAnswer(call: EsploraCall, { isSpent, spender }: Omit<OutputStatus, 'state'>): JsonOut {
   if (!isSpent || spender === null) return { spent: isSpent };
   const { height } = spender;
   const { active } = call.services.chain.chain.index;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { count, u32, u64 } from '../support/rawMessages.js';
 import { frame, type RawPeer } from '../support/rawPeer.js';
-import { MALFORMED, rejectsIn, type Stage } from '../support/stage.js';
+import { MALFORMED, rejectsIn, type PeerFixture } from '../support/peerFixture.js';
 
 const MAX_PAYLOAD = 4_000_000;
 const nonce = (value: number): Buffer => u64(BigInt(value));
@@ -14,10 +14,10 @@ async function pongs(peer: RawPeer): Promise<number[]> {
     .map(({ payload }) => Number(payload.readBigUInt64LE()));
 }
 
-export function framingScenarios(stage: () => Stage): void {
+export function framingScenarios(fixture: () => PeerFixture): void {
   describe('framing', () => {
     it('answers messages in their order, however the stream is cut', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       // An answer would end up within another message.
       peer.answersPings = false;
       const stream = Buffer.concat([1, 2, 3].map((n) => frame('ping', nonce(n))));
@@ -31,50 +31,50 @@ export function framingScenarios(stage: () => Stage): void {
 
     it('disconnects a peer of another network', async () => {
       for (const magic of ['fae4aaf1', 'f9beb4d9']) {
-        const peer = await stage().greet();
+        const peer = await fixture().greet();
         peer.send('ping', nonce(1), { magic: Buffer.from(magic, 'hex') });
-        await stage().expectSentAway(peer);
+        await fixture().expectSentAway(peer);
       }
-      const first = await stage().open();
+      const first = await fixture().open();
       first.sendBytes(Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
       first.sendBytes(Buffer.alloc(MAX_PAYLOAD, ' '));
-      await stage().expectSentAway(first);
+      await fixture().expectSentAway(first);
     });
 
     it('skips a message with a wrong checksum', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('ping', nonce(1), { checksum: Buffer.alloc(4) });
       peer.send('inv', Buffer.of(1), { checksum: Buffer.alloc(4) });
       peer.send('ping', nonce(2));
       expect(await pongs(peer)).toEqual([2]);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
 
     it('disconnects a peer that announces an oversized message, before it arrives', async () => {
       for (const length of [MAX_PAYLOAD + 1, 0x02000001, 0xffffffff]) {
-        const peer = await stage().greet();
+        const peer = await fixture().greet();
         peer.send('ping', nonce(1), { length });
-        await stage().expectSentAway(peer);
+        await fixture().expectSentAway(peer);
       }
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       await peer.flood(frame('unheard-of', Buffer.alloc(MAX_PAYLOAD)));
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
 
     it('reads as many bytes as the length says', async () => {
-      const tooLong = await stage().greet();
+      const tooLong = await fixture().greet();
       // The next message is read as part of the payload, so the checksum is wrong.
       tooLong.send('ping', nonce(1), { length: 8 + frame('ping', nonce(2)).length });
       tooLong.send('ping', nonce(2));
       tooLong.send('ping', nonce(3));
       expect(await pongs(tooLong)).toEqual([3]);
-      const tooShort = await stage().greet();
+      const tooShort = await fixture().greet();
       tooShort.send('ping', Buffer.alloc(40), { length: 8 });
-      await stage().expectSentAway(tooShort);
+      await fixture().expectSentAway(tooShort);
     });
 
     it('skips unknown commands, printable or not', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       for (const command of [
         'alert',
         'unheard-of',
@@ -91,18 +91,18 @@ export function framingScenarios(stage: () => Stage): void {
       peer.send(Buffer.from('\x01\xff\x1b[2J', 'latin1'), nonce(1));
       for (const command of ['merkleblock', 'notfound']) peer.send(command, Buffer.of(1));
       expect(await pongs(peer)).toEqual([]);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
 
     it('ignores trailing bytes in the payload of a message', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('ping', Buffer.concat([nonce(7), Buffer.alloc(100, 0xff)]));
       for (const command of ['verack', 'getaddr', 'sendheaders', 'filterclear'])
         peer.send(command, Buffer.alloc(50, 0xff));
       const messages = await peer.settled();
       expect(rejectsIn(messages)).toEqual([]);
       expect(messages.find(({ command }) => command === 'pong')?.payload).toEqual(nonce(7));
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 
@@ -140,7 +140,7 @@ export function framingScenarios(stage: () => Stage): void {
       ['feefilter', 'cut', Buffer.alloc(7)],
     ];
     it('are rejected without a penalty', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       await peer.settled();
       for (const [command, , payload] of payloads) peer.send(command, payload);
       expect(rejectsIn(await peer.settled()).map(({ message }) => message)).toEqual(
@@ -151,11 +151,11 @@ export function framingScenarios(stage: () => Stage): void {
           { message: command, code: MALFORMED, reason: 'error parsing message', hash: null },
         ]);
       }
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
 
     it('are not rejected if the message is ignored, or is a reject', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       await peer.settled();
       peer.send('reject', Buffer.of(200));
       peer.send(
@@ -166,7 +166,7 @@ export function framingScenarios(stage: () => Stage): void {
       peer.send('notfound', Buffer.of(9, 9));
       peer.send('merkleblock', Buffer.of(9));
       expect(rejectsIn(await peer.settled())).toEqual([]);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 }

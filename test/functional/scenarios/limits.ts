@@ -1,7 +1,7 @@
 /** Vectors with more items than the maximum. */
 import { describe, expect, it } from 'vitest';
 import { addresses, Cursor, INV_TX, inventory, type Address } from '../support/rawMessages.js';
-import { payloadsOf, type Stage } from '../support/stage.js';
+import { payloadsOf, type PeerFixture } from '../support/peerFixture.js';
 
 const hash = Buffer.alloc(32, 5);
 const items = (length: number): Buffer => inventory(Array.from({ length }, () => ({ type: INV_TX, hash })));
@@ -19,7 +19,7 @@ export function manyAddresses(first: number, length: number, timeSec: number): A
   });
 }
 
-export function limitScenarios(stage: () => Stage): void {
+export function limitScenarios(fixture: () => PeerFixture): void {
   describe('messages above a limit', () => {
     const now = Math.floor(Date.now() / 1000);
     it.each<[string, Buffer]>([
@@ -31,17 +31,17 @@ export function limitScenarios(stage: () => Stage): void {
       ['headers', Buffer.concat([Buffer.from('fdd107', 'hex'), Buffer.alloc(2001 * 113)])],
       ['headers', Buffer.from('fdd107', 'hex')],
     ])('costs twenty points: %s', async (command, payload) => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       for (let i = 1; i <= 4; i++) {
         peer.send(command, payload);
-        await stage().expectScore(peer, 20 * i);
+        await fixture().expectScore(peer, 20 * i);
       }
       peer.send(command, payload);
-      await stage().expectSentAway(peer);
+      await fixture().expectSentAway(peer);
     });
 
     it('cost nothing if the message is ignored, or exactly at the limit', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('notfound', items(50_001));
       peer.send('inv', items(50_000));
       peer.send('getdata', items(50_000));
@@ -49,7 +49,7 @@ export function limitScenarios(stage: () => Stage): void {
       const answers = await peer.settled();
       const missing = payloadsOf(answers, 'notfound').map((payload) => new Cursor(payload).count());
       expect(missing.reduce((sum, each) => sum + each, 0)).toBe(50_000);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 }

@@ -27,17 +27,17 @@ import {
   withLength,
 } from '../support/rawMessages.js';
 import type { RawPeer } from '../support/rawPeer.js';
-import { answersAmong, COIN_SAT, payloadsOf, type Stage } from '../support/stage.js';
+import { answersAmong, COIN_SAT, payloadsOf, type PeerFixture } from '../support/peerFixture.js';
 
 const UNKNOWN = Buffer.alloc(32, 0xee);
 
-export function servingScenarios(stage: () => Stage): void {
+export function servingScenarios(fixture: () => PeerFixture): void {
   let tip: number;
-  const hashAt = async (height: number): Promise<Buffer> => (await placeAt(stage(), height)).hash;
+  const hashAt = async (height: number): Promise<Buffer> => (await placeAt(fixture(), height)).hash;
 
   describe('headers', () => {
     beforeAll(async () => {
-      tip = await stage().rpc('getblockcount');
+      tip = await fixture().rpc('getblockcount');
     });
 
     /** Hashes of the headers in the answer, or null if there was no answer. */
@@ -52,7 +52,7 @@ export function servingScenarios(stage: () => Stage): void {
     }
 
     it('begin after the last common block', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       expect(await headersFor(peer, [await hashAt(tip - 3)])).toEqual(await hashesOf(tip - 2, tip));
       expect(await headersFor(peer, [await hashAt(tip)])).toEqual([]);
       expect(await headersFor(peer, [UNKNOWN, await hashAt(tip - 2), await hashAt(3)])).toEqual(
@@ -64,7 +64,7 @@ export function servingScenarios(stage: () => Stage): void {
     });
 
     it('end with the requested one, and are a single one if no locator hash is known', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       expect(await headersFor(peer, [await hashAt(5)], await hashAt(8))).toEqual(await hashesOf(6, 8));
       expect(await headersFor(peer, [await hashAt(tip - 2)], await hashAt(5))).toEqual(
         await hashesOf(tip - 1, tip),
@@ -76,19 +76,19 @@ export function servingScenarios(stage: () => Stage): void {
     it('are sent for a locator of 101 hashes, and a longer one closes the connection', async () => {
       const long = (length: number): Buffer[] => Array.from({ length }, () => UNKNOWN);
       for (const command of ['getheaders', 'getblocks']) {
-        const peer = await stage().greet();
+        const peer = await fixture().greet();
         const [answer] = payloadsOf(
           await peer.answersTo('getheaders', locator([...long(100), await hashAt(tip - 1)])),
           'headers',
         );
         expect(readHeaders(answer!)).toHaveLength(1);
         peer.send(command, locator(long(102)));
-        await stage().expectSentAway(peer);
+        await fixture().expectSentAway(peer);
       }
     });
 
     it('are 2,000 at most', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       const [answer] = payloadsOf(await peer.answersTo('getheaders', locator([NO_HASH])), 'headers');
       expect(readHeaders(answer!)).toHaveLength(Math.min(2000, tip));
     });
@@ -96,7 +96,7 @@ export function servingScenarios(stage: () => Stage): void {
 
   describe('ids of blocks', () => {
     it('stop before the requested one', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('getblocks', locator([await hashAt(3)], await hashAt(6)));
       const expected = [await hashAt(4), await hashAt(5)].map((hash) => item(INV_BLOCK, hash));
       expect(itemsOf(await peer.next('inv'))).toEqual(expected);
@@ -105,7 +105,7 @@ export function servingScenarios(stage: () => Stage): void {
     });
 
     it('are 500, and the last of them makes the peer continue', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('getblocks', locator([await hashAt(0)]));
       const first = itemsOf(await peer.next('inv'));
       expect(first).toHaveLength(500);
@@ -125,19 +125,19 @@ export function servingScenarios(stage: () => Stage): void {
     let spend: { whole: Buffer; stripped: Buffer };
     /** A block with a coinbase, a payment to a witness script and its spend. */
     beforeAll(async () => {
-      const fund = await stage().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
+      const fund = await fixture().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
       spend = witnessTransaction(txid(fund), [{ valueSat: COIN_SAT - 2000n }]);
-      for (const tx of [fund, spend.whole]) await stage().rpc('sendrawtransaction', [tx.toString('hex')]);
-      await stage().generate(1);
-      height = await stage().rpc<number>('getblockcount');
+      for (const tx of [fund, spend.whole]) await fixture().rpc('sendrawtransaction', [tx.toString('hex')]);
+      await fixture().generate(1);
+      height = await fixture().rpc<number>('getblockcount');
       tip = height;
       hash = await hashAt(height);
-      raw = await rawBlockAt(stage(), height);
+      raw = await rawBlockAt(fixture(), height);
       expect(raw.includes(spend.whole)).toBe(true);
     });
 
     it('are sent whole, or without witness, and not at all if they are unknown', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('getdata', inventory([INV_WITNESS_BLOCK, INV_BLOCK].map((type) => ({ type, hash }))));
       expect(await peer.next('block')).toEqual(raw);
       const stripped = await peer.next('block');
@@ -153,7 +153,7 @@ export function servingScenarios(stage: () => Stage): void {
     });
 
     it('are sent filtered, with the matching transactions', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       const filtered = one(INV_FILTERED_BLOCK, hash);
       peer.send('getdata', filtered);
       // A peer that has set no filter gets everything.
@@ -177,7 +177,7 @@ export function servingScenarios(stage: () => Stage): void {
     });
 
     it.each([1, 2])('are sent in compact form, version %i', async (number) => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('sendcmpct', sendcmpct(false, number));
       peer.send('sendcmpct', sendcmpct(false, 3 - number));
       peer.send('getdata', one(INV_COMPACT_BLOCK, hash));
@@ -195,33 +195,33 @@ export function servingScenarios(stage: () => Stage): void {
         [],
       );
       peer.send('getblocktxn', getblocktxn(hash, [0, 3]));
-      await stage().expectSentAway(peer);
+      await fixture().expectSentAway(peer);
     });
 
     it('are sent whole if compact ones would be too old', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('sendcmpct', sendcmpct(false, 2));
       const old = height - 12;
       peer.send('getdata', one(INV_COMPACT_BLOCK, await hashAt(old)));
-      expect(await peer.next('block')).toEqual(await rawBlockAt(stage(), old));
+      expect(await peer.next('block')).toEqual(await rawBlockAt(fixture(), old));
       peer.send('getdata', one(INV_COMPACT_BLOCK, await hashAt(height - 6)));
-      expect(await peer.next('block')).toEqual(await rawBlockAt(stage(), height - 6));
+      expect(await peer.next('block')).toEqual(await rawBlockAt(fixture(), height - 6));
       peer.send('getdata', one(INV_COMPACT_BLOCK, await hashAt(height - 5)));
       await peer.next('cmpctblock');
       peer.send('getblocktxn', getblocktxn(await hashAt(height - 11), [0]));
-      expect(await peer.next('block')).toEqual(await rawBlockAt(stage(), height - 11));
+      expect(await peer.next('block')).toEqual(await rawBlockAt(fixture(), height - 11));
       peer.send('getblocktxn', getblocktxn(await hashAt(height - 10), [0]));
       await peer.next('blocktxn');
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 
   describe('new blocks', () => {
     /** Connects and waits for the announcement of the tip. */
     async function inStep(...first: [string, Buffer][]): Promise<RawPeer> {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       for (const [command, payload] of first) peer.send(command, payload);
-      peer.send('getheaders', locator([hashOf(await stage().tipHash())]));
+      peer.send('getheaders', locator([hashOf(await fixture().tipHash())]));
       await peer.next('headers');
       await peer.settled();
       return peer;
@@ -232,10 +232,10 @@ export function servingScenarios(stage: () => Stage): void {
       const byHeader = await inStep(['sendheaders', Buffer.alloc(0)]);
       const compact = await inStep(['sendcmpct', sendcmpct(true, 2)]);
       const compactOld = await inStep(['sendcmpct', sendcmpct(true, 1)]);
-      const unknown = await stage().greet();
+      const unknown = await fixture().greet();
       unknown.send('sendheaders');
       await unknown.settled();
-      const [id] = await stage().generate(1);
+      const [id] = await fixture().generate(1);
       const hash = hashOf(id!);
       expect(itemsOf(await plain.next('inv'))).toEqual([item(INV_BLOCK, hash)]);
       expect(readHeaders(await byHeader.next('headers')).map(sha256d)).toEqual([hash]);
@@ -248,12 +248,12 @@ export function servingScenarios(stage: () => Stage): void {
     it('are announced once, and not to peers that have them', async () => {
       const giver = await inStep(['sendheaders', Buffer.alloc(0)]);
       const other = await inStep(['sendheaders', Buffer.alloc(0)]);
-      const [id] = await stage().generate(1);
+      const [id] = await fixture().generate(1);
       await giver.next('headers');
       await other.next('headers');
       const [answer] = payloadsOf(await giver.answersTo('getheaders', locator([hashOf(id!)])), 'headers');
       expect(readHeaders(answer!)).toEqual([]);
-      const [second] = await stage().generate(1);
+      const [second] = await fixture().generate(1);
       expect(readHeaders(await giver.next('headers')).map(sha256d)).toEqual([hashOf(second!)]);
       expect(readHeaders(await other.next('headers')).map(sha256d)).toEqual([hashOf(second!)]);
       for (const peer of [giver, other]) {

@@ -28,15 +28,15 @@ import {
   NONSTANDARD,
   payloadsOf,
   rejectsIn,
-  type Stage,
-} from '../support/stage.js';
+  type PeerFixture,
+} from '../support/peerFixture.js';
 
 /** The hash of a transaction that was never requested. */
 const unknownHash = (): Buffer => randomBytes(32);
 
-export function transactionScenarios(stage: () => Stage): void {
-  const send = (tx: Buffer): Promise<string> => stage().rpc('sendrawtransaction', [tx.toString('hex')]);
-  const mempool = (): Promise<string[]> => stage().rpc('getrawmempool');
+export function transactionScenarios(fixture: () => PeerFixture): void {
+  const send = (tx: Buffer): Promise<string> => fixture().rpc('sendrawtransaction', [tx.toString('hex')]);
+  const mempool = (): Promise<string[]> => fixture().rpc('getrawmempool');
   const untilInMempool = (tx: Buffer): Promise<void> =>
     until('the transaction in the mempool', async () => (await mempool()).includes(shown(txid(tx))));
   /** Ids of the transactions in an inv. */
@@ -44,19 +44,19 @@ export function transactionScenarios(stage: () => Stage): void {
 
   describe('transactions of peers', () => {
     it('are requested when they are announced, and accepted', async () => {
-      const peer = await stage().greet();
-      const tx = await stage().payment();
+      const peer = await fixture().greet();
+      const tx = await fixture().payment();
       peer.send('inv', one(INV_TX, txid(tx)));
       expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_WITNESS_TX, txid(tx))]);
       peer.send('tx', tx);
       await untilInMempool(tx);
       peer.send('inv', one(INV_TX, txid(tx)));
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
       expect(payloadsOf(peer.inbox, 'getdata')).toEqual([]);
     });
 
     it('are requested without witness from peers without witness support', async () => {
-      const peer = await stage().greet({ services: 5n });
+      const peer = await fixture().greet({ services: 5n });
       const hash = unknownHash();
       peer.send('inv', one(INV_TX, hash));
       expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_TX, hash)]);
@@ -64,7 +64,7 @@ export function transactionScenarios(stage: () => Stage): void {
 
     it('are requested from one peer at a time', async () => {
       const [hash, other] = [unknownHash(), unknownHash()];
-      const [first, second] = [await stage().greet(), await stage().greet()];
+      const [first, second] = [await fixture().greet(), await fixture().greet()];
       first.send('inv', one(INV_TX, hash));
       await first.next('getdata');
       second.send('inv', one(INV_TX, hash));
@@ -73,9 +73,9 @@ export function transactionScenarios(stage: () => Stage): void {
     });
 
     it('are accepted without a request, and relayed with and without witness', async () => {
-      const fund = await stage().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
+      const fund = await fixture().payment([{ valueSat: COIN_SAT - 1000n, script: WITNESS_SCRIPT }]);
       const { whole, stripped } = witnessTransaction(txid(fund), [{ valueSat: COIN_SAT - 2000n }]);
-      const [giver, taker] = [await stage().greet(), await stage().greetTrusted()];
+      const [giver, taker] = [await fixture().greet(), await fixture().greetTrusted()];
       giver.send('tx', fund);
       giver.send('tx', whole);
       const told: string[] = [];
@@ -90,22 +90,22 @@ export function transactionScenarios(stage: () => Stage): void {
     });
 
     it('without parents wait for their parents, which are requested', async () => {
-      const parent = await stage().payment();
+      const parent = await fixture().payment();
       const child = transaction([{ txid: txid(parent) }], [{ valueSat: COIN_SAT - 2000n }]);
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('tx', child);
       expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_WITNESS_TX, txid(parent))]);
       expect(await mempool()).not.toContain(shown(txid(child)));
       peer.send('tx', parent);
       await untilInMempool(child);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
 
     it('without parents are limited', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       for (let i = 0; i < 500; i++)
         peer.send('tx', transaction([{ txid: unknownHash(), index: i }], [{ valueSat: 1000n + BigInt(i) }]));
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 
@@ -173,34 +173,34 @@ export function transactionScenarios(stage: () => Stage): void {
         0,
       ],
     ])('%s', async (_what, make, code, reason, points) => {
-      const peer = await stage().greetTrusted();
-      const tx = make(await stage().coin());
+      const peer = await fixture().greetTrusted();
+      const tx = make(await fixture().coin());
       peer.send('tx', tx);
       // A reject message has at most 111 bytes of the reason.
       expect(await nextReject(peer)).toEqual({ message: 'tx', code, reason, hash: shown(txid(tx)) });
-      await stage().expectScore(peer, points);
+      await fixture().expectScore(peer, points);
       if (points < 100) return;
-      const stranger = await stage().greet();
-      stranger.send('tx', make(await stage().coin()));
-      await stage().expectSentAway(stranger);
+      const other = await fixture().greet();
+      other.send('tx', make(await fixture().coin()));
+      await fixture().expectSentAway(other);
     });
 
     it('are not requested again until the tip changes', async () => {
-      const peer = await stage().greet();
-      const poor = transaction([{ txid: await stage().coin() }], [open(COIN_SAT)]);
+      const peer = await fixture().greet();
+      const poor = transaction([{ txid: await fixture().coin() }], [open(COIN_SAT)]);
       peer.send('tx', poor);
       await nextReject(peer);
       const other = unknownHash();
       peer.send('inv', inventory([txid(poor), other].map((hash) => ({ type: INV_TX, hash }))));
       expect(itemsOf(await peer.next('getdata'))).toEqual([item(INV_WITNESS_TX, other)]);
       expect(rejectsIn(await peer.answersTo('tx', poor))).toEqual([]);
-      await stage().generate(1);
+      await fixture().generate(1);
       expect(rejectsIn(await peer.answersTo('tx', poor))).toMatchObject([{ code: LOW_FEE }]);
     });
 
     it('are refused if they conflict with the mempool, or are already in it', async () => {
-      const peer = await stage().greet();
-      const coin = await stage().coin();
+      const peer = await fixture().greet();
+      const coin = await fixture().coin();
       const first = transaction([{ txid: coin }], [open(COIN_SAT - 5000n)]);
       const second = transaction([{ txid: coin }], [open(COIN_SAT - 9000n)]);
       peer.send('tx', first);
@@ -208,18 +208,18 @@ export function transactionScenarios(stage: () => Stage): void {
       peer.send('tx', second);
       expect(await nextReject(peer)).toMatchObject({ code: DUPLICATE, reason: 'txn-mempool-conflict' });
       expect(answersAmong(await peer.answersTo('tx', first))).toEqual([]);
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 
   describe('own transactions', () => {
     it('are announced in answer to a mempool request, and served only after an announcement', async () => {
-      const tx = await stage().payment();
-      const stranger = await stage().greet({ relay: false });
+      const tx = await fixture().payment();
+      const other = await fixture().greet({ relay: false });
       await send(tx);
-      stranger.send('getdata', one(INV_TX, txid(tx)));
-      expect(itemsOf(await stranger.next('notfound'))).toEqual([item(INV_TX, txid(tx))]);
-      const peer = await stage().greetTrusted();
+      other.send('getdata', one(INV_TX, txid(tx)));
+      expect(itemsOf(await other.next('notfound'))).toEqual([item(INV_TX, txid(tx))]);
+      const peer = await fixture().greetTrusted();
       peer.send('mempool');
       const told = await announced(peer);
       expect(told).toContain(item(INV_TX, txid(tx)));
@@ -229,24 +229,24 @@ export function transactionScenarios(stage: () => Stage): void {
     });
 
     it('are not announced to a peer without relay, until it sets or clears a filter', async () => {
-      const shy = await stage().greetTrusted({ relay: false });
-      const eager = await stage().greetTrusted();
+      const shy = await fixture().greetTrusted({ relay: false });
+      const eager = await fixture().greetTrusted();
       await shy.settled();
-      const first = await stage().payment();
+      const first = await fixture().payment();
       await send(first);
       expect(await announced(eager)).toEqual([item(INV_TX, txid(first))]);
-      expect(await stage().infoOf(shy)).toMatchObject({ relaytxes: false });
+      expect(await fixture().infoOf(shy)).toMatchObject({ relaytxes: false });
       shy.send('filterclear');
       await shy.settled();
-      const second = await stage().payment();
+      const second = await fixture().payment();
       await send(second);
       expect(await announced(shy)).toEqual([item(INV_TX, txid(second))]);
-      expect(await stage().infoOf(shy)).toMatchObject({ relaytxes: true });
+      expect(await fixture().infoOf(shy)).toMatchObject({ relaytxes: true });
     });
 
     it('are announced through the filter of the peer', async () => {
-      const peer = await stage().greetTrusted();
-      const [wanted, other] = [await stage().payment(), await stage().payment()];
+      const peer = await fixture().greetTrusted();
+      const [wanted, other] = [await fixture().payment(), await fixture().payment()];
       peer.send('filterload', filterload(Buffer.alloc(512), 10));
       peer.send('filteradd', withLength(txid(wanted)));
       await peer.settled();
@@ -257,10 +257,10 @@ export function transactionScenarios(stage: () => Stage): void {
     });
 
     it('are not announced below the fee filter of the peer', async () => {
-      const peer = await stage().greetTrusted();
+      const peer = await fixture().greetTrusted();
       const [poor, rich] = [
-        await stage().payment(),
-        await stage().payment([{ valueSat: COIN_SAT - 100_000n }]),
+        await fixture().payment(),
+        await fixture().payment([{ valueSat: COIN_SAT - 100_000n }]),
       ];
       peer.send('feefilter', u64(100_000n));
       // Invalid amounts, so they are ignored.
@@ -279,18 +279,18 @@ export function transactionScenarios(stage: () => Stage): void {
       ['too many functions', 'filterload', filterload(Buffer.alloc(1), 51)],
       ['too long an item', 'filteradd', Buffer.concat([count(20_001), Buffer.alloc(20_001)])],
     ])('end the connection: %s', async (_what, command, payload) => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send(command, payload);
-      await stage().expectSentAway(peer);
+      await fixture().expectSentAway(peer);
     });
 
     it('are accepted up to the maximum size', async () => {
-      const peer = await stage().greet();
+      const peer = await fixture().greet();
       peer.send('filterload', filterload(Buffer.alloc(36_000), 50));
       peer.send('filteradd', withLength(Buffer.alloc(20_000)));
       peer.send('filterload', filterload(Buffer.alloc(0), 0));
       peer.send('filteradd', withLength(Buffer.alloc(0)));
-      await stage().expectScore(peer, 0);
+      await fixture().expectScore(peer, 0);
     });
   });
 }

@@ -42,8 +42,8 @@ const COIN_SAT = 100_000_000n;
 /**
  * Amount of a coin that pays for one transaction: the highest bid, and a fee below the node's limit for absurd fees. Arbitrary.
  */
-const PURSE_SAT = 5_000_000n;
-const PURSES_A_COINBASE = 18;
+const FUNDING_SAT = 5_000_000n;
+const COINS_A_COINBASE = 18;
 const COINBASES = 12;
 const MATURITY = 100;
 
@@ -70,10 +70,10 @@ export class ClaimActor {
   readonly made = new Map<string, Made>();
   /** The name of claims without a name in the plan. */
   readonly name: string;
-  private readonly purse: ClaimPurse;
+  private readonly funding: FundingCoins;
 
-  constructor(purse: ClaimPurse, name: string) {
-    this.purse = purse;
+  constructor(funding: FundingCoins, name: string) {
+    this.funding = funding;
     this.name = name;
   }
 
@@ -91,7 +91,7 @@ export class ClaimActor {
   async act(step: Action): Promise<void> {
     if (step.do === 'abandon') {
       const spent = step.of.map((label) => this.of(label));
-      await this.purse.send(spent, null, () => Buffer.alloc(0));
+      await this.funding.send(spent, null, () => Buffer.alloc(0));
       return;
     }
     const valueSat = BigInt(step.bid) * UNIT_SAT;
@@ -121,7 +121,7 @@ export class ClaimActor {
       prefix = (firstInput) => buildClaimPrefix(Buffer.from(name), this.value(step, firstInput));
       draft = (output) => ({ name, claimId: claimIdOf(output.txid, output.n), isChannel });
     }
-    const output = await this.purse.send(spent, valueSat, prefix, (at) => {
+    const output = await this.funding.send(spent, valueSat, prefix, (at) => {
       made = draft(at);
       return hashToHex(made.claimId).startsWith(digits);
     });
@@ -208,7 +208,7 @@ export class ClaimActor {
 }
 
 /** Coins of a node, one for each transaction. */
-export class ClaimPurse {
+export class FundingCoins {
   /** The sequence number of inputs. A lower one signals that the transaction can be replaced. */
   sequence = 0xffffffff;
   private readonly node: Pick<RegtestNode, 'rpc'>;
@@ -226,14 +226,16 @@ export class ClaimPurse {
     for (const hash of hashes) {
       const { tx } = await node.rpc<{ tx: string[] }>('getblock', [hash]);
       const { value } = await node.rpc<{ value: number }>('gettxout', [tx[0], 0]);
-      const parts = Array.from({ length: PURSES_A_COINBASE }, () => ({
-        value: PURSE_SAT,
+      const parts = Array.from({ length: COINS_A_COINBASE }, () => ({
+        value: FUNDING_SAT,
         script: OPEN_SCRIPT,
       }));
       const coinbase = { txid: Buffer.from(tx[0]!, 'hex').reverse(), n: 0, valueSat: BigInt(value * 1e8) };
       const divided = transaction([coinbase], parts);
       await node.rpc('sendrawtransaction', [toHex(formatTransaction(divided)), true]);
-      this.coins.push(...parts.map((_, n) => ({ txid: Buffer.from(txid(divided)), n, valueSat: PURSE_SAT })));
+      this.coins.push(
+        ...parts.map((_, n) => ({ txid: Buffer.from(txid(divided)), n, valueSat: FUNDING_SAT })),
+      );
     }
     await node.rpc('generatetoaddress', [1, ADDRESS]);
   }
@@ -249,12 +251,12 @@ export class ClaimPurse {
     isWanted: (output: Output) => boolean = () => true,
   ): Promise<Output> {
     const coin = this.coins.shift();
-    if (!coin) throw new Error('the purse is empty');
+    if (!coin) throw new Error('there are no coins left');
     const inputs = [...spent, coin];
     const firstInput = new Writer(36).raw(inputs[0]!.txid).u32(inputs[0]!.n).finish();
     const total = inputs.reduce((sum, input) => sum + input.valueSat, 0n);
     const output = {
-      value: valueSat ?? total - PURSE_SAT / 2n,
+      value: valueSat ?? total - FUNDING_SAT / 2n,
       script: Buffer.concat([prefix(firstInput), OPEN_SCRIPT]),
     };
     // The lock time of a final transaction has no effect, so it can be changed to get another id.

@@ -44,7 +44,7 @@ function drip(socket: Socket | ServerResponse): void {
 }
 
 /** By name: the reaction to a request for the blob. */
-export const PEER_CRIMES: Readonly<Record<string, (socket: Socket, hash: string) => void>> = {
+export const PEER_VIOLATIONS: Readonly<Record<string, (socket: Socket, hash: string) => void>> = {
   'wrong bytes': (socket, hash) => {
     socket.write(header(hash, LENGTH));
     socket.write(randomBytes(LENGTH));
@@ -86,9 +86,9 @@ export const PEER_CRIMES: Readonly<Record<string, (socket: Socket, hash: string)
   'a closed connection': (socket) => void socket.destroy(),
 };
 
-/** A peer that violates the protocol by one of `PEER_CRIMES` at each request. */
-export async function hostilePeer(crime: string): Promise<HostileServer> {
-  const act = PEER_CRIMES[crime]!;
+/** A peer that violates the protocol by one of `PEER_VIOLATIONS` at each request. */
+export async function hostilePeer(violation: string): Promise<HostileServer> {
+  const act = PEER_VIOLATIONS[violation]!;
   const server = new ScriptedServer((socket, text) => {
     const hash = /"requested_blob": "([0-9a-f]{96})"/.exec(text)?.[1];
     if (hash !== undefined) act(socket, hash);
@@ -105,7 +105,7 @@ export async function hostilePeer(crime: string): Promise<HostileServer> {
 /** A small compressed body that expands to 300 MB. */
 let bomb: Buffer | undefined;
 
-export const HTTP_CRIMES: Readonly<Record<string, (response: ServerResponse) => void>> = {
+export const HTTP_VIOLATIONS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'wrong bytes over HTTP': (response) => void response.end(randomBytes(LENGTH)),
   'a body without end': (response) => pour(response),
   'a compressed body without end': (response) => {
@@ -137,9 +137,9 @@ export const HTTP_CRIMES: Readonly<Record<string, (response: ServerResponse) => 
   'no answer': () => undefined,
 };
 
-/** An HTTP blob server that violates the protocol by one of `HTTP_CRIMES` at each request. */
-export async function hostileHttpServer(crime: string): Promise<HostileServer> {
-  const act = HTTP_CRIMES[crime]!;
+/** An HTTP blob server that violates the protocol by one of `HTTP_VIOLATIONS` at each request. */
+export async function hostileHttpServer(violation: string): Promise<HostileServer> {
+  const act = HTTP_VIOLATIONS[violation]!;
   const sockets = new Set<Socket>();
   let requests = 0;
   const server = createServer((_request, response) => {

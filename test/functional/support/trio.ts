@@ -134,12 +134,12 @@ export class Trio {
   }
 
   /** Calls the function for every owner and the next one. Transactions of lbcnet are in a block before lbry-sdk makes one. */
-  private async each(deed: (owner: Owner, next: Owner) => Promise<unknown>): Promise<void> {
+  private async each(operation: (owner: Owner, next: Owner) => Promise<unknown>): Promise<void> {
     const [ada, bea, cyd] = this.owners as [Owner, Owner, Owner];
-    await deed(ada, bea);
-    await deed(bea, cyd);
+    await operation(ada, bea);
+    await operation(bea, cyd);
     await this.mine();
-    await deed(cyd, ada);
+    await operation(cyd, ada);
   }
 
   /** Ids of the transactions of a block in their order. */

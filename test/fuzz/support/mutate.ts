@@ -2,7 +2,7 @@
 import type { Random } from '../../differential/support.js';
 
 /** Bytes that parsers handle separately: markers, prefixes of compact sizes, pushes, claim opcodes. */
-const TELLING = [
+const BRANCH_BYTES = [
   0x00, 0x01, 0x02, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f, 0x51, 0x60, 0x6a, 0x6d, 0x75, 0x7f, 0x80, 0x81, 0xac, 0xae,
   0xb5, 0xb6, 0xb7, 0xfc, 0xfd, 0xfe, 0xff,
 ];
@@ -57,7 +57,7 @@ function mutateOnce(random: Random, bytes: Buffer, other: Buffer): Buffer {
     case 3:
       return splice(bytes, at, random.pick([0, 1, 3, 5, 9]), lyingCompactSize(random));
     case 4:
-      return splice(bytes, at, 1, Buffer.of(random.pick(TELLING)));
+      return splice(bytes, at, 1, Buffer.of(random.pick(BRANCH_BYTES)));
     case 5:
       return splice(bytes, at, 0, piece(random, bytes));
     case 6:
@@ -85,7 +85,7 @@ function mutateOnce(random: Random, bytes: Buffer, other: Buffer): Buffer {
 /** A copy of `bytes` with one to four mutations. Inserted parts come from `other`. */
 export function mutateBytes(random: Random, bytes: Buffer, other: Buffer = bytes): Buffer {
   let out = bytes;
-  for (let blows = 1 + random.below(4); blows > 0; blows--) out = mutateOnce(random, out, other);
+  for (let mutations = 1 + random.below(4); mutations > 0; mutations--) out = mutateOnce(random, out, other);
   return Buffer.from(out);
 }
 
@@ -93,7 +93,7 @@ export function mutateBytes(random: Random, bytes: Buffer, other: Buffer = bytes
 export function noise(random: Random, maxLength: number): Buffer {
   const out = random.bytes(random.below(maxLength + 1));
   if (random.chance(2)) {
-    for (let i = 0; i < out.length; i++) if (!random.chance(4)) out[i] = random.pick(TELLING);
+    for (let i = 0; i < out.length; i++) if (!random.chance(4)) out[i] = random.pick(BRANCH_BYTES);
   }
   return out;
 }

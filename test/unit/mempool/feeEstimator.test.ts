@@ -87,15 +87,15 @@ describe('the fee estimator', () => {
     const fees = new FeeEstimator();
     feed(fees, 1, 100);
     expect(fees.estimateRawFee(6, 0.95, 'short').ratePerKb).toBe(2000n);
-    let dear: FeeObserved[] = [];
+    let expensive: FeeObserved[] = [];
     let cheap: FeeObserved[] = [];
     for (let height = 100; height < 160; height++) {
-      fees.connected(height, dear);
+      fees.connected(height, expensive);
       // In every other round, the cheap transactions are removed after ten blocks. The others remain unconfirmed.
       if (height % 20 === 0) for (const entry of cheap.splice(0)) expect(fees.left(entry)).toBe(true);
-      dear = Array.from({ length: 3 }, () => observed(height, 32_000));
+      expensive = Array.from({ length: 3 }, () => observed(height, 32_000));
       const more = Array.from({ length: 3 }, () => observed(height, 2000));
-      for (const entry of [...dear, ...more]) fees.entered(entry, true);
+      for (const entry of [...expensive, ...more]) fees.entered(entry, true);
       if (height % 20 < 10) cheap = [...cheap, ...more];
     }
     const { ratePerKb, detail } = fees.estimateRawFee(6, 0.85, 'short');

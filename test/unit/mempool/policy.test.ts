@@ -57,9 +57,9 @@ describe('standard outputs', () => {
     expect(checkStandard(data, { ...rules, maxDataCarrierBytes: 6 })).toBeNull();
     expect(checkStandard(data, { ...rules, maxDataCarrierBytes: 5 })?.reason).toBe('scriptpubkey');
     expect(checkStandard(data, { ...rules, maxDataCarrierBytes: null })?.reason).toBe('scriptpubkey');
-    const dear = { ...rules, dustFeeRatePerKb: 550_000n };
+    const expensive = { ...rules, dustFeeRatePerKb: 550_000n };
     expect(
-      checkStandard(payTo(scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) })), dear),
+      checkStandard(payTo(scriptForDestination({ type: 'pubkeyhash', hash: hash160(key) })), expensive),
     ).toMatchObject({ reason: 'dust', rejectCode: 0x41 });
   });
 

@@ -109,7 +109,7 @@ const SPENDS: readonly (Spend & { readonly name: string; readonly expected: stri
   { name: 'witness dust', to: [P2PKH, { value: 97n, script: P2WPKH }], expected: '65: dust' },
   { name: 'just no witness dust', to: [P2PKH, { value: 98n, script: P2WPKH }], expected: 'accepted' },
   {
-    name: 'dust of a claim, which its prefix makes dearer',
+    name: 'dust of a claim, with a higher limit because of its prefix',
     to: [P2PKH, { value: 195n, script: concatBytes(CLAIM, P2PKH) }],
     expected: '65: dust',
   },

@@ -19,7 +19,7 @@ const MAIN = addressPrefixesOf(networkParams('main'));
 const TEST = addressPrefixesOf(networkParams('test'));
 const REGTEST = addressPrefixesOf(networkParams('regtest'));
 
-/** Bytes of which neighbouring ones differ. */
+/** Bytes whose neighbours differ. */
 function sample(length: number, seed: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, i) => (i * 57 + seed * 31 + 1) & 0xff));
 }

@@ -88,10 +88,10 @@ describe('wrong passwords', () => {
   });
 });
 
-type Fate = 'unknown' | 'right' | 'wrong' | 'cut';
+type Outcome = 'unknown' | 'right' | 'wrong' | 'cut';
 
 /** An endpoint, and connections that send passwords. */
-class Door {
+class ThrottledEndpoint {
   readonly reports: string[] = [];
   /** Number of checked headers. */
   checked = 0;
@@ -136,7 +136,7 @@ class Door {
   }
 
   /** Sends a call with a password. Returns its outcome. */
-  send(password: string, connection = this.connect(), user = 'user'): { readonly fate: Fate } {
+  send(password: string, connection = this.connect(), user = 'user'): { readonly outcome: Outcome } {
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
     const request = Object.assign(new EventEmitter(), {
       method: 'POST',
@@ -158,19 +158,19 @@ class Door {
 }
 
 class Response {
-  private told: Fate = 'unknown';
+  private told: Outcome = 'unknown';
   private readonly connection: HttpConnection;
 
   constructor(connection: HttpConnection) {
     this.connection = connection;
   }
-  tell(fate: Fate): void {
-    this.told = fate;
+  tell(outcome: Outcome): void {
+    this.told = outcome;
   }
   get destroyed(): boolean {
     return this.connection.socket.destroyed;
   }
-  get fate(): Fate {
+  get outcome(): Outcome {
     return this.told === 'unknown' && this.destroyed ? 'cut' : this.told;
   }
   writeHead(status: number): this {
@@ -186,104 +186,104 @@ class Response {
 }
 
 describe('password checks', () => {
-  let door: Door;
+  let endpoint: ThrottledEndpoint;
   beforeEach(() => {
-    door = new Door();
+    endpoint = new ThrottledEndpoint();
   });
-  afterEach(() => door.checks.close());
+  afterEach(() => endpoint.checks.close());
 
   it('are limited to sixteen a second after the first sixteen, however fast connections open', async () => {
     for (let second = 0; second < 30; second++) {
-      for (let i = 0; i < 700; i++) door.send(`wrong${second}-${i}`);
+      for (let i = 0; i < 700; i++) endpoint.send(`wrong${second}-${i}`);
       await vi.advanceTimersByTimeAsync(1000);
     }
-    expect(door.checked).toBeGreaterThan(16 * 30);
-    expect(door.checked).toBeLessThan(16 + 17 * 30);
+    expect(endpoint.checked).toBeGreaterThan(16 * 30);
+    expect(endpoint.checked).toBeLessThan(16 + 17 * 30);
   });
 
   it('of right passwords wait with the wrong ones, and are closed with them', async () => {
-    for (let i = 0; i < 100; i++) door.send(`wrong${i}`);
-    const right = door.send('pass');
+    for (let i = 0; i < 100; i++) endpoint.send(`wrong${i}`);
+    const right = endpoint.send('pass');
     await vi.advanceTimersByTimeAsync(84 * 62);
-    expect([right.fate, door.checked]).toEqual(['unknown', 100]);
+    expect([right.outcome, endpoint.checked]).toEqual(['unknown', 100]);
     await vi.advanceTimersByTimeAsync(62);
-    expect(right.fate).toBe('right');
-    const fates = Array.from({ length: 600 }, (_, i) => door.send(i === 500 ? 'pass' : 'wrong'));
-    const checked = door.checked;
-    expect(fates.slice(300).every(({ fate }) => fate === 'cut')).toBe(true);
-    expect(door.checked).toBe(checked);
+    expect(right.outcome).toBe('right');
+    const outcomes = Array.from({ length: 600 }, (_, i) => endpoint.send(i === 500 ? 'pass' : 'wrong'));
+    const checked = endpoint.checked;
+    expect(outcomes.slice(300).every(({ outcome }) => outcome === 'cut')).toBe(true);
+    expect(endpoint.checked).toBe(checked);
     await vi.advanceTimersByTimeAsync(60_000);
-    const reported = door.reports.map((report) => Number(report.split(' ')[1]));
+    const reported = endpoint.reports.map((report) => Number(report.split(' ')[1]));
     expect(reported.length).toBeLessThan(10);
     expect(reported.reduce((sum, count) => sum + count, 0)).toBe(
-      fates.filter(({ fate }) => fate === 'cut').length,
+      outcomes.filter(({ outcome }) => outcome === 'cut').length,
     );
   });
 
   it('delay neither authenticated connections nor other callers, nor the same caller for long', async () => {
-    const known = door.connect();
-    const before = door.send('pass', known);
-    for (let i = 0; i < 1000; i++) door.send(`wrong${i}`);
-    const meanwhile = [door.send('pass', known), door.send('pass', door.connect('10.0.0.2'))];
+    const known = endpoint.connect();
+    const before = endpoint.send('pass', known);
+    for (let i = 0; i < 1000; i++) endpoint.send(`wrong${i}`);
+    const meanwhile = [endpoint.send('pass', known), endpoint.send('pass', endpoint.connect('10.0.0.2'))];
     await Promise.resolve();
-    expect([before, ...meanwhile].map(({ fate }) => fate)).toEqual(['right', 'right', 'right']);
+    expect([before, ...meanwhile].map(({ outcome }) => outcome)).toEqual(['right', 'right', 'right']);
     await vi.advanceTimersByTimeAsync((256 + 16) * 62 + 1000);
-    const later = Array.from({ length: 500 }, () => door.send('pass'));
+    const later = Array.from({ length: 500 }, () => endpoint.send('pass'));
     await Promise.resolve();
-    expect(later.every(({ fate }) => fate === 'right')).toBe(true);
+    expect(later.every(({ outcome }) => outcome === 'right')).toBe(true);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('over an authenticated connection are no faster', async () => {
-    const known = door.connect();
-    door.send('pass', known);
-    for (let i = 0; i < 200; i++) door.send(`wrong${i}`, known);
-    const right = door.send('pass', known);
+    const known = endpoint.connect();
+    endpoint.send('pass', known);
+    for (let i = 0; i < 200; i++) endpoint.send(`wrong${i}`, known);
+    const right = endpoint.send('pass', known);
     await Promise.resolve();
-    expect([door.checked, right.fate]).toEqual([17, 'unknown']);
+    expect([endpoint.checked, right.outcome]).toEqual([17, 'unknown']);
     await vi.advanceTimersByTimeAsync(16_000);
-    expect(right.fate).toBe('right');
+    expect(right.outcome).toBe('right');
   });
 
   it('that wait when their connection ends are not done', async () => {
-    const connections = Array.from({ length: 100 }, () => door.connect());
-    for (const connection of connections) door.send('wrong', connection);
+    const connections = Array.from({ length: 100 }, () => endpoint.connect());
+    for (const connection of connections) endpoint.send('wrong', connection);
     for (const connection of connections) connection.socket.destroy();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(door.checked).toBe(16);
+    expect(endpoint.checked).toBe(16);
   });
 });
 
 describe('the cookie', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lbcnode-cookie-'));
-  let door: Door;
+  let endpoint: ThrottledEndpoint;
   let cookie: string;
   beforeEach(async () => {
     const rpcAuth = ['user:salt$' + createHmac('sha256', 'salt').update('pass').digest('hex')];
-    door = new Door({ password: '', rpcAuth, cookieFile: join(folder, '.cookie') });
-    await door.opened;
+    endpoint = new ThrottledEndpoint({ password: '', rpcAuth, cookieFile: join(folder, '.cookie') });
+    await endpoint.opened;
     cookie = readFileSync(join(folder, '.cookie'), 'utf8').slice('__cookie__:'.length);
   });
-  afterEach(() => door.checks.close());
+  afterEach(() => endpoint.checks.close());
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const sendCookie = (secret = cookie, connection = door.connect()): { readonly fate: Fate } =>
-    door.send(secret, connection, '__cookie__');
+  const sendCookie = (secret = cookie, connection = endpoint.connect()): { readonly outcome: Outcome } =>
+    endpoint.send(secret, connection, '__cookie__');
 
   it('is accepted at once on any connection while wrong passwords come from its address', async () => {
-    const guessed = door.connect();
-    for (let i = 0; i < 100; i++) door.send(`wrong${i}`, i % 2 === 0 ? guessed : door.connect());
-    const password = door.send('pass');
+    const guessed = endpoint.connect();
+    for (let i = 0; i < 100; i++) endpoint.send(`wrong${i}`, i % 2 === 0 ? guessed : endpoint.connect());
+    const password = endpoint.send('pass');
     const answers = [sendCookie(), sendCookie(cookie, guessed), sendCookie()];
     await Promise.resolve();
-    expect(answers.map(({ fate }) => fate)).toEqual(['right', 'right', 'right']);
-    for (let i = 0; i < 1000; i++) door.send(`more${i}`);
-    const [late, lateCookie] = [door.send('pass'), sendCookie()];
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['right', 'right', 'right']);
+    for (let i = 0; i < 1000; i++) endpoint.send(`more${i}`);
+    const [late, lateCookie] = [endpoint.send('pass'), sendCookie()];
     await Promise.resolve();
-    expect([password.fate, late.fate, lateCookie.fate]).toEqual(['unknown', 'cut', 'right']);
+    expect([password.outcome, late.outcome, lateCookie.outcome]).toEqual(['unknown', 'cut', 'right']);
     await vi.advanceTimersByTimeAsync(16_000);
-    expect(password.fate).toBe('right');
+    expect(password.outcome).toBe('right');
   });
 
   it('is queued with the wrong passwords if it is wrong, in part or altogether', async () => {
@@ -296,26 +296,26 @@ describe('the cookie', () => {
       cookie.toUpperCase() + '!',
     ];
     for (let i = 0; i < 100; i++) sendCookie(near[i % near.length]);
-    expect(door.checked).toBe(16);
+    expect(endpoint.checked).toBe(16);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(door.checked).toBe(16 + 16);
+    expect(endpoint.checked).toBe(16 + 16);
   });
 
   it('authenticates its connection as a right password does, until a wrong one arrives', async () => {
-    const connection = door.connect();
+    const connection = endpoint.connect();
     sendCookie(cookie, connection);
     expect(connection.isKnown).toBe(true);
-    for (let i = 0; i < 100; i++) door.send(`wrong${i}`, connection);
-    expect([connection.isKnown, door.checked]).toEqual([false, 1 + 16]);
+    for (let i = 0; i < 100; i++) endpoint.send(`wrong${i}`, connection);
+    expect([connection.isKnown, endpoint.checked]).toEqual([false, 1 + 16]);
   });
 
   it('does not exist if there is a password', async () => {
-    const other = new Door();
+    const other = new ThrottledEndpoint();
     await other.opened;
     for (let i = 0; i < 100; i++) other.send(`wrong${i}`);
     const answer = other.send('pass');
     await Promise.resolve();
-    expect(answer.fate).toBe('unknown');
+    expect(answer.outcome).toBe('unknown');
     other.checks.close();
   });
 });

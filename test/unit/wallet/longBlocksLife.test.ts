@@ -213,7 +213,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
     const wait = async (most: number): Promise<void> => {
       for (let left = random(most); left >= 0; left--) await turn();
     };
-    const deeds: Record<string, () => Promise<void> | void> = {
+    const operations: Record<string, () => Promise<void> | void> = {
       long: () => mine(Array.from({ length: 64 + random(80) }, payment)),
       short: () => mine([...Array.from({ length: random(5) }, payment), ...count.inOrder().slice(0, 90)]),
       receive() {
@@ -296,11 +296,11 @@ it.each(IS_LONG ? [1, 2] : [2])(
       wait: () => wait(200),
       read,
     };
-    const names = Object.keys(deeds);
+    const names = Object.keys(operations);
     await countTurns(async () => {
       for (let step = 0; step < STEPS; step++) {
         const name = names[random(names.length)]!;
-        await deeds[name]!();
+        await operations[name]!();
         if (random(2) === 0) read();
         if (random(3) > 0) continue;
         await wallets.caughtUp();

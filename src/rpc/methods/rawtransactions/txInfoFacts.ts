@@ -14,7 +14,7 @@ import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../../util/bytes.js';
 import { isPromise, type MaybePromise } from '../../../util/maybePromise.js';
-import type { OutputFate } from '../../format/txInfoOutputs.js';
+import type { OutputStatus } from '../../format/txInfoOutputs.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
 /** A coin that an input spends. `height` is undefined if the coin is unconfirmed. */
@@ -101,7 +101,7 @@ function inputThatSpends({ inputs }: Transaction, txid: Bytes, n: number): numbe
   return inputs.findIndex(({ prevout }) => prevout.index === n && equalBytes(prevout.hash, txid));
 }
 
-const UNSPENT: Omit<OutputFate, 'state'> = { isSpent: false, spender: null };
+const UNSPENT: Omit<OutputStatus, 'state'> = { isSpent: false, spender: null };
 
 /** Finds the transactions that spend outputs of one transaction. */
 export class Spenders {
@@ -134,7 +134,7 @@ export class Spenders {
    * Returns the data about the input that spends output `n`. `isConfirmed`: the transaction is in the active chain.
    * Synchronous if the data is in memory.
    */
-  of(n: number, isUnspendable: boolean, isConfirmed: boolean): MaybePromise<Omit<OutputFate, 'state'>> {
+  of(n: number, isUnspendable: boolean, isConfirmed: boolean): MaybePromise<Omit<OutputStatus, 'state'>> {
     const { mempool, chain } = this.services;
     const outPoint = this.outPointOf(n);
     const waiting = mempool.spender(outPoint);
@@ -154,11 +154,11 @@ export class Spenders {
     return this.later(n, coin);
   }
 
-  private async later(n: number, coin: MaybePromise<CoinValue | null>): Promise<Omit<OutputFate, 'state'>> {
+  private async later(n: number, coin: MaybePromise<CoinValue | null>): Promise<Omit<OutputStatus, 'state'>> {
     return (await coin) === null ? { isSpent: true, spender: await this.confirmed(n) } : UNSPENT;
   }
 
-  private async confirmed(n: number): Promise<OutputFate['spender']> {
+  private async confirmed(n: number): Promise<OutputStatus['spender']> {
     const { chain, spends } = this.services;
     for (const { height, offset, txidStart } of (await spends?.find(this.txid, n)) ?? []) {
       const block = chain.chain.index.active.at(height);

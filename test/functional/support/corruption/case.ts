@@ -6,10 +6,10 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 
 import { basename, join } from 'node:path';
 import { loadBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { damage, Random, SOFT, type Corruption } from './corruptions.js';
-import { act, askAll, feed, firstDifference, type Answer } from './questions.js';
+import { corrupt, Random, SOFT, type Corruption } from './corruptions.js';
+import { act, askAll, feed, firstDifference, type Answer } from './queries.js';
 import { CorruptedNode, INDEX_ARGS, NodeEnded } from './runner.js';
-import type { Scene, State } from './scene.js';
+import type { CorruptionFixture, State } from './fixture.js';
 
 export type Outcome =
   /** The answers are equal, and the log has no warning. */
@@ -26,28 +26,28 @@ export type Outcome =
 
 export interface CaseResult {
   readonly number: number;
-  readonly damage: Corruption;
+  readonly corruption: Corruption;
   readonly outcome: Outcome;
   /** The failure, or the message of the node. */
   readonly detail: string;
 }
 
-export interface Twin {
+export interface IntactCopy {
   readonly asked: readonly Answer[];
   readonly acted: readonly Answer[];
 }
 
 /** Answers of an intact copy. */
-export async function twinOf(scene: Scene, state: State, work: string): Promise<Twin> {
-  const dataDir = mkdtempSync(join(work, 'twin-'));
+export async function intactCopyOf(fixture: CorruptionFixture, state: State, work: string): Promise<IntactCopy> {
+  const dataDir = mkdtempSync(join(work, 'intact-'));
   cpSync(state.folder, dataDir, { recursive: true });
   const node = await CorruptedNode.start(dataDir, INDEX_ARGS);
-  if (!node.isRunning) throw new Error(`the twin of ${state.name} does not start: ${node.stderr}`);
-  const asked = await askAll(node, scene);
-  const acted = await act(node, scene);
+  if (!node.isRunning) throw new Error(`the intact copy of ${state.name} does not start: ${node.stderr}`);
+  const asked = await askAll(node, fixture);
+  const acted = await act(node, fixture);
   const ending = await node.stop();
   if (ending.code !== 0 || node.stderr !== '')
-    throw new Error(`the twin of ${state.name} ended badly: ${node.stderr}`);
+    throw new Error(`the intact copy of ${state.name} ended badly: ${node.stderr}`);
   rmSync(dataDir, { recursive: true });
   return { asked, acted };
 }
@@ -99,7 +99,7 @@ function compare(
  * Tips that an intact node does not know. On regtest, half of the headers with a flipped bit still have valid proof of work.
  * They are then other blocks, which exist only in the files.
  */
-function flippedTips(answers: readonly Answer[], { hashes, arrivals }: Scene): string[] {
+function flippedTips(answers: readonly Answer[], { hashes, arrivals }: CorruptionFixture): string[] {
   const known = new Set([...hashes, ...arrivals.map(hashOfBlock)]);
   return answers.flatMap((answer) => tipsOf(answer).filter((tip) => !known.has(tip.split(' ')[1]!)));
 }
@@ -123,28 +123,28 @@ function withoutTimes(text: string): string {
 }
 
 export async function runCase(
-  scene: Scene,
-  twins: ReadonlyMap<string, Twin>,
+  fixture: CorruptionFixture,
+  intactCopies: ReadonlyMap<string, IntactCopy>,
   seed: number,
   number: number,
   work: string,
 ): Promise<CaseResult> {
   const random = new Random(Math.imul(seed, 0x01000193) + number * 7919);
-  const state = random.pick(scene.states);
+  const state = random.pick(fixture.states);
   const dataDir = mkdtempSync(join(work, `case${number}-`));
   cpSync(state.folder, dataDir, { recursive: true });
-  const done = damage(dataDir, state, random);
+  const done = corrupt(dataDir, state, random);
   // Without the addon all results must be equal, except after corruption of an open database, because classic-level does not
   // verify what it reads.
-  const isTwin = done.kind !== 'live' && number % 6 === 1;
-  const env: Record<string, string> = isTwin ? { LBCNODE_NATIVE: '0' } : {};
+  const isFallback = done.kind !== 'live' && number % 6 === 1;
+  const env: Record<string, string> = isFallback ? { LBCNODE_NATIVE: '0' } : {};
   const started: CorruptedNode[] = [];
   try {
-    const outcome = await judge(scene, twins.get(state.name)!, dataDir, done, started, env);
-    return { number, damage: done, ...outcome };
+    const outcome = await judge(fixture, intactCopies.get(state.name)!, dataDir, done, started, env);
+    return { number, corruption: done, ...outcome };
   } catch (error) {
     const detail = error instanceof Failure ? error.message : String((error as Error).stack);
-    return { number, damage: done, outcome: 'failure', detail };
+    return { number, corruption: done, outcome: 'failure', detail };
   } finally {
     for (const node of started) if (node.isRunning) await node.kill();
     if (done.kind === 'folder' && existsSync(done.path)) done.mend?.();
@@ -155,8 +155,8 @@ export async function runCase(
 type Judged = Pick<CaseResult, 'outcome' | 'detail'>;
 
 async function judge(
-  scene: Scene,
-  twin: Twin,
+  fixture: CorruptionFixture,
+  intact: IntactCopy,
   dataDir: string,
   done: Corruption,
   started: CorruptedNode[],
@@ -169,7 +169,7 @@ async function judge(
   const ended = async (): Promise<Judged> => {
     const { code } = await node.ended;
     mustBeClear(code, node.stderr, dataDir);
-    await followAdvice(scene, twin, dataDir, done, node.stderr, started, acting);
+    await followAdvice(fixture, intact, dataDir, done, node.stderr, started, acting);
     return { outcome: 'message', detail: node.stderr.trim() };
   };
   if (!node.isRunning) return ended();
@@ -177,14 +177,14 @@ async function judge(
   try {
     let flipped: string[] = [];
     const ask = async (): Promise<Answer[]> => {
-      const answers = await askAll(node, scene);
-      if (done.kind === 'blk') flipped = flippedTips(answers, scene);
+      const answers = await askAll(node, fixture);
+      if (done.kind === 'blk') flipped = flippedTips(answers, fixture);
       return answers.map((answer) => withoutTips(answer, flipped));
     };
     let asked = await ask();
     let refetched = false;
-    const isShorter = compare(twin.asked.slice(0, 1), asked, ['chain']).wrong;
-    const lacksBranch = compare(twin.asked, asked, ['tips']).wrong;
+    const isShorter = compare(intact.asked.slice(0, 1), asked, ['chain']).wrong;
+    const lacksBranch = compare(intact.asked, asked, ['tips']).wrong;
     if ((done.kind === 'blk' || done.kind === 'copy') && (isShorter ?? lacksBranch)) {
       // The corrupt data contained blocks that were written after the last flush. The node cannot recognise that a file was
       // longer, or that a valid block was another one.
@@ -192,25 +192,25 @@ async function judge(
       if (!done.isShorter && !isValid && !node.stderr.includes(basename(done.path)))
         throw new Failure(`without a warning ${isShorter ?? lacksBranch}`);
       refetched = true;
-      await feed(node, scene);
+      await feed(node, fixture);
       asked = await ask();
     }
-    const all = compare(twin.asked, asked, ['chain', 'tips']);
+    const all = compare(intact.asked, asked, ['chain', 'tips']);
     if (all.wrong) throw new Failure(all.wrong);
     const isCut = done.kind === 'wallet' && node.stderr.includes(`${basename(done.path)} were not whole`);
-    const wallet = compare(twin.asked, asked, ['wallet'], isCut ? withoutTimes : undefined);
+    const wallet = compare(intact.asked, asked, ['wallet'], isCut ? withoutTimes : undefined);
     if (wallet.wrong && !(done.kind === 'wallet' && done.isDeleted)) throw new Failure(wallet.wrong);
     const isSoft = SOFT.includes(done.kind);
     // Unconfirmed transactions that only the wallet had are lost with it.
     const isForgotten = done.kind === 'copy' || (done.kind === 'wallet' && done.isDeleted === true);
-    const soft = compare(twin.asked, asked, isSoft ? ['soft', 'fees'] : isForgotten ? [] : ['soft']);
+    const soft = compare(intact.asked, asked, isSoft ? ['soft', 'fees'] : isForgotten ? [] : ['soft']);
     const softDiffers = soft.wrong ?? soft.refused;
     if (done.kind === 'peers' && !done.isDeleted && !done.isWhole && node.stderr === '')
       throw new Failure('without a warning peers.dat was taken as it is');
     if (softDiffers && !(isSoft && done.isDeleted) && !node.stderr.includes(basename(done.path)))
       throw new Failure(`without a warning ${softDiffers}`);
     acting = true;
-    const acted = compare(twin.acted, await act(node, scene), ['chain']);
+    const acted = compare(intact.acted, await act(node, fixture), ['chain']);
     if (acted.wrong) throw new Failure(acted.wrong);
     const refused = all.refused ?? acted.refused ?? wallet.refused;
     const ending = await node.stop();
@@ -221,7 +221,7 @@ async function judge(
       if (said.length === 0) throw new Failure(`the log does not name ${basename(done.path)}: ${refused}`);
       const advice = said.find((line) => ADVICE.test(line));
       if (advice === undefined) throw new Failure(`the log says not what to do: ${said[0]}`);
-      await followAdvice(scene, twin, dataDir, done, advice, started, true);
+      await followAdvice(fixture, intact, dataDir, done, advice, started, true);
       return { outcome: 'refused', detail: refused };
     }
     if (refetched) return { outcome: 'refetched', detail: node.stderr.trim() };
@@ -252,8 +252,8 @@ class CorruptLog {
  * copy.
  */
 async function followAdvice(
-  scene: Scene,
-  twin: Twin,
+  fixture: CorruptionFixture,
+  intact: IntactCopy,
   dataDir: string,
   done: Corruption,
   message: string,
@@ -270,14 +270,14 @@ async function followAdvice(
   const node = await CorruptedNode.start(dataDir, [...INDEX_ARGS, ...(option ? [option] : [])]);
   started.push(node);
   if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);
-  await feed(node, scene);
+  await feed(node, fixture);
   if (!hasActed) {
-    const { wrong, refused } = compare(twin.asked, await askAll(node, scene), ['chain', 'tips', 'wallet']);
+    const { wrong, refused } = compare(intact.asked, await askAll(node, fixture), ['chain', 'tips', 'wallet']);
     if (wrong ?? refused) throw new Failure(`after ${option}: ${wrong ?? refused}`);
   }
   const acted = compare(
-    twin.acted.slice(scene.doubleSpends.length),
-    (await act(node, scene)).slice(scene.doubleSpends.length),
+    intact.acted.slice(fixture.doubleSpends.length),
+    (await act(node, fixture)).slice(fixture.doubleSpends.length),
     ['chain'],
   );
   // The second node may already have what the first one accepted.

@@ -21,7 +21,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { DENIES } from './runner.js';
-import type { State } from './scene.js';
+import type { State } from './fixture.js';
 
 export type FileKind =
   | 'log'
@@ -193,7 +193,7 @@ export function kindOfCase(random: Random, state: State): FileKind {
 }
 
 /** Corrupts the copy of a state in `dataDir`. */
-export function damage(dataDir: string, state: State, random: Random): Corruption {
+export function corrupt(dataDir: string, state: State, random: Random): Corruption {
   const folder = join(dataDir, 'regtest');
   const kind = kindOfCase(random, state);
   if (kind === 'copy') return copyInParts(folder, state, random);
@@ -211,12 +211,12 @@ export function damage(dataDir: string, state: State, random: Random): Corruptio
       rmSync(path, { recursive: true, force: true });
       writeFileSync(path, whole);
     };
-    return { ...NO_DAMAGE, state: state.name, kind, path, ...done, mend };
+    return { ...NO_CORRUPTION, state: state.name, kind, path, ...done, mend };
   }
-  return { ...NO_DAMAGE, state: state.name, kind, path, ...done };
+  return { ...NO_CORRUPTION, state: state.name, kind, path, ...done };
 }
 
-const NO_DAMAGE = {
+const NO_CORRUPTION = {
   isFolder: false,
   isDeleted: false,
   isShorter: false,
@@ -359,7 +359,7 @@ function corruptLater(folder: string, state: State, random: Random): Corruption 
     }
   };
   const what = `${seeds.length} bits of tables flipped while the node runs`;
-  return { ...NO_DAMAGE, state: state.name, kind: 'live', path, what, later };
+  return { ...NO_CORRUPTION, state: state.name, kind: 'live', path, what, later };
 }
 
 /** Written to the same file that the node has open. */
@@ -384,7 +384,7 @@ function corruptOther(folder: string, state: State, random: Random): Corruption 
   const way = random.pick([...PLACES, null]);
   const { what, ...done } = way === null ? { what: 'made a file of noise' } : way(target);
   const mend = (): void => rmSync(path, { recursive: true, force: true });
-  return { ...NO_DAMAGE, state: state.name, kind: 'other', path, what: `${name} ${what}`, ...done, mend };
+  return { ...NO_CORRUPTION, state: state.name, kind: 'other', path, what: `${name} ${what}`, ...done, mend };
 }
 
 /** Removes a folder, makes it inaccessible, or replaces it by a file. */
@@ -393,7 +393,7 @@ function corruptFolder(folder: string, state: State, random: Random): Corruption
   const aside = `${path}.aside`;
   const modes = DENIES ? [0, 0o444, 0o555] : [];
   const way = random.pick<number | 'link' | 'file'>([...modes, 'link', 'file']);
-  const done = { ...NO_DAMAGE, state: state.name, kind: 'folder' as const, path };
+  const done = { ...NO_CORRUPTION, state: state.name, kind: 'folder' as const, path };
   if (typeof way === 'number') {
     chmodSync(path, way);
     return { ...done, what: `given the mode ${way.toString(8)}`, mend: () => chmodSync(path, 0o700) };
@@ -435,5 +435,5 @@ function copyInParts(folder: string, state: State, random: Random): Corruption {
     if (existsSync(join(earlier, name))) copyFileSync(join(earlier, name), join(folder, name));
   }
   const what = `${first.length} of ${names.length} files from earlier`;
-  return { ...NO_DAMAGE, state: state.name, kind: 'copy', path: folder, what, isShorter: true };
+  return { ...NO_CORRUPTION, state: state.name, kind: 'copy', path: folder, what, isShorter: true };
 }

@@ -8,15 +8,15 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { freePort, program } from '../node.js';
 
-/** Options of the scenes beside those of every node here. */
+/** Options of the fixture beside those of every node here. */
 export const INDEX_ARGS = ['-claimsearch', '-blockfilterindex'];
 
-/** Options with which the chain of the scenes was made. Every start on a copy uses the same. */
+/** Options with which the chain of the fixture was made. Every start on a copy uses the same. */
 export const SCENE_ARGS = ['-txindex', '-addressindex', '-maxblockfilesize=65536', '-dbcache=4'];
 
 /** Time after which a start or a stop counts as hanging. */
 const HANG_MS = 240_000;
-const USER = 'damage';
+const USER = 'corrupted';
 
 /** Command before the program. Modes do not restrict root, unless the process drops its capabilities. */
 const WITHOUT_OVERRIDE: readonly string[] =

@@ -4,7 +4,7 @@ import { HeaderChain } from '../../../../src/chain/index/headerChain.js';
 import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { TestHeaders } from '../headers.js';
 
-/** A main branch of 100 headers, of which 40 are active, and a fork of 20 headers at height 30. */
+/** A main branch of 100 headers, whose first 40 are active, and a fork of 20 headers at height 30. */
 function makeTree() {
   const tree = new TestHeaders();
   const main = tree.chain(NO_HEADER, 101);

@@ -33,7 +33,7 @@ const check = (chain: TestChain, level: number, blocks = 0): Promise<string | nu
   verifyChain(chain.opened.chain, { level, blocks, signal: new AbortController().signal });
 
 /** Overwrites bytes of a stored file. */
-function damage(chain: TestChain, kind: 'blk' | 'rev', height: number, at: number): void {
+function corrupt(chain: TestChain, kind: 'blk' | 'rev', height: number, at: number): void {
   const { headers, active } = chain.opened.chain.index;
   const id = active.at(height);
   const position = kind === 'blk' ? headers.dataPosition(id) : headers.undoPosition(id);
@@ -58,7 +58,7 @@ describe('verifying the chain', () => {
 
   it('finds a corrupt block at any level', () =>
     withChain(async (chain) => {
-      damage(chain, 'blk', 104, 20);
+      corrupt(chain, 'blk', 104, 20);
       for (const level of [0, 4])
         expect(await check(chain, level)).toMatch(
           /^the block cannot be read from .*blk00000\.dat at 104, hash=/,
@@ -68,14 +68,14 @@ describe('verifying the chain', () => {
 
   it('finds a changed transaction at every level', () =>
     withChain(async (chain) => {
-      damage(chain, 'blk', 104, 140);
+      corrupt(chain, 'blk', 104, 140);
       for (const level of [0, 1])
         expect(await check(chain, level)).toMatch(/^the block cannot be read from .*blk00000\.dat at 104/);
     }));
 
   it('finds corrupt undo data from level 2 on', () =>
     withChain(async (chain) => {
-      damage(chain, 'rev', 103, 2);
+      corrupt(chain, 'rev', 103, 2);
       expect(await check(chain, 1)).toBeNull();
       expect(await check(chain, 2)).toMatch(/^found bad undo data in .*rev00000\.dat at 103/);
     }));
@@ -90,7 +90,7 @@ describe('verifying the chain', () => {
 
   it('stops on request', () =>
     withChain(async (chain) => {
-      damage(chain, 'blk', 1, 20);
+      corrupt(chain, 'blk', 1, 20);
       const stopped = new AbortController();
       stopped.abort();
       expect(

@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(() => threads.close());
 
 /** Changes one byte of the file as a bad disk does, without any other sign of the change. */
-async function damage(at: number): Promise<void> {
+async function corrupt(at: number): Promise<void> {
   const path = folder.blobPath(HASH);
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.from([BLOB[at]! ^ 4]), 0, 1, at);
@@ -40,7 +40,7 @@ async function damage(at: number): Promise<void> {
   await folder.database.noteChecked([{ ...check, stamp: stampText(statSync(path, { bigint: true })) }]);
 }
 
-async function spoilTable(change: (table: Buffer) => Buffer): Promise<void> {
+async function corruptTable(change: (table: Buffer) => Buffer): Promise<void> {
   const check = (await folder.database.blobCheck(HASH))!;
   await folder.database.noteChecked([{ ...check, table: change(Buffer.from(check.table)) }]);
 }
@@ -66,7 +66,7 @@ async function saved(): Promise<{ readonly written: number | null; readonly byte
 
 it('returns valid chunks of a partly corrupt blob, and no corrupt ones', async () => {
   expect(await storedTableMatches()).toBe(true);
-  await damage(3 * CHUNK_BYTES + 17);
+  await corrupt(3 * CHUNK_BYTES + 17);
   const parts = (await folder.store.openParts(HASH))!;
   const [from, count] = [CHUNK_BYTES - 100, CHUNK_BYTES + 200];
   expect(Buffer.from(await parts.read(from, count))).toEqual(BLOB.subarray(from, from + count));
@@ -83,7 +83,7 @@ it('returns valid chunks of a partly corrupt blob, and no corrupt ones', async (
 });
 
 it.each(['read', 'saved', 'opened'])('a blob with a corrupt end is not %s', async (how) => {
-  await damage(BLOB.length - 1);
+  await corrupt(BLOB.length - 1);
   if (how === 'read') expect(await folder.store.read(HASH)).toBeNull();
   else if (how === 'opened') expect(await folder.store.openOnDisk(HASH, CIPHER, false)).toBeNull();
   else expect(await saved()).toEqual({ written: null, bytes: Buffer.alloc(0) });
@@ -107,7 +107,7 @@ it.each([
     },
   ];
   for (const use of uses) {
-    await spoilTable(change);
+    await corruptTable(change);
     await folder.reopen();
     expect(await storedTableMatches()).toBe(false);
     await use();

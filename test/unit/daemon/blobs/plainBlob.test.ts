@@ -1,4 +1,4 @@
-/** Encrypted pieces of files, of which only the read part is decrypted. */
+/** Encrypted pieces of files. Only the part that is read is decrypted. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';

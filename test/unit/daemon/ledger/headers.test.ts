@@ -107,10 +107,10 @@ describe('LedgerHeaders', () => {
     ['has zeros at its end', () => appendFileSync(path, Buffer.alloc(112 * 4)), 299],
     ['is of another chain', () => writeFileSync(path, Buffer.alloc(112 * 10, 1)), 0],
     ['is empty', () => truncateSync(path, 0), 0],
-  ])('keeps the complete part of a file that %s', async (_what, damage, height) => {
+  ])('keeps the complete part of a file that %s', async (_what, corrupt, height) => {
     const headers = await grow(300);
     chain.close();
-    damage();
+    corrupt();
     chain = open();
     expect(chain.height).toBe(height);
     expect(statSync(path).size).toBe((height + 1) * 112);

@@ -104,7 +104,7 @@ const channelOf = (name: string, secret: Bytes): Txo =>
 export const channel = channelOf('@lab', SECRET);
 export const otherChannel = channelOf('@other', OTHER);
 export const stream = claim('note', { case: 'stream', value: {} }, channel);
-export const priced = claim('dear', {
+export const priced = claim('expensive', {
   case: 'stream',
   value: { fee: { currency: Fee_Currency.USD, amount: 250n } },
 });

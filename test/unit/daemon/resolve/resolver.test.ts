@@ -381,7 +381,7 @@ describe('outputs of a list', () => {
     const { ports, asked } = world([resolved, outputs({ txos: [row(channel)] })]);
     const txos = await new Resolver(ports).resolveTxos([], [mine, support, fresh]);
     expect(asked).toEqual([
-      [`lbry://note#${idOf(stream)}`, `lbry://dear#${idOf(priced)}`],
+      [`lbry://note#${idOf(stream)}`, `lbry://expensive#${idOf(priced)}`],
       { claim_ids: [idOf(channel)], limit: 50 },
     ]);
     expect(txos[0]!.notes).toMatchObject({

@@ -237,7 +237,7 @@ describe('transactions of peers', () => {
   });
 
   describe('with missing parents', () => {
-    /** A chain of transactions, each of which spends the previous one. */
+    /** A chain of transactions. Each spends the previous one. */
     async function family(count: number): Promise<Transaction[]> {
       const all = [spendCoins([await coin()], FEE)];
       while (all.length < count) all.push(spendCoins(coinsOf(all.at(-1)!), FEE));

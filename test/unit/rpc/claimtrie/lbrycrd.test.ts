@@ -133,14 +133,14 @@ describe('getclaimsforname', () => {
     expect(spend!.height).toBe(100);
     await world.mineEmpty(10);
     const ask = () => world.call('lbrycrd', 'getvalueforname', 'name', blockHashAt(110));
-    const ghost = await ask();
-    expect(ghost).toMatchObject({ txId: queued!.id, amount: 5 });
-    expect(ghost).not.toHaveProperty('value');
-    expect(ghost).not.toHaveProperty('address');
+    const expired = await ask();
+    expect(expired).toMatchObject({ txId: queued!.id, amount: 5 });
+    expect(expired).not.toHaveProperty('value');
+    expect(expired).not.toHaveProperty('address');
     // After its expiry the trie has no data of the claim. Its spend is found in a block.
     await world.mineEmpty(495);
     expect(await world.call('lbrycrd', 'getvalueforname', 'name')).toEqual({});
-    const { name: _, ...withoutName } = ghost as Record<string, unknown>;
+    const { name: _, ...withoutName } = expired as Record<string, unknown>;
     expect(await ask()).toEqual(withoutName);
     // At the block before the spend, the claim has its value.
     expect(await world.call('lbrycrd', 'getvalueforname', 'name', blockHashAt(99))).toMatchObject({

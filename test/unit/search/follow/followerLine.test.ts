@@ -135,17 +135,17 @@ describe('messages for the thread', () => {
       },
       () => {},
     );
-    const { port, facts, heard } = line.setup;
+    const { port, facts, received } = line.setup;
     /** The messages since the last call: the operation, and the height of the tip if it changed. */
-    const hear = (): (readonly [deed: string, height: number | null])[] => {
+    const hear = (): (readonly [command: string, height: number | null])[] => {
       const messages: (readonly [string, number | null])[] = [];
       for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
         const items = found.message as readonly NodeItem[];
         const news = items.find((item) => item[0] === 'news');
-        const deed = items.at(-1) as Extract<NodeItem, readonly ['deed', unknown]>;
-        expect(deed[0]).toBe('deed');
-        messages.push([deed[1], news === undefined ? null : news[1].height]);
-        Atomics.add(heard, 0, 1);
+        const command = items.at(-1) as Extract<NodeItem, readonly ['command', unknown]>;
+        expect(command[0]).toBe('command');
+        messages.push([command[1], news === undefined ? null : news[1].height]);
+        Atomics.add(received, 0, 1);
       }
       return messages;
     };

@@ -19,7 +19,7 @@ afterEach(() => bench.close());
 const PATIENT = { timeout: 60_000, interval: 10 };
 
 const TXID = '11'.repeat(32);
-/** A block of three MiB, of which only the first bytes are tested. */
+/** A block of three MiB. Only its first bytes are tested. */
 const BIG = Buffer.alloc(3 << 20, 0x5a);
 
 /** The parts of a node that the requests below use. */

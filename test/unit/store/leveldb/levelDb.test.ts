@@ -45,7 +45,7 @@ async function contentOf(db: LevelDb): Promise<string[]> {
   return rows;
 }
 
-/** Batches of puts and deletes with repeated keys, some of which are not UTF-8. */
+/** Batches of puts and deletes with repeated keys. Some keys are not UTF-8. */
 function* batches(random: Random, count: number): Generator<RowChange[]> {
   for (let i = 0; i < count; i++) {
     yield Array.from({ length: 1 + random.below(200) }, (): RowChange => {

@@ -19,7 +19,7 @@ import { recordKey, WalletBatch } from '../../../../src/wallet/store/records.js'
 import { WalletFile } from '../../../../src/wallet/store/walletFile.js';
 import { WalletClosedError } from '../../../../src/wallet/store/walletFileErrors.js';
 import { Wallet } from '../../../../src/wallet/wallet.js';
-import { OPTIONS, portOfNothing } from './portOfNothing.js';
+import { OPTIONS, keysOnlyPort } from './keysOnlyPort.js';
 
 let folder: string;
 let path: string;
@@ -36,14 +36,14 @@ const OTHER = Buffer.from('battery staple');
 
 async function makeWallet(): Promise<Wallet> {
   const file = await WalletFile.create(path);
-  const wallet = new Wallet('', { node: portOfNothing(lines), file, options: OPTIONS });
+  const wallet = new Wallet('', { node: keysOnlyPort(lines), file, options: OPTIONS });
   await wallet.change((batch) => atOnce(wallet.begin(batch)));
   return wallet;
 }
 
 async function openWallet(at = path): Promise<Wallet> {
   const file = await WalletFile.open(at);
-  const wallet = new Wallet('', { node: portOfNothing(lines), file, options: OPTIONS });
+  const wallet = new Wallet('', { node: keysOnlyPort(lines), file, options: OPTIONS });
   atOnce(wallet.load());
   return wallet;
 }
@@ -90,7 +90,7 @@ describe('the pool while it is being filled', () => {
     await (await makeWallet()).close();
     const options = { ...OPTIONS, keypoolSize: 50_000 };
     const file = await WalletFile.open(path);
-    const wallet = new Wallet('', { node: portOfNothing(lines), file, options });
+    const wallet = new Wallet('', { node: keysOnlyPort(lines), file, options });
     atOnce(wallet.load());
     wallet.keypool.clear(new WalletBatch());
     expect(await wallet.keys.take(true)).not.toBeNull();

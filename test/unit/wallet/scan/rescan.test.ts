@@ -176,7 +176,7 @@ describe('a rescan', () => {
 
 describe('a backup that is older than many addresses', () => {
   /** A wallet, a copy of its file, and blocks that pay its next addresses in another order. */
-  async function scene(order: (count: number) => number[], perBlock = 7): Promise<Wallet> {
+  async function chain(order: (count: number) => number[], perBlock = 7): Promise<Wallet> {
     const wallet = await world.make('a');
     await wallet.file.backup(join(world.folder, 'copy'));
     copyFileSync(join(world.folder, 'copy'), join(world.folder, 'second copy'));
@@ -197,14 +197,14 @@ describe('a backup that is older than many addresses', () => {
     ['mixed', (count: number) => upwards(count).map((n) => (n * 37) % count)],
   ] as const) {
     it(`finds all of them when it is opened, ${name}`, async () => {
-      const wallet = await scene(order);
+      const wallet = await chain(order);
       const copy = await world.load('copy');
       expect(standOf(copy)).toEqual(standOf(wallet));
       expect(copy.scans.unfinishedFrom).toBe(null);
     });
 
     it(`finds the same with the index as without, ${name}`, async () => {
-      await scene(order);
+      await chain(order);
       const found: unknown[] = [];
       for (const [file, hasIndex] of [
         ['copy', false],

@@ -9,7 +9,7 @@ export const NOW_SEC = 1_600_000_000;
 export const OPTIONS: WalletOptions = { ...WALLET_OPTIONS, addressType: 'p2sh-segwit' };
 
 /** Lines of the log are collected in `lines`. */
-export function portOfNothing(lines: string[] = []): NodePort {
+export function keysOnlyPort(lines: string[] = []): NodePort {
   const say = (line: string): void => void lines.push(line);
   const port = {
     params: regtestParams,

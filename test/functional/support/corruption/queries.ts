@@ -4,7 +4,7 @@
  */
 import { OPEN_ADDRESS } from '../network.js';
 import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
-import type { Scene } from './scene.js';
+import type { CorruptionFixture } from './fixture.js';
 
 /**
  * `soft`: answers from files that the node does not need. `fees`: the same, but the node also learns fees when it connects
@@ -23,7 +23,7 @@ export interface Answer {
 const NAMES = ['a', 'A', 'ab', 'abc', 'abd', 'B', 'straße', 'STRASSE', 'é', '@channel', 'zoë', 'unknown'];
 
 /** All queries about the chain, then the others. */
-function questions({ hashes, staleHashes, txids, claimIds }: Scene): [Kind, Call][] {
+function questions({ hashes, staleHashes, txids, claimIds }: CorruptionFixture): [Kind, Call][] {
   const chain: Call[] = [
     ['getbestblockhash', []],
     ['getblockcount', []],
@@ -140,9 +140,9 @@ export async function untilIndexed(node: CorruptedNode): Promise<void> {
   }
 }
 
-export async function askAll(node: CorruptedNode, scene: Scene): Promise<Answer[]> {
+export async function askAll(node: CorruptedNode, fixture: CorruptionFixture): Promise<Answer[]> {
   await untilIndexed(node);
-  const all = questions(scene);
+  const all = questions(fixture);
   const answers = await node.ask(all.map(([, call]) => call));
   return all.map(([kind, call], i) => answerOf(kind, call, answers[i]!));
 }
@@ -151,9 +151,9 @@ export async function askAll(node: CorruptedNode, scene: Scene): Promise<Answer[
  * Operations after the queries: a coin is spent twice, the next blocks are connected, and blocks are disconnected and connected
  * again.
  */
-export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> {
-  const height = scene.hashes.length - 1;
-  const back = scene.hashes[height - 22];
+export async function act(node: CorruptedNode, fixture: CorruptionFixture): Promise<Answer[]> {
+  const height = fixture.hashes.length - 1;
+  const back = fixture.hashes[height - 22];
   const state: Call[] = [
     ['getbestblockhash', []],
     ['gettxoutsetinfo', []],
@@ -161,8 +161,8 @@ export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> 
     ['getnameproof', ['ab']],
   ];
   const calls: Call[] = [
-    ...scene.doubleSpends.map((block): Call => ['submitblock', [block]]),
-    ...scene.next.map((block): Call => ['submitblock', [block]]),
+    ...fixture.doubleSpends.map((block): Call => ['submitblock', [block]]),
+    ...fixture.next.map((block): Call => ['submitblock', [block]]),
     ...state,
     ['invalidateblock', [back]],
     ...state,
@@ -178,8 +178,8 @@ export async function act(node: CorruptedNode, scene: Scene): Promise<Answer[]> 
 }
 
 /** Submits every block as a peer would, so that the node gets lost blocks again. */
-export async function feed(node: CorruptedNode, scene: Scene): Promise<void> {
-  await node.ask(scene.arrivals.map((block): Call => ['submitblock', [block]]));
+export async function feed(node: CorruptedNode, fixture: CorruptionFixture): Promise<void> {
+  await node.ask(fixture.arrivals.map((block): Call => ['submitblock', [block]]));
 }
 
 /** The position where two texts begin to differ, with an excerpt of both. */

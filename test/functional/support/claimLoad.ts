@@ -27,7 +27,7 @@ interface Coin {
   readonly stake?: { readonly name: string; readonly claimId: Buffer; readonly isSupport: boolean };
 }
 
-export class ClaimStorm {
+export class ClaimLoad {
   readonly random: (count: number) => number;
   readonly names: readonly string[];
   /** Ids of all claims so far, in printed order. */

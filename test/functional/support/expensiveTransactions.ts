@@ -40,7 +40,7 @@ function signLow(message: Buffer, secret: KeyObject): Buffer {
 }
 
 /** Outputs whose spending takes a hundred signature checks, and transactions in which only the last check fails. */
-export class DearSignatures {
+export class ExpensiveSignatures {
   private readonly secret: KeyObject;
   private readonly script: Buffer;
   /** The output script of such an output. */

@@ -4,7 +4,7 @@
  * A chain during which the process of lbrycrd ends by itself is skipped and counted.
  */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { ClaimStorm } from './support/claimStorm.js';
+import { ClaimLoad } from './support/claimLoad.js';
 import { OPEN_ADDRESS } from './support/network.js';
 import { startRegtest, type RegtestNode } from './support/node.js';
 import { ReferenceEnded, referenceBinary, startReference, type ReferenceNode } from './support/reference.js';
@@ -31,7 +31,7 @@ class ForkChain {
    * that a second lbrycrd refuses.
    */
   readonly reorganisations = { agreed: 0, judged: 0, refused: 0 };
-  private readonly storm: ClaimStorm;
+  private readonly load: ClaimLoad;
   private readonly seed: number;
   private readonly us: RegtestNode;
   private them: ReferenceNode;
@@ -42,7 +42,7 @@ class ForkChain {
     this.us = us;
     this.them = them;
     this.start = start;
-    this.storm = new ClaimStorm(seed, NAMES);
+    this.load = new ClaimLoad(seed, NAMES);
   }
 
   /** Blocks that lbrycrd mines now, in hex. */
@@ -66,23 +66,23 @@ class ForkChain {
       const hash = await this.them.rpc('getblockhash', [at]);
       const { tx } = await this.them.rpc<{ tx: string[] }>('getblock', [hash]);
       const { value } = await this.them.rpc<{ value: number }>('gettxout', [tx[0], 0]);
-      this.storm.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
+      this.load.addCoin(tx[0]!, BigInt(Math.round(value * 1e8)));
     }
   }
 
   /** Adds transactions to lbrycrd's mempool. */
   private async fill(): Promise<void> {
-    for (const hex of this.storm.block(1 + this.storm.random(4)))
+    for (const hex of this.load.block(1 + this.load.random(4)))
       await this.them.rpc('sendrawtransaction', [hex, true]);
   }
 
   async grow(): Promise<void> {
-    const { storm } = this;
+    const { load } = this;
     const next = this.height + 1;
     const wait = Math.min(...FORKS.map((fork) => fork - NEAR - next).filter((blocks) => blocks > 0), 40);
     const isNear = FORKS.some((fork) => Math.abs(fork - next) <= NEAR);
-    if (isNear || storm.random(3) === 0) await this.fill();
-    const count = Math.max(1, Math.min(wait, 1 + storm.random(25), LAST_HEIGHT - this.height));
+    if (isNear || load.random(3) === 0) await this.fill();
+    const count = Math.max(1, Math.min(wait, 1 + load.random(25), LAST_HEIGHT - this.height));
     await this.mine(isNear ? 1 : count);
   }
 
@@ -91,15 +91,15 @@ class ForkChain {
    * disconnected a block, refuses the branch of the first one, this node must refuse it too, and the first branch continues.
    */
   async reorganise(fork: number): Promise<void> {
-    const { us, storm, height: oldHeight } = this;
-    const restore = storm.save();
+    const { us, load, height: oldHeight } = this;
+    const restore = load.save();
     const oldTip = await us.rpc<string>('getbestblockhash');
-    const first = fork - storm.random(DEEPEST);
+    const first = fork - load.random(DEEPEST);
     await this.them.rpc('invalidateblock', [await us.rpc('getblockhash', [first])]);
     const branch: string[] = [];
     for (let height = first; height <= oldHeight + 1; height++) {
       // The first blocks of the branch contain the disconnected transactions.
-      if (height > fork || storm.random(2) === 0) await this.fill();
+      if (height > fork || load.random(2) === 0) await this.fill();
       branch.push(...(await this.mined(1)));
     }
     for (const raw of branch) await us.rpc('submitblock', [raw]);

@@ -17,7 +17,7 @@ import { ClaimSource } from '../claimSource.js';
 import { OPEN_ADDRESS } from '../network.js';
 import { mineBlock, placeAt, transaction } from '../rawChain.js';
 import { hashOf } from '../rawMessages.js';
-import { untilIndexed } from './questions.js';
+import { untilIndexed } from './queries.js';
 import { CorruptedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
 
 export interface State {
@@ -27,7 +27,7 @@ export interface State {
   readonly earlier: string;
 }
 
-export interface Scene {
+export interface CorruptionFixture {
   readonly states: readonly State[];
   /** Hashes of the active chain by height. */
   readonly hashes: readonly string[];
@@ -69,7 +69,7 @@ async function begin(
   env: Record<string, string> = {},
 ): Promise<Rpc> {
   const node = await CorruptedNode.start(dataDir, [...INDEX_ARGS, ...args], env);
-  if (!node.isRunning) throw new Error(`the scene's node does not start: ${node.stderr}`);
+  if (!node.isRunning) throw new Error(`the fixture's node does not start: ${node.stderr}`);
   return new Rpc(node);
 }
 
@@ -135,8 +135,8 @@ async function writePeers(folder: string): Promise<void> {
 }
 
 /** Builds all folders; `remove` deletes them. */
-export async function buildScene(): Promise<Scene> {
-  const work = mkdtempSync(join(tmpdir(), 'damage-'));
+export async function buildFixture(): Promise<CorruptionFixture> {
+  const work = mkdtempSync(join(tmpdir(), 'corrupted-'));
   const base = join(work, 'base');
   mkdirSync(base);
   const arrivalHashes: string[] = [];

@@ -57,7 +57,7 @@ export interface PeerView extends PeerInfo {
   minfeefilter: number;
 }
 
-export class Stage {
+export class PeerFixture {
   readonly subject: Subject;
   private readonly peers: RawPeer[] = [];
   /** Height of the last coinbase that was spent. */
