@@ -27,7 +27,7 @@ async function corrupt(hash: string, part: 'magic' | 'header'): Promise<void> {
   closeSync(fd);
 }
 
-describe.each(['magic', 'header'] as const)('with a damaged %s', (part) => {
+describe.each(['magic', 'header'] as const)('with a corrupt %s', (part) => {
   it('methods that read the block answer like the reference, and the node continues', async () => {
     // Without the cache of answers, because each answer must be read from disk.
     node = await startRegtest({ args: ['-txindex', '-rpccache=0'] });

@@ -24,7 +24,7 @@ const seed = Number(process.env['LBCNODE_CORRUPTION_SEED'] ?? 221_834);
 const only = process.env['LBCNODE_CORRUPTION_CASE'];
 const numbers = only ? only.split(',').map(Number) : Array.from({ length: CASES }, (_, i) => i);
 
-describe('a damaged folder', () => {
+describe('a corrupt folder', () => {
   let fixture: CorruptionFixture;
   let work: string;
   const intactCopies = new Map<string, IntactCopy>();
@@ -32,7 +32,8 @@ describe('a damaged folder', () => {
   beforeAll(async () => {
     work = mkdtempSync(join(tmpdir(), 'damaged-'));
     fixture = await buildFixture();
-    for (const state of fixture.states) intactCopies.set(state.name, await intactCopyOf(fixture, state, work));
+    for (const state of fixture.states)
+      intactCopies.set(state.name, await intactCopyOf(fixture, state, work));
   }, 600_000);
   afterAll(() => {
     (fixture as CorruptionFixture | undefined)?.remove();

@@ -38,7 +38,11 @@ export interface IntactCopy {
 }
 
 /** Answers of an intact copy. */
-export async function intactCopyOf(fixture: CorruptionFixture, state: State, work: string): Promise<IntactCopy> {
+export async function intactCopyOf(
+  fixture: CorruptionFixture,
+  state: State,
+  work: string,
+): Promise<IntactCopy> {
   const dataDir = mkdtempSync(join(work, 'intact-'));
   cpSync(state.folder, dataDir, { recursive: true });
   const node = await CorruptedNode.start(dataDir, INDEX_ARGS);
@@ -272,7 +276,11 @@ async function followAdvice(
   if (!node.isRunning) throw new Failure(`after ${option}: ${node.stderr}\n(the advice: ${message})`);
   await feed(node, fixture);
   if (!hasActed) {
-    const { wrong, refused } = compare(intact.asked, await askAll(node, fixture), ['chain', 'tips', 'wallet']);
+    const { wrong, refused } = compare(intact.asked, await askAll(node, fixture), [
+      'chain',
+      'tips',
+      'wallet',
+    ]);
     if (wrong ?? refused) throw new Failure(`after ${option}: ${wrong ?? refused}`);
   }
   const acted = compare(

@@ -333,7 +333,7 @@ describe('the content database', () => {
     store.close();
   });
 
-  it('leaves a damaged database of an older revision as it is', () => {
+  it('leaves a corrupt database of an older revision as it is', () => {
     writeFileSync(fileOf('db_revision'), '12');
     writeFileSync(fileOf(), Buffer.alloc(8192, 7));
     expect(open).toThrow('lbrynet.sqlite is corrupt');
