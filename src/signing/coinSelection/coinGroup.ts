@@ -18,6 +18,7 @@ export interface CoinStanding {
   readonly isFromMe: boolean;
   /** Number of mempool ancestors of the coin's transaction, including the transaction itself; 0 if it is confirmed. */
   readonly ancestors: number;
+  /** Largest number of mempool descendants of an ancestor without unconfirmed parents, including that ancestor. */
   readonly descendants: number;
 }
 

@@ -9,6 +9,7 @@ import { selectCoins, type ExactPayment } from '../../signing/coinSelection/sele
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { MINE_ALL } from '../keys/isMine.js';
 import { outputNumber, txKeyOf, type Entry } from '../ledger/entry.js';
+import type { MempoolPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import type { WalletCoin } from './availableCoins.js';
 import type { CoinControl } from './coinControl.js';
@@ -26,6 +27,24 @@ export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
   if (entry === undefined) return null;
   const output = wallet.ledger.transaction(entry).outputs[outputNumber(key)];
   return output === undefined ? null : { key, valueSat: output.value, script: output.script };
+}
+
+const NO_RELATIVES = { ancestors: 0, descendants: 0 };
+
+/**
+ * Number of mempool ancestors of a transaction, and the largest number of descendants of those ancestors that have no
+ * unconfirmed parent. The mempool limits the descendants of each ancestor. Source: `CTxMemPool::GetTransactionAncestry`,
+ * `CalculateDescendantMaximum`.
+ */
+function relatives(mempool: MempoolPort, { key }: Entry): Pick<CoinStanding, 'ancestors' | 'descendants'> {
+  const txid = fromLatin1(key);
+  const own = mempool.relatives(txid);
+  if (own === null || own.ancestors === 1) return own ?? NO_RELATIVES;
+  const roots = mempool.ancestors(txid).flatMap((id) => {
+    const one = mempool.relatives(id);
+    return one?.ancestors === 1 ? [one.descendants] : [];
+  });
+  return { ancestors: own.ancestors, descendants: Math.max(0, ...roots) };
 }
 
 /** Selects coins for one transaction. `choose` may be called several times with different targets. */
@@ -124,13 +143,8 @@ export class CoinChoice {
     return ({ entry, depth }) => {
       let standing = known.get(entry);
       if (standing === undefined) {
-        const relatives = depth > 0 ? null : node.mempool.relatives(fromLatin1(entry.key));
-        standing = {
-          depth,
-          isFromMe: ledger.debit(entry, MINE_ALL) > 0n,
-          ancestors: relatives?.ancestors ?? 0,
-          descendants: relatives?.descendants ?? 0,
-        };
+        const isFromMe = ledger.debit(entry, MINE_ALL) > 0n;
+        standing = { depth, isFromMe, ...(depth > 0 ? NO_RELATIVES : relatives(node.mempool, entry)) };
         known.set(entry, standing);
       }
       return standing;

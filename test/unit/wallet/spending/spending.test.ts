@@ -21,6 +21,7 @@ import {
   resendWhenDue,
 } from '../../../../src/wallet/spending/broadcasting.js';
 import { bumpFee } from '../../../../src/wallet/spending/bumpFee.js';
+import { knownOutput } from '../../../../src/wallet/spending/chooseCoins.js';
 import { coinControl, type CoinControl } from '../../../../src/wallet/spending/coinControl.js';
 import { commitTransaction, sendTransaction } from '../../../../src/wallet/spending/commitTransaction.js';
 import {
@@ -297,6 +298,33 @@ describe('building a transaction', () => {
     expect(await refused([pay(COIN)], { selected: named })).toBe(
       'Transaction has too long of a mempool chain',
     );
+  });
+
+  it('counts the descendants of the first unconfirmed ancestor of a coin', async () => {
+    await receive(3n * COIN);
+    const { wallet } = opened;
+    const own = await Promise.all([1, 2].map(() => opened.script()));
+    const split = await sendTransaction(
+      wallet,
+      own.map((script) => ({ script, valueSat: (14n * COIN) / 10n })),
+      coinControl(wallet),
+    );
+    for (const script of own) {
+      const [key] = [...wallet.ledger.unspentOutputs()].find(
+        ([coin]) => toLatin1(knownOutput(wallet, coin)!.script) === toLatin1(script),
+      )!;
+      await sendTransaction(
+        wallet,
+        [pay((4n * COIN) / 10n)],
+        coinControl(wallet, { selected: new Set([key]) }),
+      );
+    }
+    expect(wallet.node.mempool.relatives(split)!.descendants).toBe(3);
+    await receive(10n * COIN);
+    await sendTransaction(wallet, [pay(COIN / 10n)], coinControl(wallet));
+    // Two coins of about 1 are closer to the payment, but the transaction that split the first coin has three descendants.
+    const created = await create([pay((15n * COIN) / 10n)], {}, { sign: false });
+    expect(created.coins).toHaveLength(1);
   });
 
   it('selects the same coins for the same random numbers', async () => {
