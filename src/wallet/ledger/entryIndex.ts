@@ -27,10 +27,12 @@ export class EntryIndex {
   private readonly blocks = new BlockEntries();
   private readonly destinations = new EntryLists();
   /**
-   * Transactions by the deprecated account that paid. Transactions of the unnamed account are left out, because nearly all
-   * transactions belong to it.
+   * Transactions in memory by the deprecated account that paid. Transactions of the unnamed account are left out, because
+   * nearly all transactions belong to it.
    */
-  readonly byPayer = new EntryLists();
+  private readonly byPayer = new EntryLists();
+  /** Rows of the packed transactions by the deprecated account that paid. */
+  private payerRows: ReadonlyMap<string, readonly number[]> = new Map();
   /** Transactions that are not in a block of the active chain. */
   readonly loose = new Set<Entry>();
   /** Transactions in memory that contain a claim or support of the wallet, spent or not. */
@@ -68,9 +70,13 @@ export class EntryIndex {
     yield* this.spent.spentKeys();
   }
 
-  /** Initializes the index with the transactions in columns. Must be called before other entries are added. */
-  begin(sleeping: SleepingTxs): void {
+  /**
+   * Initializes the index with the transactions in columns, and with their rows by the deprecated account that paid. Must be
+   * called before other entries are added.
+   */
+  begin(sleeping: SleepingTxs, payerRows: ReadonlyMap<string, readonly number[]>): void {
     this.sleeping = sleeping;
+    this.payerRows = payerRows;
     this.spent.begin(sleeping);
     this.order.begin(sleeping);
   }
@@ -143,6 +149,18 @@ export class EntryIndex {
   /** Returns the object for a block hash; one object exists per hash, for all transactions (`BlockEntries.hash`). */
   blockHash(key: string): Bytes {
     return this.blocks.hash(key);
+  }
+
+  /** Transactions that were sent from a named deprecated account. */
+  paidBy(account: string): readonly Entry[] {
+    const held = this.byPayer.of(account);
+    const rows = this.payerRows.get(account);
+    return rows === undefined ? held : [...this.sleeping!.entries(rows), ...held];
+  }
+
+  /** Names of the deprecated accounts from which transactions may have been sent, without the unnamed account. */
+  payers(): Set<string> {
+    return new Set([...this.payerRows.keys(), ...this.byPayer.keys()]);
   }
 
   /** Transactions with an own output that pays to a destination. */

@@ -14,6 +14,10 @@ export class EntryLists {
     return Array.isArray(known) ? known : [known];
   }
 
+  keys(): IterableIterator<string> {
+    return this.lists.keys();
+  }
+
   first(key: string): Entry | undefined {
     const known = this.lists.get(key);
     return Array.isArray(known) ? known[0] : known;

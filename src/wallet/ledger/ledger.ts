@@ -87,6 +87,7 @@ export class Ledger extends LedgerReader {
         skipTransaction(reader);
         return this.readDetails(reader);
       }),
+      new Map(notes.paidBy),
     );
     for (const id of notes.loose) {
       const key = toLatin1(fromHex(id));

@@ -27,6 +27,8 @@ export interface LedgerNotes {
   readonly tip: { readonly hash: string; readonly height: number } | null;
   /** Ids of the transactions that are not settled, in hex. */
   readonly loose: readonly string[];
+  /** Rows of the transactions that were sent from each named deprecated account. */
+  readonly paidBy: readonly (readonly [account: string, rows: readonly number[]])[];
 }
 
 export interface LedgerSource {
@@ -62,9 +64,10 @@ export function* ledgerImage(
           (isCoinbase || inputs.every((input) => index.spent.isOnlySpender(input))) &&
           outputs.every(({ to }) => !source.paysToPool(to)),
       });
+  const paidBy = asBefore ? before.notes.paidBy : paidByRows(index, settled);
   return {
     columns: { ...columns, idWords: index.ids.words, others: others.words },
-    notes: { nextOrderPos, idCount: index.ids.count, otherCount: others.size, tip, loose },
+    notes: { nextOrderPos, idCount: index.ids.count, otherCount: others.size, tip, loose, paidBy },
   };
 }
 
@@ -83,6 +86,22 @@ function* settledOf({ index, port }: LedgerSource): Slices<Entry[] | null> {
     settled.push(entry);
   }
   return settled;
+}
+
+/** Positions in `settled` of the transactions that were sent from each named deprecated account. */
+function paidByRows(index: EntryIndex, settled: readonly Entry[]): LedgerNotes['paidBy'] {
+  const payers = new Map<Entry, string>();
+  for (const account of index.payers()) for (const entry of index.paidBy(account)) payers.set(entry, account);
+  const rows = new Map<string, number[]>();
+  if (payers.size === 0) return [];
+  for (const [row, entry] of settled.entries()) {
+    const account = payers.get(entry);
+    if (account === undefined) continue;
+    const known = rows.get(account);
+    if (known === undefined) rows.set(account, [row]);
+    else known.push(row);
+  }
+  return [...rows];
 }
 
 function tipOf(settled: readonly Entry[]): LedgerNotes['tip'] {

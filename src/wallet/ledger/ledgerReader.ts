@@ -108,7 +108,7 @@ export abstract class LedgerReader {
 
   /** Transactions that were sent from a named deprecated account. */
   paidBy(account: string): readonly Entry[] {
-    return this.index.byPayer.of(account);
+    return this.index.paidBy(account);
   }
 
   /**

@@ -15,7 +15,7 @@ import { RowIndex, type RowColumns } from './rowIndex.js';
 import { HEAD_BYTES } from './walletFileHead.js';
 
 /** Version of the image format. Images of other versions are not used. */
-const VERSION = 2;
+const VERSION = 3;
 
 export const imagePath = (path: string): string => `${path}.cache`;
 

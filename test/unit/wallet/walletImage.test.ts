@@ -92,6 +92,12 @@ function answers(wallet: Wallet): Record<string, unknown> {
         ledger.countIn(Buffer.from(hash, 'latin1')),
         [...ledger.inBlock(Buffer.from(hash, 'latin1'))].map(({ key }) => key).sort(),
       ]),
+    paidBy: ['a', 'é'].map((account) =>
+      ledger
+        .paidBy(account)
+        .map(({ key }) => key)
+        .sort(),
+    ),
     unsettled: [...ledger.unsettled()].map(({ key }) => key).sort(),
     balances: [MINE.spendable, MINE.watchOnly].map((filter) =>
       balance(ledger, wallet.balanceOptions, filter),
@@ -196,7 +202,7 @@ class Life {
     this.paid.push(Buffer.concat([buildClaimPrefix(Buffer.from('a'), Buffer.of(1)), first!]), FOREIGN);
   }
 
-  private pay(): void {
+  private async pay({ wallet }: TestWallet): Promise<void> {
     const { node, random, coins, paid } = this;
     const isSent = coins.length > 2 && random(2) === 0;
     const spent = isSent ? coins.splice(random(coins.length - 1), 1 + random(2)) : [];
@@ -209,12 +215,17 @@ class Life {
       { value: BigInt(10 + serial), script: script() },
     ]);
     coins.push({ hash: txid(tx), index: 0 }, { hash: txid(tx), index: 1 });
+    if (serial % 3 === 0) {
+      const fromAccount = serial % 2 === 0 ? 'a' : 'é';
+      await wallet.change((batch) => wallet.ledger.add(batch, tx, null, { fromAccount }));
+    }
     if (random(4) > 0) node.mine([{ value: 50n, script: script() }], [tx]);
     else node.addToMempool(tx);
   }
 
   /** Something happens. */
-  async step({ wallet }: TestWallet): Promise<void> {
+  async step(one: TestWallet): Promise<void> {
+    const { wallet } = one;
     const { node, random } = this;
     const { ledger } = wallet;
     switch (random(14)) {
@@ -262,7 +273,7 @@ class Life {
         return wallet.write(batch);
       }
       default:
-        return this.pay();
+        return this.pay(one);
     }
   }
 }
