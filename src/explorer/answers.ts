@@ -4,7 +4,7 @@
 
 export interface NamePieces {
   readonly name: string;
-  readonly namehex?: string;
+  readonly namehex?: string | undefined;
   readonly normalized_name?: string;
 }
 
@@ -236,6 +236,7 @@ export interface SupportsAnswer extends NamePieces {
 export interface ClaimAnswer {
   readonly claim_id: string;
   readonly name: string;
+  readonly namehex?: string;
   readonly normalized_name: string;
   readonly txid: string;
   readonly nout: number;

@@ -153,4 +153,13 @@ describe('a name that is not UTF-8', () => {
       expect([path, page]).toEqual([path, expect.stringContaining(`/name-hex/${ODD}`)]);
     }
   });
+
+  it('is in the answers about its claim', async () => {
+    const shown = expect.objectContaining({ name: 'a\\u00ffb', namehex: ODD }) as object;
+    expect(await call('getclaim', { claimid: claim.claimId })).toEqual(shown);
+    const text = await node.rpc<string>('claimname', ['text', '00', 1]);
+    await mine();
+    const [other] = await node.rpc<{ claimId: string }[]>('getclaimsfortx', [text]);
+    expect(await call('getclaim', { claimid: other!.claimId })).not.toHaveProperty('namehex');
+  });
 });

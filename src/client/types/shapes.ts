@@ -170,6 +170,7 @@ export interface ClaimsOfName {
 export interface IndexedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
   /** the name in the latest output */ name: string;
+  /** the bytes of the name */ namehex?: string;
   /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
   /** the transaction that contains the latest output */ txid: string;
   /** the index of that output */ nout: number;
@@ -415,6 +416,7 @@ export interface OutputScript {
 export interface RepostedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
   /** the name in the latest output */ name: string;
+  /** the bytes of the name */ namehex?: string;
   /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
   /** the transaction that contains the latest output */ txid: string;
   /** the index of that output */ nout: number;
@@ -448,6 +450,7 @@ export interface RepostedClaim {
 export interface ResolvedClaim {
   /** the claim id (40 hex digits) */ claim_id: string;
   /** the name in the latest output */ name: string;
+  /** the bytes of the name */ namehex?: string;
   /** the normalized name, by which the claim trie stores the claim */ normalized_name: string;
   /** the transaction that contains the latest output */ txid: string;
   /** the index of that output */ nout: number;

@@ -4,7 +4,7 @@ import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { ClaimTable } from './claim/claimTable.js';
+import { ClaimTable, signedBy } from './claim/claimTable.js';
 import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 50;
@@ -76,7 +76,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
       {
         ...(text && { text }),
         ...(tag && { any_tags: [tag] }),
-        ...(channel && { channel_ids: [channel] }),
+        ...(channel && signedBy(channel)),
         ...(kind && { claim_type: kind }),
         order_by: [order === 'name' ? '^name' : order],
         limit: A_PAGE,

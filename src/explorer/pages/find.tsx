@@ -5,7 +5,7 @@ import { shownLine } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
 import { ClaimTable } from './claim/claimTable.js';
-import { isMissing, orNull } from './parts.js';
+import { canBeName, isLongName, isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
@@ -86,11 +86,13 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
           Search for <bdi>{shownLine(text, 100)}</bdi>
         </h1>
         <ul class="chips">
-          <li>
-            <a href={nameLink(text)}>
-              The name <bdi>{shownLine(text, 60)}</bdi>
-            </a>
-          </li>
+          {!isLongName(text) && (
+            <li>
+              <a href={nameLink(text)}>
+                The name <bdi>{shownLine(text, 60)}</bdi>
+              </a>
+            </li>
+          )}
           {id !== null && (
             <li>
               <a href={claimLink(id)}>The claim {id.slice(0, 12)}…</a>
@@ -140,9 +142,8 @@ export const find: Page = async (context) => {
   if (text === '') return { redirect: '/' };
   const found = await target(context, text);
   if (found) return found;
-  const exact = await orNull(context.ask<{ claims: number }>('listclaims', text.slice(0, 255), 1));
-  if (!isMissing(exact) && exact.claims > 0 && Buffer.byteLength(text) <= 255)
-    return { redirect: nameLink(text) };
+  const exact = canBeName(text) ? await orNull(context.ask<{ claims: number }>('listclaims', text, 1)) : null;
+  if (exact !== null && !isMissing(exact) && exact.claims > 0) return { redirect: nameLink(text) };
   return results(context, text);
 };
 

@@ -247,6 +247,20 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
 
 /** Maximum length of a name in bytes. Source: lbrycrd nameclaim.h `MAX_CLAIM_NAME_SIZE`. */
 const MAX_NAME_BYTES = 255;
+/**
+ * Maximum length of a normalized name. UTF-8 in the form NFD is at most three times as long. Source: Unicode FAQ
+ * "Normalization", expansion factors.
+ */
+const MAX_NORMALIZED_BYTES = 3 * MAX_NAME_BYTES;
+
+/** Whether a text can be a name or a normalized name. */
+export const canBeName = (text: string): boolean => Buffer.byteLength(text) <= MAX_NORMALIZED_BYTES;
+
+/** Whether a text is too long for a name. It can still be the normalized form of a name. */
+export const isLongName = (text: string): boolean => Buffer.byteLength(text) > MAX_NAME_BYTES;
+
+export const nameTooLong = (text: string): PageError =>
+  badRequest(`A name has at most ${MAX_NAME_BYTES} bytes.`, searchFor(text));
 
 /** Returns the name in the path; with `isHex` it is the name's bytes in hex. Throws `PageError` if it is malformed. */
 export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
@@ -257,8 +271,8 @@ export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
     ]);
   if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
-  if ((isHex ? name.length / 2 : Buffer.byteLength(name)) > MAX_NAME_BYTES)
-    throw badRequest(`A name has at most ${MAX_NAME_BYTES} bytes.`, searchFor(isHex ? '' : name));
+  // Bytes that are not UTF-8 are never normalized.
+  if (isHex ? name.length / 2 > MAX_NAME_BYTES : !canBeName(name)) throw nameTooLong(isHex ? '' : name);
   return name;
 }
 

@@ -5,6 +5,7 @@
 import {
   Address,
   Amount,
+  ClaimId,
   Coins,
   Block,
   Facts,
@@ -20,6 +21,7 @@ import {
 } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
+import { purchasedClaim } from '../../rpc/format/purchase.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
@@ -54,11 +56,18 @@ function InputCell({ input }: { readonly input: TxInput }) {
 }
 
 function OutputCell({ output }: { readonly output: TxOutput }) {
+  const purchased =
+    output.type === 'nulldata' ? purchasedClaim(Buffer.from(output.script, 'hex')) : undefined;
   return (
     <>
       {output.claim && (
         <div>
           <ClaimLine claim={output.claim} />
+        </div>
+      )}
+      {purchased !== undefined && (
+        <div>
+          buys the claim <ClaimId id={purchased} />
         </div>
       )}
       {output.address ? <Address address={output.address} /> : <Tag>{output.type}</Tag>}
@@ -67,6 +76,7 @@ function OutputCell({ output }: { readonly output: TxOutput }) {
 }
 
 function Spent({ output, hasIndex }: { readonly output: TxOutput; readonly hasIndex: boolean }) {
+  if (output.type === 'nulldata') return <>–</>;
   if (!output.spent) return <Tag tone="good">unspent</Tag>;
   const by = output.spentBy;
   if (by === undefined)

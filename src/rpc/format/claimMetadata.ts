@@ -7,25 +7,24 @@
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson, supportToJson } from '../../metadata/claimJson.js';
 import { MetadataError } from '../../metadata/metadataError.js';
-import { decodePurchase } from '../../metadata/purchase.js';
 import { decodeSupport } from '../../metadata/support.js';
 import type { NetworkParams } from '../../params/network.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
-import { MAX_SCRIPT_SIZE, nextOp, opDataStart } from '../../script/script.js';
+import { MAX_SCRIPT_SIZE } from '../../script/script.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonWrite.js';
 import { t, type OptionalSchema } from '../../schema/schema.js';
 import type { RpcNodeOptions } from '../../interfaces/services.js';
 import { addressPrefixes } from './addresses.js';
+import { purchasedClaim } from './purchase.js';
 
 const SUPPORT = 'support';
 /** Type of a purchase: an output with data that names the purchased claim. */
 const PURCHASE = 'purchase';
 const KINDS = ['stream', 'channel', 'repost', 'collection', SUPPORT, PURCHASE] as const;
-const CLAIM_ID_BYTES = 20;
 
 /** Schema of the member `metadata` in the result for an output. */
 export const METADATA: OptionalSchema = t.optional(
@@ -130,14 +129,6 @@ export interface MetadataDeps {
 
 /** Formats the purchase in an OP_RETURN output; undefined if the data of the output is not a purchase. */
 function purchaseIn(script: Bytes): JsonOut | undefined {
-  if (script.length < 2 || script.length > MAX_VALUE_BYTES || nextOp(script, 1) !== script.length)
-    return undefined;
-  try {
-    const { claimHash } = decodePurchase(script.subarray(opDataStart(script[1]!, 1)));
-    if (claimHash.length !== CLAIM_ID_BYTES) return undefined;
-    return { kind: PURCHASE, value: { claim_id: hashToHex(claimHash) } };
-  } catch (error) {
-    if (error instanceof MetadataError) return undefined;
-    throw error;
-  }
+  const claimId = purchasedClaim(script);
+  return claimId === undefined ? undefined : { kind: PURCHASE, value: { claim_id: claimId } };
 }

@@ -34,7 +34,8 @@ import { Waiting } from '../waiting.js';
 import { ClaimOutputs, outputsOf, type FoundOutputs } from './claimOutputs.js';
 import { Supports } from './claimSupports.js';
 import { Signer } from './signer.js';
-import { ClaimTable, titleOf } from './claimTable.js';
+import { ClaimTable, signedBy, titleOf } from './claimTable.js';
+import { collectionOf, CollectionClaims, type Collection } from './collection.js';
 import { partOf, Picture, RawValue, Tags, textOf, valueRows } from './claimValue.js';
 
 const SUPPORTS = 100;
@@ -46,16 +47,17 @@ const CUT_DESCRIPTION = 5000;
 const MAX_DESCRIPTION = 100_000;
 /** Number of blocks before the expiry at which the page of a claim shows a warning. */
 const SOON_BLOCKS = 20_160;
-/** Part of the escapes (such as `\u00ff`) with which answers represent the bytes of a name that is not UTF-8. */
-const ESCAPE = '\\u';
+
+/** Supports of a claim that exists only in the mempool: the methods know no supports of it before its block. */
+const NO_SUPPORTS = { total: 0, active: 0, amount: 0, supports: [] };
 
 interface Shown {
   readonly claim: ClaimAnswer;
-  /** Bytes of the name in hex, if the name is not valid text. */
-  readonly nameHex: string | undefined;
   readonly supports: OrError<SupportsAnswer>;
   /** Claims that a channel has signed; null if the claim is not a channel. */
   readonly claims: OrError<{ readonly claims: readonly ClaimAnswer[] }> | null;
+  /** Claims that a collection lists; null if the claim is not a collection. */
+  readonly collection: Collection | null;
   readonly bids: OrError<ListClaimsAnswer>;
   readonly status: OrError<ClaimStatusAnswer>;
   readonly outputs: OrError<FoundOutputs>;
@@ -65,32 +67,35 @@ interface Shown {
 }
 
 async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Shown> {
-  const { claim_id: id, name } = claim;
+  const { claim_id: id, name, namehex } = claim;
   const after = query.get('after') ?? undefined;
-  const asked = orNull(ask<ClaimStatusAnswer>('getclaimstatus', id));
-  const early = name.includes(ESCAPE) ? await asked : null;
-  const nameHex = early === null || isMissing(early) ? undefined : early.namehex;
-  const [supports, claims, bids, status, outputs, waiting] = await Promise.all([
-    orNull(ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after])), after),
+  const [supports, claims, collection, bids, status, outputs, waiting] = await Promise.all([
+    claim.creation_height === 0
+      ? { ...NO_SUPPORTS, name }
+      : orNull(
+          ask<SupportsAnswer>('listsupports', id, SUPPORTS, ...(after === undefined ? [] : [after])),
+          after,
+        ),
     claim.value_type === 'channel'
       ? orNull(
           ask<{ claims: ClaimAnswer[] }>('searchclaims', {
-            channel_ids: [id],
+            ...signedBy(id),
             order_by: ['release_time'],
             limit: CLAIMS,
           }),
         )
       : null,
+    claim.value_type === 'collection' ? collectionOf(ask, claim.value) : null,
     orNull(
-      nameHex === undefined
+      namehex === undefined
         ? ask<ListClaimsAnswer>('listclaims', name, PLACES)
-        : ask<ListClaimsAnswer>('listclaims', nameHex, PLACES, null, 'bid', null, true),
+        : ask<ListClaimsAnswer>('listclaims', namehex, PLACES, null, 'bid', null, true),
     ),
-    asked,
+    orNull(ask<ClaimStatusAnswer>('getclaimstatus', id)),
     orNull(outputsOf(ask, id, { txid: claim.txid, n: claim.nout })),
     orNull(ask<MempoolClaims>('listmempoolclaims', null, id)),
   ]);
-  return { claim, nameHex, supports, claims, bids, status, outputs, waiting, after };
+  return { claim, supports, claims, collection, bids, status, outputs, waiting, after };
 }
 
 const isActiveAt = (
@@ -104,14 +109,8 @@ function State({ claim, tip }: { readonly claim: ClaimAnswer; readonly tip: numb
   return isActiveAt(claim, tip) ? <Tag>bids</Tag> : <Tag tone="warning">pending</Tag>;
 }
 
-function Head({
-  shown: { claim, nameHex },
-  context,
-}: {
-  readonly shown: Shown;
-  readonly context: PageContext;
-}) {
-  const { claim_id: id, name } = claim;
+function Head({ shown: { claim }, context }: { readonly shown: Shown; readonly context: PageContext }) {
+  const { claim_id: id, name, namehex } = claim;
   const { tip, taken, spacingSec } = context;
   const warning = nameWarning(name);
   const blocksLeft = claim.is_waiting === true ? Infinity : claim.expiration_height - tip.height;
@@ -124,7 +123,7 @@ function Head({
             <Title text={titleOf(claim.value) ?? name} />
           </h1>
           <Tag>{claim.value_type ?? 'not decoded'}</Tag> <State claim={claim} tip={tip.height} /> at{' '}
-          <Name name={name} hex={nameHex} />
+          <Name name={name} hex={namehex} />
           <Signer claim={claim} />
         </div>
       </div>
@@ -165,7 +164,7 @@ const AtBlock = ({ height, now, spacingSec }: AtBlockProps) => (
 );
 
 /** Rank, amounts and heights of the claim. */
-function bidRows({ claim, bids, nameHex }: Shown, context: PageContext): [string, ComponentChildren][] {
+function bidRows({ claim, bids }: Shown, context: PageContext): [string, ComponentChildren][] {
   const { tip, nowSec, spacingSec } = context;
   const isWaiting = claim.is_waiting === true;
   const isActive = isActiveAt(claim, tip.height);
@@ -178,7 +177,7 @@ function bidRows({ claim, bids, nameHex }: Shown, context: PageContext): [string
     [
       'Place',
       !isMissing(bids) && !isWaiting && (
-        <a href={nameLink(claim.name, nameHex)}>
+        <a href={nameLink(claim.name, claim.namehex)}>
           {rank} of {countText(bids.claims, 'bid')}
         </a>
       ),
@@ -262,6 +261,7 @@ function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly co
   const { value, claim_id: id } = claim;
   const description = textOf(partOf(value, 'description'));
   const isWhole = context.query.get('description') === 'whole';
+  const isText = claim.namehex === undefined;
   return (
     <>
       <Section title="Content">
@@ -274,11 +274,12 @@ function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly co
         <Facts
           rows={[
             ['Claim id', <Copied text={id} />],
-            ['Short', <Copied text={claim.short_url} />],
-            ['Canonical', <Copied text={claim.canonical_url} />],
-            ['Permanent', <Copied text={claim.permanent_url} />],
+            ['Short', isText && <Copied text={claim.short_url} />],
+            ['Canonical', isText && <Copied text={claim.canonical_url} />],
+            ['Permanent', isText && <Copied text={claim.permanent_url} />],
           ]}
         />
+        {!isText && <p class="quiet">The bytes of its name are not text, so no URL contains them.</p>}
       </Section>
     </>
   );
@@ -302,6 +303,7 @@ export async function living(context: PageContext, claim: ClaimAnswer): Promise<
         </Section>
         <Contents claim={claim} context={context} />
         <ChannelClaims shown={shown} nowSec={context.nowSec} />
+        {shown.collection !== null && <CollectionClaims {...shown.collection} />}
         <Supports supports={shown.supports} path={claimLink(claim.claim_id)} after={after} />
         {after === undefined && <ClaimOutputs found={outputs} />}
         <RawValue value={claim.value} hex={isMissing(status) ? undefined : status.value} />

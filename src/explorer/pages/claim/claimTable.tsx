@@ -1,14 +1,25 @@
 /** Table of claims with the columns title, channel and amount. */
 import type { VNode } from 'preact';
-import { Coins, Name, Pattern, Table, Tag, Time, Title } from '../../../page/components.js';
+import { Coins, Pattern, Table, Tag, Time, Title } from '../../../page/components.js';
 import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer } from '../../answers.js';
+import { NameOf } from '../parts.js';
 
 /** Title in the value of a claim; null if the value has no title. */
 export function titleOf(value: unknown): string | null {
   const title = (value as { title?: unknown } | null | undefined)?.title;
   return typeof title === 'string' && title !== '' ? title : null;
 }
+
+/**
+ * Search conditions for the claims of a channel. Any claim can name a channel, so those without a valid signature are left
+ * out.
+ */
+export const signedBy = (channelId: string) => ({
+  channel_ids: [channelId],
+  has_channel_signature: true,
+  signature_valid: true,
+});
 
 interface ClaimTableProps {
   readonly claims: readonly ClaimAnswer[];
@@ -36,7 +47,7 @@ export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps):
             </span>
           ),
         },
-        { title: 'Name', cell: ({ name }) => <Name name={name} /> },
+        { title: 'Name', cell: (claim) => <NameOf of={claim} /> },
         { title: 'Kind', cell: ({ value_type: kind }) => (kind ? <Tag>{kind}</Tag> : 'not known') },
         {
           title: 'Channel',
@@ -76,7 +87,7 @@ export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): 
         {
           title: 'Claim',
           isHead: true,
-          cell: ({ claim_id: id, value, name, signing_channel: channel }) => (
+          cell: ({ claim_id: id, value, name, namehex, signing_channel: channel }) => (
             <span class="row">
               <Pattern id={id} />
               <span>
@@ -84,7 +95,7 @@ export function ClaimList({ claims, nowSec, caption, empty }: ClaimTableProps): 
                   <Title text={titleOf(value) ?? name} />
                 </a>
                 <span class="under">
-                  <Name name={name} />
+                  <NameOf of={{ name, namehex }} />
                   {channel && (
                     <>
                       {' '}

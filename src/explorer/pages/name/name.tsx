@@ -20,8 +20,10 @@ import {
   EventTag,
   hexOf,
   InBlocks,
+  isLongName,
   isMissing,
   nameOfPath,
+  nameTooLong,
   OptionalCoins,
   orNull,
   type OrError,
@@ -86,6 +88,8 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
     isEarly ? historyAt(tip.height) : null,
     isEarly ? waitingNow() : null,
   ]);
+  if (!isHex && isLongName(name) && answer.claims === 0 && answer.supportsWithoutClaim === 0)
+    throw nameTooLong(name);
   const isNow = answer.height === tip.height;
   const isFirst = after === undefined;
   const isRead = isEarly && isNow;

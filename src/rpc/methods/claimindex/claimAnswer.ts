@@ -9,6 +9,7 @@ import { RawJson, stringifyJson, type JsonOut } from '../../../util/json/jsonWri
 import type { ClaimIndexQueries } from '../../../index/claims/claimIndexQueries.js';
 import { confirmedClaims, type ShownClaims } from '../../../index/waiting/waitingIndex.js';
 import { addressPrefixes } from '../../format/addresses.js';
+import { NAME_HEX, nameHex } from '../../format/claimsExplorer.js';
 import { nameText } from '../../format/claimsText.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { t, type SchemaFields } from '../../../schema/schema.js';
@@ -20,6 +21,7 @@ const CLAIM_ID = '(40 hex digits)';
 const CLAIM_FIELDS: SchemaFields = {
   claim_id: t.str(`the claim id ${CLAIM_ID}`),
   name: t.str('the name in the latest output'),
+  namehex: NAME_HEX,
   normalized_name: t.str('the normalized name, by which the claim trie stores the claim'),
   txid: t.hash('the transaction that contains the latest output'),
   nout: t.int('the index of that output'),
@@ -179,9 +181,11 @@ function plainClaim(
   const timeAt = (height: number): number => chain.headers.timeSec(chain.chain.index.active.at(height));
   const name = nameText(claim.name);
   const value = bytes && shownValue(bytes, params);
+  const hex = nameHex(claim.name);
   return {
     claim_id: claimId,
     name,
+    ...(hex === undefined ? {} : { namehex: hex }),
     normalized_name: nameText(claim.normalizedName),
     txid: hashToHex(claim.txid),
     nout: claim.nout,

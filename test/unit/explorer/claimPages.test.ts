@@ -1,0 +1,140 @@
+/** Pages of claims and names from answers of the test: kinds of claims, names that are no text or too long, the mempool. */
+import { Fragment, h } from 'preact';
+import { render } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { encodePurchase } from '../../../src/metadata/purchase.js';
+import { PageError } from '../../../src/explorer/pageContext.js';
+import { PAGES } from '../../../src/explorer/pages/pageTable.js';
+import { answers, contextOf, HASH, ID } from '../../support/hostileAnswers.js';
+
+const OTHER = 'ef'.repeat(20);
+const known = answers('harmless');
+const claim = known['getclaim'] as object;
+
+interface Shown {
+  readonly html: string;
+  readonly asked: readonly (readonly [method: string, ...params: unknown[]])[];
+}
+
+/** Renders a page. `instead` has results by method that replace the answers of the node. */
+async function shown(
+  page: string,
+  parts: readonly string[],
+  instead: Readonly<Record<string, unknown>>,
+  query: Record<string, string> = {},
+): Promise<Shown> {
+  const context = contextOf('harmless', parts, query);
+  const asked: [string, ...unknown[]][] = [];
+  const ask = (async (method: string, ...params: unknown[]) => {
+    asked.push([method, ...params]);
+    return instead[method] ?? known[method];
+  }) as typeof context.ask;
+  const result = await PAGES.get(page)!({ ...context, ask, taken: [] });
+  if ('redirect' in result) return { html: result.redirect, asked };
+  return { html: render(h(Fragment, null, result.body)), asked };
+}
+
+const optionsOf = ({ asked }: Shown, method: string): unknown => asked.find(([one]) => one === method)?.[1];
+
+describe('the page of a claim', () => {
+  it('lists the claims of a collection in its order, also those that the node does not know', async () => {
+    const value = { title: 'List', claims: [OTHER, ID, OTHER, 'no id'] };
+    const page = await shown('claim', [ID], {
+      getclaim: { ...claim, value_type: 'collection', value },
+      searchclaims: { claims: [{ ...claim, claim_id: ID, value: { title: 'Second' } }], total: 1 },
+    });
+    expect(optionsOf(page, 'searchclaims')).toMatchObject({ claim_ids: [OTHER, ID] });
+    expect(page.html).toContain('Claims of the collection (3)');
+    const [, list = ''] = page.html.split('Claims of the collection (3)');
+    const links = [...list.matchAll(/href="\/claim\/([0-9a-f]{40})"/g)].map(([, id]) => id);
+    expect(links.slice(0, 3)).toEqual([OTHER, ID, OTHER]);
+    expect(list).toContain('Second');
+  });
+
+  it('lists only claims with a valid signature as those of a channel', async () => {
+    const valid = { channel_ids: [ID], has_channel_signature: true, signature_valid: true };
+    const channel = await shown('claim', [ID], { getclaim: { ...claim, value_type: 'channel' } });
+    expect(optionsOf(channel, 'searchclaims')).toMatchObject(valid);
+    const list = await shown('claims', [], {}, { channel: ID });
+    expect(optionsOf(list, 'searchclaims')).toMatchObject(valid);
+  });
+
+  it('shows no support of a claim that exists only in the mempool', async () => {
+    const page = await shown('claim', [ID], {
+      getclaim: { ...claim, is_waiting: true, creation_height: 0 },
+    });
+    expect(page.asked.map(([method]) => method)).not.toContain('listsupports');
+    expect(page.html).toContain('Nothing supports this claim.');
+  });
+
+  it('links to a name that is not UTF-8 by its bytes, and shows no URL with it', async () => {
+    const odd = { ...claim, name: '\\u00ff', namehex: 'ff', short_url: 'lbry://odd#1' };
+    const page = await shown('claim', [ID], { getclaim: odd });
+    expect(page.html).toContain('/name-hex/ff');
+    expect(page.html).not.toContain('lbry://odd#1');
+    expect(page.asked.find(([method]) => method === 'listclaims')?.slice(1, 2)).toEqual(['ff']);
+    for (const [name, query] of [
+      ['', {}],
+      ['claims', {}],
+      ['find', { q: 'no name' }],
+    ] as const) {
+      const list = await shown(
+        name,
+        [],
+        {
+          searchclaims: { claims: [odd], total: 1 },
+          listclaims: { ...(known['listclaims'] as object), claims: 0 },
+        },
+        query,
+      );
+      expect([name, list.html]).toEqual([name, expect.stringContaining('/name-hex/ff')]);
+      expect(list.html).not.toContain('/name/%5Cu00ff');
+    }
+  });
+});
+
+describe('a name', () => {
+  const free = { ...(known['listclaims'] as object), claims: 0, supportsWithoutClaim: 0 };
+  /** It has 254 bytes, and its normalized form 381. */
+  const spelled = 'ü'.repeat(127);
+
+  it('has a page if its normalized form is longer than names may be', async () => {
+    const page = await shown('name', [spelled.normalize('NFD')], {});
+    expect(page.html).toContain('Bids (1)');
+    expect((await shown('find', [], {}, { q: spelled.normalize('NFD') })).html).toMatch(/^\/name\/u%CC%88/);
+  });
+
+  it('is refused if it is too long and no claim has it', async () => {
+    for (const name of [spelled.normalize('NFD'), 'x'.repeat(766)])
+      await expect(shown('name', [name], { listclaims: free })).rejects.toMatchObject({
+        status: 400,
+        message: 'A name has at most 255 bytes.',
+      });
+    await expect(shown('name-hex', ['ff'.repeat(256)], {})).rejects.toBeInstanceOf(PageError);
+    const search = await shown('find', [], { listclaims: free }, { q: 'x'.repeat(256) });
+    expect(search.html).not.toContain('"/name/x');
+    expect(search.html).toContain('Names that begin with it');
+  });
+});
+
+describe('the page of a transaction', () => {
+  it('shows which claim an output buys', async () => {
+    const output = {
+      ...(known['gettxinfo'] as { outputs: object[] }).outputs[0],
+      type: 'nulldata',
+      spent: false,
+      claim: undefined,
+      address: undefined,
+    };
+    const scriptOf = (data: Buffer): string =>
+      Buffer.concat([Buffer.of(0x6a, data.length), data]).toString('hex');
+    const receipt = { ...output, script: scriptOf(encodePurchase(Buffer.from(ID, 'hex').reverse())) };
+    const pageOf = (outputs: readonly object[]) =>
+      shown('tx', [HASH], { gettxinfo: { ...(known['gettxinfo'] as object), outputs } });
+    const { html } = await pageOf([receipt]);
+    expect(html).toContain('buys the claim');
+    expect(html).toContain(`/claim/${ID}`);
+    for (const data of [Buffer.from('P'), Buffer.from('other data'), encodePurchase(Buffer.alloc(19))])
+      expect((await pageOf([{ ...output, script: scriptOf(data) }])).html).not.toContain('buys the claim');
+  });
+});
