@@ -37,6 +37,12 @@ export interface MigratedWallet extends Migrated {
   readonly wallet: Wallet;
 }
 
+/** Returns a sentence about the wallet in a data folder that lbrycrd 0.17 created: its wallets are in the folder `wallets`. */
+function walletHint(dataFolder: string): string {
+  const path = join(dataFolder, 'wallets', FOREIGN_FILE_NAME);
+  return isForeignWallet(path) ? ` Did you mean ${path}?` : '';
+}
+
 export class Wallets {
   readonly options: WalletsOptions;
   private readonly node: NodePort;
@@ -181,7 +187,10 @@ export class Wallets {
     return this.exclusively(async () => {
       const { foreign, path: absolute, kind } = walletPlace(this.options.walletDir, path);
       const from = foreign ?? (kind === 'folder' ? join(absolute, FOREIGN_FILE_NAME) : absolute);
-      if (kind === 'missing') throw new WalletOpenError('missing', `There is no file ${absolute}.`);
+      if (!isThere(from)) {
+        const folder = kind === 'folder' ? absolute : dirname(absolute);
+        throw new WalletOpenError('missing', `There is no file ${from}.${walletHint(folder)}`);
+      }
       if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is not a wallet of lbrycrd.`);
       const place = walletPlace(this.options.walletDir, name);
       if (place.kind !== 'missing') throw new WalletOpenError('exists', `Wallet ${name} already exists.`);

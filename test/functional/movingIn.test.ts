@@ -92,7 +92,7 @@ beforeAll(async () => {
   running = [];
   const [rpcPort, hubPort, apiPort] = [await freePort(), await freePort(), await freePort()];
   const folder = join(home, 'node');
-  for (const name of ['bin', 'node', '.lbrycrd', '.lbcd', 'share'])
+  for (const name of ['bin', 'node', '.lbrycrd/wallets', '.lbcd', 'share'])
     mkdirSync(join(home, name), { recursive: true });
   const ports = `[regtest]\nrpcport=${rpcPort}\nport=${await freePort()}\nlisten=0\nhub=1\nhubport=${hubPort}\nhubudpport=0\n`;
   writeFileSync(join(folder, 'lbcnode.conf'), ports);
@@ -168,6 +168,10 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       env,
     );
     expect((await accounts()).map(({ id }) => id)).toContain(packed.accountId);
+    const added = await ask<{ is_default: boolean }>(
+      `account set --account_id=${packed.accountId} --default`,
+    );
+    expect(added.is_default).toBe(true);
     expect(await ask('preference get')).toEqual({ shared: { following: ['lbry://@a'] } });
     // An empty password does not encrypt the wallet's file.
     expect(await ask<{ is_encrypted: boolean }>('wallet status')).toMatchObject({ is_encrypted: false });
@@ -210,7 +214,12 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       [Buffer.from(recordKey('version'), 'latin1'), Buffer.from('3f990200', 'hex')],
       [Buffer.from(recordKey('minversion'), 'latin1'), Buffer.from('60ea0000', 'hex')],
     ]);
-    writeFileSync(join(home, '.lbrycrd', 'wallet.dat'), dat);
+    const path = join(home, '.lbrycrd', 'wallets', 'wallet.dat');
+    writeFileSync(path, dat);
+    for (const wrong of [join(home, '.lbrycrd'), join(home, '.lbrycrd', 'wallet.dat')])
+      await expect(node.call('migratewallet', wrong)).rejects.toThrow(
+        `There is no file ${join(home, '.lbrycrd', 'wallet.dat')}. Did you mean ${path}?`,
+      );
     await node.call('generatetoaddress', 5, addressOf(LBRYCRD_KEY));
     const steps = sectionOf('From lbrycrd');
     await walk(steps.slice(0, -1), home, env);
