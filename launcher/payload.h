@@ -1,9 +1,8 @@
 /*
- * The payload of the program `lbrynet` of a bundle: the files of a Node runtime and of lbcnode, as scripts/bundle/payload.mjs
- * writes them. All numbers are little endian:
- *   "LBCFILES", u16 length and text of the folder's name, u32 number of files,
- *   of each file: u64 offset from the start, u64 size, u8 whether it is executable, u16 length and text of its path,
- *   the contents.
+ * The payload of the program `lbrynet` in a bundle: the files of a Node.js runtime and of lbcnode. `scripts/bundle/payload.mjs`
+ * writes it. Format, with all numbers in little endian: "LBCFILES", u16 length and text of the folder's name, u32 number of
+ * files; for each file u64 offset from the start, u64 size, u8 whether it is executable, u16 length and text of its path; then
+ * the contents of the files.
  */
 #ifndef LBCNODE_LAUNCHER_PAYLOAD_H
 #define LBCNODE_LAUNCHER_PAYLOAD_H
@@ -43,7 +42,7 @@ static void text(const unsigned char **at, char *target) {
   *at += length;
 }
 
-/* Writes the name of the folder, and leads to the first file. */
+/* Copies the name of the folder to `folder`. Returns the list of files, positioned at the first file. */
 static Files openFiles(char *folder) {
   Files files = {lbc_payload + 8, 0};
   text(&files.at, folder);

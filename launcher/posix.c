@@ -1,11 +1,10 @@
 /*
- * The programs of a bundle on Linux and macOS. `lbrynet` carries all files (payload.h). It puts those that are missing in the
- * user's folder of caches, and becomes Node with the program that its name means. Programs such as LBRY Desktop take
- * `lbrynet` alone out of the archive. `lbcnode`, `lbcnode-cli` and `lbcnet` (compiled without LBC_PAYLOAD) become the
- * `lbrynet` beside them under their own names.
- *
- * A file is written under another name and then renamed, so that a start that is killed leaves nothing half written, and two
- * that run at a time do not disturb each other. Each start looks at the sizes of all files, and writes again what is wrong.
+ * The programs of a bundle on Linux and macOS. `lbrynet` contains all files (payload.h). It unpacks missing files to the user's
+ * cache folder, and replaces itself by Node.js with the program that its own name selects. Programs such as LBRY Desktop use only
+ * the file `lbrynet` of the archive. `lbcnode`, `lbcnode-cli` and `lbcnet` (compiled without LBC_PAYLOAD) replace themselves by
+ * the `lbrynet` beside them and keep their own names. A file is written under a temporary name and then renamed, so a killed
+ * start leaves no incomplete file, and two starts at the same time do not interfere. Each start checks the sizes of all files,
+ * and unpacks files with a wrong size again.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -27,7 +26,7 @@ static _Noreturn void fail(const char *what, const char *path) {
   exit(1);
 }
 
-/* The path of this program, links resolved. */
+/* The path of this program without symbolic links. */
 static void ownPath(char *target) {
 #ifdef __APPLE__
   char path[PATH_MAX];
@@ -45,7 +44,7 @@ static const char *nameOf(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* Joins two paths; ends where the result is longer than the system takes. */
+/* Joins two paths. Ends the program if the result exceeds the maximum length of the system. */
 static void join(char *target, const char *folder, const char *name) {
   if (snprintf(target, PATH_MAX, "%s/%s", folder, name) < PATH_MAX) return;
   errno = ENAMETOOLONG;
@@ -55,7 +54,7 @@ static void join(char *target, const char *folder, const char *name) {
 #ifdef LBC_PAYLOAD
 #include "payload.h"
 
-/* Makes the folders above a path. Returns 0, or -1 with errno. */
+/* Creates the parent folders of a path. Returns 0, or -1 with errno. */
 static int makeFolders(char *path) {
   for (char *at = path + 1; *at; at++) {
     if (*at != '/') continue;
@@ -100,7 +99,7 @@ static int writeFile(char *path, const File *file) {
   return -1;
 }
 
-/* Puts what is missing into the folder `<base>/<name>`, and writes that to `folder`. Returns 0, or -1 with errno. */
+/* Unpacks missing files to the folder `<base>/<name>`, and writes its path to `folder`. Returns 0, or -1 with errno. */
 static int unpack(const char *base, char *folder) {
   char name[MAX_NAME];
   Files files = openFiles(name);
@@ -114,12 +113,12 @@ static int unpack(const char *base, char *folder) {
     if (writeFile(path, &file) != 0) return -1;
     written = 1;
   }
-  // After a crash of the machine files must not have their size without their contents.
+  // Without this, files could have their full size but no contents after a crash of the machine.
   if (written) sync();
   return 0;
 }
 
-/* The user's folder of caches; 0 where there is none. */
+/* The user's cache folder. Returns 0 if there is none. */
 static int cacheFolder(char *target) {
 #ifndef __APPLE__
   const char *caches = getenv("XDG_CACHE_HOME");
@@ -142,7 +141,7 @@ static int cacheFolder(char *target) {
   return 1;
 }
 
-/* Unpacks where the user says, else in the folder of caches, else beside the program. */
+/* Unpacks to the folder that the user selected, otherwise to the cache folder, otherwise to the folder of the program. */
 static void prepare(const char *own, char *folder) {
   char base[PATH_MAX];
   const char *wish = getenv("LBCNODE_RUNTIME_DIR");
@@ -168,7 +167,7 @@ int main(int argc, char **argv) {
   snprintf(relative, sizeof relative, "app/dist/bin/%s.js", program);
   join(node, folder, "bin/node");
   join(script, folder, relative);
-  // What messages name instead of the script; see src/bin/lbcnode.ts.
+  // The name of the program in messages; see src/bin/lbcnode.ts.
   setenv("LBCNODE_PROGRAM", argc > 0 && strchr(argv[0], '/') != NULL ? argv[0] : own, 1);
   char **arguments = calloc((size_t)argc + 3, sizeof *arguments);
   if (arguments == NULL) fail("start", node);

@@ -1,7 +1,7 @@
 /*
- * The programs of a bundle on Windows; posix.c tells what they do. Windows cannot replace a running program by another: the
- * launcher waits for Node and ends with its exit code. A job ends Node when the launcher is killed; what Node starts
- * for itself is not in the job.
+ * The programs of a bundle on Windows; posix.c describes them. Windows cannot replace a running program by another one, so the
+ * launcher waits for Node.js and ends with its exit code. A job object ends Node.js when the launcher is killed. Processes that
+ * Node.js starts are not in the job.
  */
 #define UNICODE 1
 #define WIN32_LEAN_AND_MEAN 1
@@ -37,7 +37,7 @@ static const wchar_t *nameOf(const wchar_t *path) {
   return name;
 }
 
-/* The command line behind its first word, which Windows ends at a blank, or at the second quotation mark. */
+/* The command line after its first word. For Windows, this word ends at a space or at the second quotation mark. */
 static const wchar_t *restOfCommandLine(const wchar_t *line, wchar_t *first) {
   size_t length = 0;
   int quoted = 0;
@@ -50,13 +50,13 @@ static const wchar_t *restOfCommandLine(const wchar_t *line, wchar_t *first) {
   return line;
 }
 
-/* Node ends on the same signal of the console; the launcher waits for it. */
+/* Node.js receives the same console event and ends. The launcher waits for it. */
 static BOOL WINAPI waitForNode(DWORD event) {
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) Sleep(INFINITE);
   return TRUE;
 }
 
-/* Runs a program until its end, and ends with its exit code. */
+/* Runs a program to its end. Then ends this process with the exit code of the program. */
 static _Noreturn void run(const wchar_t *program, wchar_t *commandLine) {
   HANDLE job = CreateJobObjectW(NULL, NULL);
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {0};
@@ -64,7 +64,7 @@ static _Noreturn void run(const wchar_t *program, wchar_t *commandLine) {
   if (job != NULL) SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
   STARTUPINFOW startup;
   GetStartupInfoW(&startup);
-  // What a C library hands down in these is not Node's.
+  // The C library of the parent may pass its open files in these fields. They are not meant for Node.js.
   startup.cbReserved2 = 0;
   startup.lpReserved2 = NULL;
   PROCESS_INFORMATION process;
@@ -79,7 +79,7 @@ static _Noreturn void run(const wchar_t *program, wchar_t *commandLine) {
   ExitProcess(code);
 }
 
-/* `"first" "second" rest`, allocated; `second` may be NULL. */
+/* Returns `"first" "second" rest` in allocated memory. `second` may be NULL. */
 static wchar_t *commandLine(const wchar_t *first, const wchar_t *second, const wchar_t *rest) {
   const size_t size = wcslen(first) + (second ? wcslen(second) : 0) + wcslen(rest) + 8;
   wchar_t *line = calloc(size, sizeof *line);
@@ -119,7 +119,7 @@ static int isThere(const wchar_t *at, const File *file) {
          (((uint64_t)found.nFileSizeHigh << 32) | found.nFileSizeLow) == file->size;
 }
 
-/* Whether the file is there now. Another start may have put it there meanwhile. */
+/* Returns whether the file exists now. Another start may have written it meanwhile. */
 static int writeFile(wchar_t *at, const File *file) {
   static wchar_t temporary[MAX_PATH_CHARS];
   if (swprintf(temporary, MAX_PATH_CHARS, L"%ls.%lu.tmp", at, GetCurrentProcessId()) < 0) return 0;
@@ -142,7 +142,7 @@ static int writeFile(wchar_t *at, const File *file) {
   return isThere(at, file);
 }
 
-/* Puts what is missing into the folder `<base>\<name>`, and writes that to `folder`. Whether all is there. */
+/* Unpacks missing files to the folder `<base>\<name>`, and writes its path to `folder`. Returns whether all files exist. */
 static int unpack(const wchar_t *base) {
   char name[MAX_NAME];
   wchar_t wide[MAX_NAME];
@@ -189,7 +189,7 @@ int main(void) {
   swprintf(wideScript, 64, L"app\\dist\\bin\\%hs.js", programOf(called));
   join(script, folder, wideScript);
   join(path, folder, L"bin\\node.exe");
-  // What messages name instead of the script; see src/bin/lbcnode.ts.
+  // The name of the program in messages; see src/bin/lbcnode.ts.
   SetEnvironmentVariableW(L"LBCNODE_PROGRAM", nameOf(first) == first ? own : first);
   run(path, commandLine(path, script, rest));
 }

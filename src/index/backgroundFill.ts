@@ -248,8 +248,8 @@ export class BackgroundFill {
       try {
         blocks.push(await this.readOne(step));
       } catch (error) {
-        // The blocks that were read before the error are written first. The next round meets the error again and reports
-        // it.
+        // The blocks that were read before the error are written first. The next round reads the failing block again and reports
+        // the error.
         if (error instanceof BlockFileError && blocks.length > 0) break;
         throw error;
       }

@@ -239,7 +239,7 @@ export class FileManager {
     const isWhole = row.isSaved;
     await file.end();
     await this.#deps.reflector()?.cancel(row.sdHash);
-    // The saved file goes first: after a kill in between the stream is still listed, and can be deleted again.
+    // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);
     await this.#deps.blobs.deleteStream(row.streamHash);
     await this.#forget(row.streamHash);

@@ -30,7 +30,7 @@ export interface Asked {
   proof: boolean;
   /** Its forecast. */
   forecast: boolean;
-  /** Its latest events from that height on, so many. */
+  /** The latest events from this height on, and their number. */
   history: { readonly from: number; readonly count: number } | null;
   /** States of outputs, by the text that lists the outputs. */
   readonly states: Map<string, OutputStatesQuery>;

@@ -23,7 +23,7 @@ export const corruptionText = (path: string, height: number): string =>
 
 export interface FollowingPort {
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Value of `PATIENCE_MS`, which tests override. */
+  /** Default: `PATIENCE_MS`. Tests set other values. */
   readonly patienceMs: number;
   /** Called before the headers above the fork are replaced, so that data about these blocks is removed first. */
   rewind(forkHeight: number): Promise<void>;
