@@ -5,11 +5,13 @@
 import { spawnSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 
-const FIRST = '34fdb208';
+const FIRST = '8d2ee3e4';
 const LONGEST = 72;
-/** Beginnings of a summary that are not in the imperative. */
-const NO_IMPERATIVE = /^(\w+(ed|ing)|adds|fixes|makes|moves|removes|renames|changes|updates|tests|uses)\b/i;
-const IMPERATIVES = /^(bring|embed|feed|need|seed|shed|speed|embed|bed|sing|ring)\b/i;
+/** Beginnings of a summary that are not in the imperative: other forms of verbs, articles, pronouns, prepositions. */
+const NO_IMPERATIVE =
+  /^(\w+(ed|ing)|\w+[^s\W]s|an?|the|this|that|these|those|all|each|every|some|no|not|more|new|it|its|is|are|was|were|now|of|for|in|on|with|to|and)\b/i;
+/** Imperatives and other verbs that end like the forms above. */
+const IMPERATIVES = /^(bring|embed|feed|need|seed|shed|speed|bed|sing|ring|focus|bias)\b/i;
 
 /** The error in a subject; null for a valid one. */
 export function problemOf(subject) {

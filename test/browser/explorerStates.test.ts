@@ -246,7 +246,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
       own.getByRole('heading', { name: `Waiting in the mempool (${total})` }).waitFor();
     let goOn: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (goOn = resolve));
-    await own.route('**/assets/*.js', (route) => held.then(() => route.continue()));
+    await own.route(/\/assets\/[^/]*\.js$/, (route) => held.then(() => route.continue()));
     instead['listmempoolclaims'] = { total: 1, claims: [] };
     await own.goto(`${base}/name/one`, { waitUntil: 'commit' });
     await isShown(1);

@@ -220,7 +220,20 @@ describe('subjects of commits', () => {
     expect(problemOf('net: rename NetPart to MessageHandler')).toBeNull();
     expect(problemOf('index/claims: bring the fill behind the tip')).toBeNull();
     expect(problemOf('fixed a bug')).toMatch(/form/);
-    expect(problemOf('net: renamed a class')).toMatch(/imperative/);
+    for (const summary of [
+      'renamed a class',
+      'renames a class',
+      'the class has a new name',
+      'new name of a class',
+    ])
+      expect(problemOf(`net: ${summary}`), summary).toMatch(/imperative/);
+    for (const summary of [
+      'compress a table',
+      'process blocks in order',
+      'focus the field',
+      'feed the parser',
+    ])
+      expect(problemOf(`net: ${summary}`), summary).toBeNull();
     expect(problemOf('net: rename a class.')).toMatch(/full stop/);
     expect(problemOf(`net: rename ${'x'.repeat(72)}`)).toMatch(/characters/);
   });
