@@ -6,10 +6,10 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OutputsSchema, type Output, type Outputs } from '../../src/metadata/messages/result_pb.js';
 import { formatTransaction, parseTransaction } from '../../src/primitives/transaction.js';
-import { fromHex, hashToHex, toHex } from '../../src/util/bytes.js';
+import { fromHex, hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { Reader } from '../../src/util/reader.js';
 import { abandon, claim, support, update, type Step } from './scenarios/claimLives.js';
-import { ClaimActor, FundingCoins } from './support/claimActor.js';
+import { ClaimActor, FundingCoins, MATURITY, OPEN_ADDRESS } from './support/claimActor.js';
 import { HubClient } from './support/hubClient.js';
 import { connect, startPeer } from './support/network.js';
 import { ADDRESS, freePort, HANG_MS, type RegtestNode } from './support/node.js';
@@ -33,7 +33,7 @@ const byPeer = (hex: string): Promise<unknown> => peer.rpc('sendrawtransaction',
 beforeAll(async () => {
   const port = await freePort();
   node = await startPeer({
-    args: ['-hub', `-hubport=${port}`, '-hubudpport=0', '-mempoolexpiry=1'],
+    args: ['-hub', `-hubport=${port}`, '-hubudpport=0', '-mempoolexpiry=1', '-maxmempool=5'],
   });
   peer = await startPeer();
   broadcast = byRpc;
@@ -362,7 +362,67 @@ describe('is removed with its transaction', () => {
     expect(await leads('behind-it')).toBe(waits('behind it'));
     await node.rpc('setmocktime', [0]);
   });
+
+  it('if a full mempool evicts it', async () => {
+    await mine(claim('kept', 1, { name: 'kept' }));
+    const kept = stands('kept');
+    const coins = await largeCoins(7);
+    await node.rpc('setnetworkactive', [false]);
+    await act(
+      claim('evicted', LOW_FEE_BID, { name: 'evicted' }),
+      claim('@evicted', LOW_FEE_BID, { name: '@evicted', isChannel: true }),
+      claim('by evicted', LOW_FEE_BID, { name: 'by-evicted', by: '@evicted' }),
+      update('kept', LOW_FEE_BID + 1),
+      claim('stays', 1, { name: 'stays' }),
+    );
+    expect(await leads('@evicted/by-evicted')).toBe(waits('by evicted'));
+    expect(await leads('kept')).toBe(waits('kept'));
+    const lost = ['evicted', '@evicted', 'by evicted', 'kept'].map(stands);
+    for (const [n, coin] of coins.entries()) await node.rpc('sendrawtransaction', [filling(coin, n), true]);
+    const left = await node.rpc<string[]>('getrawmempool');
+    expect(left.filter((txid) => lost.includes(txid))).toEqual([]);
+    expect(left).toContain(stands('stays'));
+
+    expect(await leads('stays')).toBe(waits('stays'));
+    expect(await leads('evicted')).toBe('Could not find claim at "evicted".');
+    expect(await leads('@evicted')).toBe('Could not find channel in "@evicted".');
+    expect(await leads('kept')).toBe(kept);
+    expect(await finds({ name: 'kept' })).toEqual({ rows: [kept], total: 1 });
+    for (const gone of [
+      { name: 'evicted' },
+      { channel: '@evicted' },
+      { claim_ids: [actor.idOf('by evicted')] },
+    ])
+      expect((await finds(gone)).rows).toEqual([]);
+  });
 });
+
+/** The bid of a new claim that leaves a fee of 10,000 satoshis. */
+const LOW_FEE_BID = 499;
+/** The script of the first filling transaction, and how much shorter each next one is, so that its fee rate is higher. */
+const [FILLING_BYTES, SHORTER_BYTES] = [900_000, 40_000];
+
+/** The ids of coinbases that may be spent. */
+async function largeCoins(count: number): Promise<string[]> {
+  const hashes = await node.rpc<string[]>('generatetoaddress', [count, OPEN_ADDRESS]);
+  await node.rpc('generatetoaddress', [MATURITY, ADDRESS]);
+  const blocks = hashes.map((hash) => node.rpc<{ tx: string[] }>('getblock', [hash]));
+  return (await Promise.all(blocks)).map(({ tx }) => tx[0]!);
+}
+
+/** The n-th large transaction, with a fee rate above that of the low bids. The coinbase is its fee. */
+function filling(coinbase: string, n: number): string {
+  const script = Buffer.alloc(FILLING_BYTES - n * SHORTER_BYTES, 0x6a);
+  const input = {
+    prevout: { hash: hashFromHex(coinbase), index: 0 },
+    scriptSig: Buffer.of(1, 0x51),
+    sequence: 0xffffffff,
+    witness: [],
+  };
+  return toHex(
+    formatTransaction({ version: 2, inputs: [input], outputs: [{ value: 0n, script }], lockTime: 0 }),
+  );
+}
 
 it('warns in the log of constraints that the hub does not know', async () => {
   await outputs('search', { name: 'old', content_aspect_rati: '<=1' });

@@ -34,7 +34,8 @@ import { ADDRESS, type RegtestNode } from './node.js';
 /** The redeem script `1`. Anyone can spend an output that pays to its hash. */
 const REDEEM = Buffer.of(0x51);
 const OPEN = { type: 'scripthash', hash: hash160(REDEEM) } as const;
-const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
+/** The address of outputs that anyone can spend. */
+export const OPEN_ADDRESS = encodeDestination(OPEN, addressPrefixesOf(regtestParams));
 const OPEN_SCRIPT = scriptForDestination(OPEN);
 
 const UNIT_SAT = 10_000n;
@@ -45,7 +46,7 @@ const COIN_SAT = 100_000_000n;
 const FUNDING_SAT = 5_000_000n;
 const COINS_A_COINBASE = 18;
 const COINBASES = 12;
-const MATURITY = 100;
+export const MATURITY = 100;
 
 interface Output {
   readonly txid: Buffer;
