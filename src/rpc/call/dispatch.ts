@@ -391,8 +391,11 @@ export class RpcDispatcher {
       const known = answers.callOf(method, profile, params);
       if (known === null || answers.has(known)) continue;
       const ctx = new CallContext(backgroundOrigin(profile), this.deps, this.options.deprecated);
+      const began = performance.now();
       try {
-        keepAnswer(answers, known, await callMethod(method, ctx, params));
+        const result = callMethod(method, ctx, params);
+        keepAnswer(answers, known, isPromise(result) ? await result : result);
+        this.recent.repeated(key, performance.now() - began);
       } catch {
         // The error is ignored and the call is not repeated any more. The next caller gets the error.
         this.recent.forget(key);

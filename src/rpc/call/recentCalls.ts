@@ -43,10 +43,13 @@ export class RecentCalls {
     return this.calls.size;
   }
 
-  /** Records a call whose result was not in the cache. `tookMs` is its duration. */
+  /**
+   * Records a call whose result was not in the cache. `tookMs` is its duration. A call that took long once stays in the list
+   * when it takes less: it takes long again when its data changes.
+   */
   note(key: string, call: RecentCall, tookMs: number): void {
-    this.calls.delete(key);
-    if (tookMs < LEAST_MS) return;
+    const isKnown = this.calls.delete(key);
+    if (tookMs < LEAST_MS && !isKnown) return;
     this.calls.set(key, { call, tookMs, round: this.round });
     for (const [oldest] of this.calls) {
       if (this.calls.size <= MOST_CALLS) break;
@@ -58,6 +61,12 @@ export class RecentCalls {
   touch(key: string): void {
     const entry = this.calls.size === 0 ? undefined : this.calls.get(key);
     if (entry !== undefined) entry.round = this.round;
+  }
+
+  /** Records the duration of a repetition, which is often shorter than that of the first call. */
+  repeated(key: string, tookMs: number): void {
+    const entry = this.calls.get(key);
+    if (entry !== undefined) entry.tookMs = tookMs;
   }
 
   forget(key: string): void {

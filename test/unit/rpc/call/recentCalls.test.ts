@@ -18,8 +18,18 @@ describe('recent calls', () => {
     expect(keysOf(calls)).toEqual(['b', 'a']);
     calls.note('a', CALL, 1);
     expect(keysOf(calls)).toEqual(['a', 'b']);
+  });
+
+  it('stay when they take less, with the latest duration', () => {
+    const calls = new RecentCalls();
+    calls.note('a', CALL, 1);
     calls.note('a', CALL, 0.05);
-    expect(keysOf(calls)).toEqual(['b']);
+    for (let n = 0; n < 30; n++) calls.note(`${n}`, CALL, 7);
+    for (let block = 0; block < 3; block++) keysOf(calls);
+    expect(keysOf(calls)).toEqual(['29', '28', 'a']);
+    for (let n = 0; n < 30; n++) calls.repeated(`${n}`, 0.05);
+    calls.repeated('unknown', 1);
+    expect(keysOf(calls)).toHaveLength(31);
   });
 
   it('take 100 ms at most, and 20 ms if no client made them after the latest two blocks', () => {
