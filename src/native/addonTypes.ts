@@ -398,6 +398,12 @@ export interface NativeAddon {
    * waiting. Without the addon the caller reads on a thread.
    */
   readCached(fd: number, target: Uint8Array, position: number): number;
+  /**
+   * Opens a file for reading without waiting for a disk. Returns its descriptor, which the caller must close; -1 if the
+   * entries of the path are not in memory, or if the file cannot be opened. The caller then opens the file on a thread, which
+   * reports the error. Opening a pipe does not wait. Only on Linux.
+   */
+  openCached?(path: Uint8Array): number;
 
   /**
    * SHA-384 digests (48 bytes each, concatenated) of one to four messages of the same size. Four messages take little more

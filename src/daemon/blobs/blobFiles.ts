@@ -4,13 +4,14 @@
  * threads.
  */
 import { fstatSync, type BigIntStats } from 'node:fs';
-import { constants, open, stat, type FileHandle } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
 import { environmentError, systemErrorReason, withPath } from '../../util/text/environmentError.js';
 import { Slots } from '../base/slots.js';
 import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
 import { chunkTableOf, type ChunkTable, type StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow } from '../content/rows.js';
+import { openBlobFile, type BlobFile } from './blobFile.js';
 import { stampText, tableFor, type BlobRead, type FileStamp } from './blobWork.js';
 
 /**
@@ -41,7 +42,7 @@ export interface Verified {
 export type OpenedBlob =
   | {
       readonly kind: 'whole';
-      readonly file: FileHandle;
+      readonly file: BlobFile;
       readonly length: number;
       readonly verified: Verified;
       /** Hashes against which each chunk must be verified before it is used; null if the whole file has been verified. */
@@ -53,9 +54,6 @@ export type OpenedBlob =
 export type ReadBlob =
   | { readonly kind: 'whole'; readonly bytes: Uint8Array; readonly verified: Verified }
   | Exclude<BlobRead, { readonly kind: 'whole' }>;
-
-/** Opening a pipe without a writer must not block a thread of the pool. Windows has no such flag. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 async function hashOf(bytes: Uint8Array): Promise<string> {
   if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes);
@@ -74,7 +72,7 @@ interface Stamped {
 export const stampOf = async (path: string): Promise<Stamped> => stamped(await stat(path, { bigint: true }));
 
 /** Stamp and size of an open file. Its attributes are in memory, so this takes less time than a job of the thread pool. */
-const stampOfOpen = ({ fd }: FileHandle): Stamped => stamped(fstatSync(fd, { bigint: true }));
+const stampOfOpen = ({ fd }: BlobFile): Stamped => stamped(fstatSync(fd, { bigint: true }));
 
 function stamped(found: BigIntStats): Stamped {
   if (!found.isFile() && !found.isDirectory())
@@ -83,12 +81,12 @@ function stamped(found: BigIntStats): Stamped {
 }
 
 /** Reads up to `size` bytes. Returns the number of bytes read, which is smaller if the file is shorter. */
-async function fill(file: FileHandle, bytes: Uint8Array, size: number): Promise<number> {
+async function fill(file: BlobFile, bytes: Uint8Array, size: number): Promise<number> {
   let at = 0;
   while (at < size) {
-    const { bytesRead } = await file.read(bytes, at, size - at, at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
+    const count = await file.read(bytes.subarray(at), size - at, at);
+    if (count === 0) break;
+    at += count;
   }
   return at;
 }
@@ -161,12 +159,12 @@ export class BlobFiles {
   /** Opens a blob file and runs `check`, which returns how the bytes are verified, or null if they are wrong. */
   async #open(
     path: string,
-    check: (file: FileHandle, before: Stamped) => Promise<Verified | null>,
+    check: (file: BlobFile, before: Stamped) => Promise<Verified | null>,
   ): Promise<OpenedBlob> {
-    let file: FileHandle | null = null;
+    let file: BlobFile | null = null;
     let isKept = false;
     try {
-      file = await open(path, READ_FLAGS);
+      file = await openBlobFile(path);
       const before = stampOfOpen(file);
       if (before.size === 0 || before.size > MAX_BLOB_BYTES)
         return corrupt(`its file has ${before.size} bytes`);

@@ -1,8 +1,8 @@
 /** Reads a blob in parts, so that only one part is in memory and only the chunks of that part need to be verified. */
 import { fstatSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { loadNative } from '../../native/binding.js';
 import { CHUNK_BYTES, type ChunkTable } from '../content/chunkTable.js';
+import type { BlobFile } from './blobFile.js';
 import { stampText, type FileStamp } from './blobWork.js';
 
 const native = loadNative();
@@ -15,7 +15,7 @@ export class BlobChangedError extends Error {
 }
 
 export interface BlobPartsOptions {
-  readonly file: FileHandle;
+  readonly file: BlobFile;
   /** Stamp of the file when it was verified; with `chunks`, when it was opened. */
   readonly stamp: FileStamp;
   readonly lengthBytes: number;
@@ -85,8 +85,8 @@ export class BlobParts {
   async #readUnchanged(at: number, into: Uint8Array): Promise<Uint8Array> {
     if (this.#readCached(at, into)) return into;
     const { file, stamp } = this.#options;
-    const { bytesRead } = await file.read(into, 0, into.length, at);
-    if (bytesRead < into.length || stampText(await file.stat({ bigint: true })) !== stamp)
+    const count = await file.read(into, into.length, at);
+    if (count < into.length || stampText(fstatSync(file.fd, { bigint: true })) !== stamp)
       throw new BlobChangedError('the file of the blob was changed');
     return into;
   }
