@@ -140,6 +140,8 @@ function addConfigFile(args: OptionArgs, path: string, rules: ConfigRules, warni
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     const code = systemErrorCode(error);
+    // The general remedy, to move the folder away, would be wrong for a data folder.
+    if (code === 'EISDIR') throw new OptionError(`${READING}${path} is a folder.`);
     const reason = code === null ? `${path}: ${(error as Error).message}` : systemErrorText(code, path);
     throw new OptionError(READING + reason);
   }

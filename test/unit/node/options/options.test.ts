@@ -533,7 +533,7 @@ describe('configuration files', () => {
     );
     mkdirSync(join(data, 'folder.conf'));
     expect(() => load('-conf=folder.conf')).toThrow(
-      `Error reading configuration file: ${join(data, 'folder.conf')}: it is a folder where a file should be (EISDIR).`,
+      `Error reading configuration file: ${join(data, 'folder.conf')} is a folder.`,
     );
     config('garbage\n');
     expect(load('-noconf').options.txindex).toBe(false);
