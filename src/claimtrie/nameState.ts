@@ -200,10 +200,7 @@ export function addSupport(state: NameState, claimId: string, amount: bigint): b
 }
 
 /** The claim of an item with this effective amount. It is not added to a name. */
-export function activeClaim(
-  { kind, point, claimId, amount, height, since }: Item,
-  effective: bigint,
-): ActiveClaim {
+function activeClaim({ kind, point, claimId, amount, height, since }: Item, effective: bigint): ActiveClaim {
   return new ActiveClaim(point, kind === 'claim', claimId, amount, height, since, effective);
 }
 

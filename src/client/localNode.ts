@@ -16,7 +16,7 @@ export const LOCAL_NETWORKS: Readonly<Record<LocalNetwork, { rpcPort: number; fo
 };
 
 /** Name of the data folder in the user's home folder, and of the cookie file in a network's folder. */
-export const DATA_FOLDER = '.lbcnode';
+const DATA_FOLDER = '.lbcnode';
 export const COOKIE_NAME = '.cookie';
 
 /** Path of the cookie file of a network below a data folder, by default `~/.lbcnode`. */

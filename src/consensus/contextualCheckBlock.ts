@@ -31,7 +31,7 @@ export function lockTimeCutoffSec(
   return context.csvActive ? context.parentMedianTimeSec : blockTimeSec;
 }
 
-export function checkFinality(
+function checkFinality(
   transactions: Iterable<LockedTransaction>,
   height: number,
   cutoffTimeSec: number,

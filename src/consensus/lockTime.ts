@@ -11,7 +11,7 @@ export const SEQUENCE_LOCKTIME_DISABLE_FLAG = 0x80000000;
 export const SEQUENCE_LOCKTIME_TYPE_FLAG = 1 << 22;
 export const SEQUENCE_LOCKTIME_MASK = 0xffff;
 /** BIP68: one time unit is 2^9 = 512 seconds. */
-export const SEQUENCE_LOCKTIME_GRANULARITY = 9;
+const SEQUENCE_LOCKTIME_GRANULARITY = 9;
 
 /** The fields of a transaction that determine its locks. */
 export interface LockedTransaction {

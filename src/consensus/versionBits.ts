@@ -8,9 +8,9 @@ import { assert } from '../util/assert.js';
 import { NO_HEADER, type HeaderId, type HeaderTree } from './headerTree.js';
 
 /** The last version before version bits. */
-export const VERSIONBITS_LAST_OLD_BLOCK_VERSION = 4;
-export const VERSIONBITS_TOP_BITS = 0x20000000;
-export const VERSIONBITS_TOP_MASK = 0xe0000000 | 0;
+const VERSIONBITS_LAST_OLD_BLOCK_VERSION = 4;
+const VERSIONBITS_TOP_BITS = 0x20000000;
+const VERSIONBITS_TOP_MASK = 0xe0000000 | 0;
 /** Number of version bits that deployments may use. */
 export const VERSIONBITS_NUM_BITS = 29;
 /** Number of blocks whose versions are examined for a warning. */

@@ -21,7 +21,7 @@ import { fromLatin1, toLatin1, type Bytes } from '../util/bytes.js';
 import type { ChainIndex } from './chainIndex.js';
 
 /** Name of the index in `getindexinfo`. */
-export const SPEND_INDEX_NAME = 'spendindex';
+const SPEND_INDEX_NAME = 'spendindex';
 
 const KEY_BYTES = 8;
 /** Number of bytes of the spender's txid that a value contains. */

@@ -8,7 +8,7 @@ export const MAX_UINT32 = (1n << 32n) - 1n;
 export const MAX_UINT64 = (1n << 64n) - 1n;
 
 /** Throws `MetadataError` for null, which is not allowed as the value of an argument. */
-export function requireGiven(value: JsonValue, name: string): void {
+function requireGiven(value: JsonValue, name: string): void {
   if (value === null) throw new MetadataError(`None or null is not valid value for argument '${name}'.`);
 }
 

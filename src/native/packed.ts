@@ -19,7 +19,7 @@ const RESOLVED_HEAD_BYTES = RESOLVED_HEAD_WORDS * WORD_BYTES;
  * Creates the views of a parsed block. The result also keeps the buffer (`packed`), so that it can be passed back to the
  * addon.
  */
-export function unpackParsed(packed: Buffer): ParsedBlock {
+function unpackParsed(packed: Buffer): ParsedBlock {
   const { buffer, byteOffset } = packed;
   const head = new Uint32Array(buffer, byteOffset, TABLES_HEAD_WORDS);
   const txCount = head[0]!;
@@ -52,7 +52,7 @@ export function unpackParsed(packed: Buffer): ParsedBlock {
 }
 
 /** Creates views of the result of `CoinTable.resolve`, which is one packed buffer. */
-export function unpackResolved(packed: Buffer): ResolvedInputs {
+function unpackResolved(packed: Buffer): ResolvedInputs {
   const { buffer, byteOffset } = packed;
   const head = new Uint32Array(buffer, byteOffset, RESOLVED_HEAD_WORDS);
   const count = head[0]!;

@@ -17,7 +17,7 @@ import { readCheckedFile, writeCheckedFile } from './checkedFile.js';
 import { formatSubnet, isValid, parseHost, type HostAddress } from './netAddress.js';
 
 /** Reasons of bans, as `listbanned` returns them. */
-export const BAN_REASONS = ['unknown', 'node misbehaving', 'manually added'] as const;
+const BAN_REASONS = ['unknown', 'node misbehaving', 'manually added'] as const;
 export type BanReason = (typeof BAN_REASONS)[number];
 
 export interface Ban {

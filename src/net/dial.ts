@@ -24,7 +24,7 @@ import type { RandomSource } from './messageHandler.js';
 import { SOCKS5_TIMEOUT_MS, socks5Connect, Socks5Error } from './socks5.js';
 
 /** Maximum number of addresses that are accepted from a name server for one name. */
-export const MAX_LOOKUP_ADDRESSES = 256;
+const MAX_LOOKUP_ADDRESSES = 256;
 
 /** Destination of a connection: an address, or a host name together with the proxy that resolves it. */
 export type DialTarget =

@@ -97,7 +97,7 @@ export function* parseTransactionInSlices(
 }
 
 /** Like `writeTransaction`, but works in slices. */
-export function* writeTransactionInSlices(writer: Writer, tx: Transaction, withWitness = true): Slices<void> {
+function* writeTransactionInSlices(writer: Writer, tx: Transaction, withWitness = true): Slices<void> {
   const { inputs, outputs } = tx;
   const witness = withWitness && hasWitness(tx);
   writer.i32(tx.version);

@@ -50,7 +50,7 @@ export type ScriptFlagName = keyof typeof SCRIPT_VERIFY;
  * Flags for which a violation is punished by a ban. A transaction that violates only other standard flags is rejected
  * without a ban.
  */
-export const MANDATORY_SCRIPT_VERIFY_FLAGS: number = SCRIPT_VERIFY.P2SH;
+const MANDATORY_SCRIPT_VERIFY_FLAGS: number = SCRIPT_VERIFY.P2SH;
 
 /** Flags with which transactions are verified before they are added to the mempool. */
 export const STANDARD_SCRIPT_VERIFY_FLAGS: number =

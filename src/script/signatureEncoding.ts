@@ -35,7 +35,7 @@ export function isStrictDer(signature: Bytes): boolean {
 }
 
 /** Whether the hash type byte is ALL, NONE or SINGLE, with or without ANYONECANPAY. */
-export function hasDefinedHashType(signature: Bytes): boolean {
+function hasDefinedHashType(signature: Bytes): boolean {
   if (signature.length === 0) return false;
   const type = signature[signature.length - 1]! & ~SIGHASH.ANYONECANPAY;
   return type >= SIGHASH.ALL && type <= SIGHASH.SINGLE;
@@ -59,7 +59,7 @@ export function checkSignatureEncoding(signature: Bytes, flags: number): ScriptE
   return SCRIPT_ERROR.OK;
 }
 
-export function isCompressedKey(publicKey: Bytes): boolean {
+function isCompressedKey(publicKey: Bytes): boolean {
   return publicKey.length === COMPRESSED_KEY_SIZE && (publicKey[0] === 2 || publicKey[0] === 3);
 }
 

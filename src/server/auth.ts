@@ -9,7 +9,7 @@ import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/te
 import type { Logger } from '../util/logging.js';
 import { isSpecialFile } from '../util/specialFile.js';
 
-export const COOKIE_USER = '__cookie__';
+const COOKIE_USER = '__cookie__';
 
 export interface AuthOptions {
   readonly user: string;

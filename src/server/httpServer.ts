@@ -40,7 +40,7 @@ const KNOWN_METHODS: readonly string[] = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE'
 /** Default number of seconds after which an idle connection is closed. Source: libevent's `HTTP_READ_TIMEOUT`. */
 const DEFAULT_TIMEOUT_SEC = 50;
 /** Default maximum number of HTTP connections. Arbitrary: far more than a node's own clients need. */
-export const DEFAULT_MAX_CONNECTIONS = 512;
+const DEFAULT_MAX_CONNECTIONS = 512;
 /** Maximum number of milliseconds that a stop waits for running requests. */
 const STOP_GRACE_MS = 30_000;
 

@@ -5,7 +5,7 @@
 import { hasPublicKeySize } from '../crypto/ecdsaEncoding.js';
 import { hash160 } from '../crypto/hash.js';
 import { EMPTY_BYTES, toLatin1, type Bytes } from '../util/bytes.js';
-import { atOnce, sortedInSlices, type Slices } from '../util/slices.js';
+import { sortedInSlices, type Slices } from '../util/slices.js';
 
 /** A signature (DER and its hash type byte) and its public key. */
 export interface KeySignature {
@@ -61,11 +61,6 @@ export function insertAll<V>(into: Map<string, V>, from: ReadonlyMap<string, V>)
 }
 
 /** The entries of a map, sorted by the bytes of their keys. */
-export function sortedEntries<V>(map: ReadonlyMap<string, V>): [string, V][] {
-  return atOnce(sortedEntriesInSlices(map));
-}
-
-/** Variant of `sortedEntries` that yields to the event loop between slices. */
 export function* sortedEntriesInSlices<V>(map: ReadonlyMap<string, V>): Slices<[string, V][]> {
   const entries: [string, V][] = [];
   for (const entry of map) {

@@ -10,7 +10,7 @@ export class ReadError extends Error {
 }
 
 /** Maximum value of a CompactSize. Source: Core's MAX_SIZE. */
-export const MAX_COMPACT_SIZE = 0x02000000;
+const MAX_COMPACT_SIZE = 0x02000000;
 
 const NO_BYTES = Buffer.alloc(0);
 

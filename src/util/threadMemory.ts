@@ -37,7 +37,7 @@ const CHANNEL = 'lbcnode: memory of threads';
 const ANSWER_MS = 300;
 
 /** Memory usage of the calling thread. */
-export function ownUsage(name: string, caches: readonly CacheUsage[] = []): ThreadUsage {
+function ownUsage(name: string, caches: readonly CacheUsage[] = []): ThreadUsage {
   const { used_heap_size, total_physical_size, external_memory } = getHeapStatistics();
   return {
     name,

@@ -38,7 +38,7 @@ import { FEATURE, parseNumber } from './walletVersion.js';
 import type { WalletOptions } from './walletOptions.js';
 
 /** Flags of a wallet as a whole. Source: `WalletFlags`. */
-export const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
+const WALLET_FLAG_DISABLE_PRIVATE_KEYS = 1n << 32n;
 /**
  * Mask of the known flags. A wallet with an unknown flag among the upper 32 bits must not be opened. Source:
  * `g_known_wallet_flags`, `SetWalletFlags`.

@@ -6,7 +6,7 @@ import { ReadError } from '../../util/reader.js';
 import { CHECKSUM_BYTES, unpackRows } from './snapshotFormat.js';
 
 /** Maximum size of the records of a piece in bytes. Arbitrary: rows that share long keys grow when they are unpacked. */
-export const MOST_RECORD_BYTES = 256 << 20;
+const MOST_RECORD_BYTES = 256 << 20;
 
 /** Rows of one piece, in ascending order. */
 export interface SnapshotRows {

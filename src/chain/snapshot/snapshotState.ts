@@ -31,7 +31,7 @@ const BATCH_ROWS = 1024;
  * Maximum number of blocks below the tip for which a snapshot can be written. Arbitrary: disconnecting them in memory takes
  * some seconds, and memory for their changes.
  */
-export const MOST_TAKEN_BACK = 2016;
+const MOST_TAKEN_BACK = 2016;
 
 /** Rows of the database that form one section of a snapshot. */
 export interface SnapshotSection {

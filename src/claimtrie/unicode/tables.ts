@@ -27,7 +27,7 @@ const DATA_FILE = projectFile('data', 'unicode11', 'tables.txt');
 const parseCode = (text: string): number => Number.parseInt(text, 16);
 
 /** Parses the generator's output; see `scripts/generateUnicode.mjs` for its form. */
-export function parseUnicodeTables(text: string): UnicodeTables {
+function parseUnicodeTables(text: string): UnicodeTables {
   const combiningClass = new Uint8Array(TABLE_END);
   const decomposition = new Uint16Array(TABLE_END);
   const folding = new Uint16Array(TABLE_END);

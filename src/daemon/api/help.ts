@@ -47,7 +47,7 @@ function row(name: string, text: string, level = 1): string {
 }
 
 /** Describes a parameter for the help text: its type, whether it is required, its description and its default. */
-export function describeParam(param: ParamDeclaration): string {
+function describeParam(param: ParamDeclaration): string {
   const type = `${TYPE_WORDS[param.type]}${param.required ? ', required' : ''}`;
   const fallback =
     param.default === undefined || param.default === false ? '' : `; default: ${String(param.default)}`;

@@ -79,7 +79,7 @@ export function compareCodePoints(left: string, right: string): number {
  * Maximum nesting of JSON that lbry-sdk can read. Python allows 1,000 nested calls (`sys.getrecursionlimit`), and some are
  * in use before `json` starts.
  */
-export const MAX_PYTHON_DEPTH = 900;
+const MAX_PYTHON_DEPTH = 900;
 
 /** Whether the nesting of the value exceeds the limit. */
 export function isTooDeep(value: JsonValue, most = MAX_PYTHON_DEPTH): boolean {

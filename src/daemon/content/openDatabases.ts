@@ -13,7 +13,7 @@ import { checkRevision, migrateDatabase, revisionOfTables } from './migrate.js';
 import { CREATE_OWN_TABLES, CREATE_TABLES, OWN_VERSION, REVISION } from './tables.js';
 
 export const DATABASE_NAME = 'lbrynet.sqlite';
-export const OWN_DATABASE_NAME = 'lbcnet.sqlite';
+const OWN_DATABASE_NAME = 'lbcnet.sqlite';
 export const BLOB_FOLDER_NAME = 'blobfiles';
 const REVISION_NAME = 'db_revision';
 /** Suffix of a marker file: corruption was found, so the whole database is checked at the start. */

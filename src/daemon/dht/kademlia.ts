@@ -22,4 +22,3 @@ export const TOKEN_MS = 5 * MINUTE_MS;
  * node, `full` if its bucket is full.
  */
 export const PING_DELAY_MS = { room: 1000, full: 5 * MINUTE_MS } as const;
-export const DEFAULT_RPC_TIMEOUT_MS = 5000;

@@ -50,7 +50,7 @@ export interface RoutingTableOptions {
 }
 
 /** Returns the `count` contacts nearest to the key, sorted by distance. */
-export function nearestTo(key: Buffer, contacts: Iterable<Contact>, count: number): Contact[] {
+function nearestTo(key: Buffer, contacts: Iterable<Contact>, count: number): Contact[] {
   const nearest: Contact[] = [];
   for (const contact of contacts) {
     const last = nearest.at(-1);

@@ -8,13 +8,9 @@ import { ProtocolError, type JsonMembers } from './jsonMessages.js';
 /** Request size at which lbry-sdk's server closes the connection. Source: server.py `MAX_REQUEST_SIZE`. */
 export const REQUEST_LIMIT_BYTES = 1200;
 /**
- * Maximum request size that public servers accept. Source: reflector.go server/peer/server.go `maxRequestSize`, where `^` is
- * XOR.
+ * Maximum number of additional hashes in a request with `requested_blob`. With more hashes, the request would exceed the 512
+ * bytes that public servers accept. Source: reflector.go server/peer/server.go `maxRequestSize`, where `^` is XOR.
  */
-export const MAX_SENT_REQUEST_BYTES = 512;
-/** Maximum number of hashes in a request without `requested_blob`. More hashes would exceed `MAX_SENT_REQUEST_BYTES`. */
-export const MAX_ASKED_HASHES = 4;
-/** Maximum number of additional hashes in a request with `requested_blob`. */
 export const MAX_ASKED_BESIDE_BLOB = 3;
 /** Maximum size of a response in bytes. Arbitrary: a response with four hashes and an address has 600 bytes. */
 export const ANSWER_LIMIT_BYTES = 8192;
@@ -67,14 +63,6 @@ export function blobRequestBytes(hash: string, others: readonly string[] = []): 
   );
 }
 
-/** Request for the availability of up to four blobs. */
-export function availabilityRequestBytes(hashes: readonly string[]): Buffer {
-  const asked = hashes.slice(0, MAX_ASKED_HASHES);
-  return Buffer.from(
-    `{"requested_blobs": ${list(asked)}, "lbrycrd_address": true, "blob_data_payment_rate": 0.0}`,
-  );
-}
-
 /** Response of a server. Members that were not requested are absent. */
 export interface AnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
@@ -107,6 +95,8 @@ export type ReadAnswer =
   | { readonly kind: 'coming'; readonly lengthBytes: number; readonly available: readonly string[] }
   | { readonly kind: 'lacks'; readonly available: readonly string[] };
 
+/** Maximum number of hashes in an answer: those of the additional hashes, and the requested one. */
+const MAX_LISTED_HASHES = MAX_ASKED_BESIDE_BLOB + 1;
 const ANSWER_KEYS: ReadonlySet<string> = new Set([
   'lbrycrd_address',
   'available_blobs',
@@ -122,7 +112,7 @@ export function readAnswer(members: JsonMembers, hash: string, lengthBytes: numb
   if (!Object.keys(members).every((key) => ANSWER_KEYS.has(key)))
     throw new ProtocolError('the answer has unknown members');
   const listed = members['available_blobs'];
-  if (listed !== undefined && !(Array.isArray(listed) && listed.length <= MAX_ASKED_HASHES))
+  if (listed !== undefined && !(Array.isArray(listed) && listed.length <= MAX_LISTED_HASHES))
     throw new ProtocolError('the answer lists blobs that were not requested');
   const available = (listed ?? []).filter(isBlobHash);
   const incoming = members['incoming_blob'] as {

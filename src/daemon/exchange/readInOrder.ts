@@ -2,7 +2,7 @@
 import type { BlobFetcher, Urgency } from './ports.js';
 
 /** Number of blobs that are read ahead. Arbitrary: bounds the memory to 16 MiB. */
-export const READ_AHEAD_BLOBS = 8;
+const READ_AHEAD_BLOBS = 8;
 
 export interface OrderedBlob {
   readonly hash: string;

@@ -264,7 +264,7 @@ export class FileManager {
 }
 
 /** Row of a claim in the database; null for other outputs and for values that cannot be decoded. */
-export function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null {
+function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null {
   const { claim, claimId, claimName, channelId } = txo;
   if (claim === null || claimId === null || claimName === null) return null;
   return {

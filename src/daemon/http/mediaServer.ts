@@ -68,7 +68,7 @@ function partsOf(path: string): readonly string[] | null {
  * URL for a path: `/get/<name>`, `/get/<name>/<claim id>` as in lbry-sdk, or `/get/@<channel>/<name>`, since a channel alone
  * is not playable. Null for other paths.
  */
-export function urlOfPath(parts: readonly string[]): string | null {
+function urlOfPath(parts: readonly string[]): string | null {
   const [first, second] = parts;
   if (parts.length > 2 || !first || second === '') return null;
   if (second === undefined) return `lbry://${first}`;

@@ -10,7 +10,7 @@ import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { writePythonJson } from '../base/pythonJson.js';
 import type { HostPort } from '../api/settings.js';
 
-export const UNREACHABLE = "Could not connect to daemon. Are you sure it's running?";
+const UNREACHABLE = "Could not connect to daemon. Are you sure it's running?";
 
 export interface SentRequest {
   readonly method: 'GET';

@@ -15,7 +15,7 @@ const OS_RELEASE_FILES: readonly string[] = ['/etc/os-release', '/usr/lib/os-rel
 const PROCESSORS: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', ia32: 'i686' };
 
 /** Parses the fields of an `os-release` file. Source: os-release(5). */
-export function parseOsRelease(text: string): ReadonlyMap<string, string> {
+function parseOsRelease(text: string): ReadonlyMap<string, string> {
   const members = text
     .split('\n')
     .map((line) => /^([A-Z_0-9]+)=(?:"(.*)"|'(.*)'|(.*))$/.exec(line.trim()))

@@ -96,6 +96,6 @@ export async function ownChannel(
   return { txo, signing: { claimId, privateKey: secret } };
 }
 
-export function noSigningKey(key: string, value: string): DaemonError {
+function noSigningKey(key: string, value: string): DaemonError {
   return new DaemonError('PrivateKeyNotFoundError', `Couldn't find private key for ${key} '${value}'.`);
 }

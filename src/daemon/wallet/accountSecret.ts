@@ -52,7 +52,7 @@ const WITNESS_PREFIXES = {
 } as const;
 
 /** Whether the words are a BIP39 seed with a correct checksum. */
-export function isBip39Seed(words: string): boolean {
+function isBip39Seed(words: string): boolean {
   return validateMnemonic(plainWords(words), wordlist);
 }
 

@@ -16,7 +16,7 @@ const INDEX = new Map(WORDS.map((word, index) => [word, BigInt(index)]));
 const VERSION_PREFIX = '01';
 const VERSION_KEY = 'Seed version';
 /** Default passphrase. */
-export const DEFAULT_PASSPHRASE = 'lbryum';
+const DEFAULT_PASSPHRASE = 'lbryum';
 const ROUNDS = 2048;
 const SEED_SIZE = 64;
 /** Number of bits of a new phrase: twelve words of eleven bits. */
@@ -85,7 +85,7 @@ export function seedBytes(phrase: string, passphrase = DEFAULT_PASSPHRASE): Buff
   return pbkdf2Sync(normalizePhrase(phrase), normalizePhrase(passphrase), ROUNDS, SEED_SIZE, 'sha512');
 }
 
-export function phraseOfNumber(number: bigint): string {
+function phraseOfNumber(number: bigint): string {
   const words: string[] = [];
   for (let rest = number; rest > 0n; rest /= BASE) words.push(WORDS[Number(rest % BASE)]!);
   return words.join(' ');

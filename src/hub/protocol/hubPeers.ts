@@ -8,7 +8,7 @@ import { joinHostPort, splitHostPort } from '../../util/network/hostPort.js';
 export const HUB_PORT = 50_001;
 
 /** Name of a hub as `host:port`, the form that clients parse. If the text contains no port, the default port is added. */
-export function peerName(text: string): string {
+function peerName(text: string): string {
   return joinHostPort(splitHostPort(text, HUB_PORT));
 }
 

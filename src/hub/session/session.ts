@@ -29,7 +29,7 @@ import {
 /** Maximum number of concurrent requests of one client. Arbitrary: lbry-sdk has at most 32 pending requests. */
 const MAX_RUNNING = 8;
 /** Number of errors after which the connection is closed. Source: `LBRYElectrumX.max_errors`. */
-export const MAX_ERRORS = 10;
+const MAX_ERRORS = 10;
 /** Maximum number of JSON values in one line: several times the number in the largest search. */
 const MAX_VALUES = 100_000;
 /** Maximum number of addresses in one notification line. Arbitrary. */

@@ -14,7 +14,7 @@ import { Session, type SessionDeps } from './session.js';
 import type { ClientQueue } from '../../scheduler/clientQueue.js';
 
 /** Maximum length of a client's line in bytes. The largest transaction that nodes relay has 800,000 hex digits. */
-export const MAX_LINE_BYTES = 4 << 20;
+const MAX_LINE_BYTES = 4 << 20;
 /** Source: `max_send_delay`. */
 const STALL_MS = 60_000;
 /**

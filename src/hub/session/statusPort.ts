@@ -14,8 +14,8 @@ const PROTOCOL_VERSION = 1;
  * Size of a request: magic number, version and 64 bytes of padding. The padding makes a response smaller than its request,
  * so that the port cannot amplify attacks.
  */
-export const PING_BYTES = 69;
-export const PONG_BYTES = 44;
+const PING_BYTES = 69;
+const PONG_BYTES = 44;
 const AVAILABLE = 1;
 /** Minimum time in ms between two responses to one address. */
 const LEAST_MS = 100;

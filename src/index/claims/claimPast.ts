@@ -42,7 +42,7 @@ export function formatSeriesRow({ names, claims, amount }: SeriesEntry): Buffer 
   return new RowEncoder().number(names).number(claims).amount(amount).finish();
 }
 
-export function parseSeriesRow(row: Bytes): SeriesEntry {
+function parseSeriesRow(row: Bytes): SeriesEntry {
   const input = new RowDecoder(row);
   return { names: input.number(), claims: input.number(), amount: input.amount() };
 }

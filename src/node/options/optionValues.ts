@@ -106,7 +106,7 @@ function readValue(row: OptionRow, given: GivenValue, args: OptionArgs, warnings
 }
 
 /** Throws for a switch with an ambiguous value such as `true`, which the reference would read as off. */
-export function checkSwitch(name: string, text: string): void {
+function checkSwitch(name: string, text: string): void {
   if (isSwitchValue(text)) return;
   throw new OptionError(`Invalid value -${name}=${text}, it must be 1 (on) or 0 (off)`, name);
 }

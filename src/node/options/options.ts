@@ -5,7 +5,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { NetworkParams } from '../../params/network.js';
-import { networkParams } from '../../params/networks.js';
 import { LogCategorySet } from '../../util/logging.js';
 import { applyDebugOptions } from './debugOptions.js';
 import { OptionArgs, OptionError, type NetworkSection } from './optionArgs.js';
@@ -164,9 +163,4 @@ function nodePaths(
     logFile: args.isNegated('debuglogfile') ? null : resolve(networkDir, options.debuglogfile),
     pidFile: resolve(networkDir, options.pid),
   };
-}
-
-/** Default JSON-RPC port of the network. */
-export function defaultRpcPort(network: NetworkSection): number {
-  return networkParams(network).rpcPort;
 }

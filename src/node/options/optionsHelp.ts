@@ -58,7 +58,7 @@ export function optionDefault(row: OptionRow): string {
 }
 
 /** Formats a help entry in the layout of the reference. Source: `HelpMessageOpt`. */
-export function optionText(usage: string, sentence: string): string {
+function optionText(usage: string, sentence: string): string {
   const indent = ' '.repeat(TEXT_INDENT);
   const lines = wrapLines(sentence, WIDTH - TEXT_INDENT);
   return `${' '.repeat(OPTION_INDENT)}${usage}\n${lines.map((line) => indent + line).join('\n')}\n\n`;

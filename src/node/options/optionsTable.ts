@@ -38,9 +38,9 @@ export const MIN_PRUNE_TARGET_MIB = 550;
 /** Maximum number of script verification threads. Source: `MAX_SCRIPTCHECK_THREADS`. */
 export const MAX_SCRIPT_THREADS = 16;
 /** Number of messages that ZeroMQ queues for a slow subscriber. Source: Core's `DEFAULT_ZMQ_SNDHWM`. */
-export const ZMQ_HIGH_WATER_MARK = 1000;
+const ZMQ_HIGH_WATER_MARK = 1000;
 /** Default number of latest blocks for which name proofs are available. */
-export const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
+const DEFAULT_CLAIM_PROOF_WINDOW = '5000';
 
 /* prettier-ignore */
 const GENERAL_OPTIONS = [

@@ -75,7 +75,7 @@ const LBCD_MAX_CLIENTS = 25;
  * Whether lbcd's WebSocket protocol is served. In the lbcd profile its path is `/ws`; otherwise it is `/lbcd/ws` and
  * requires `-ws`.
  */
-export function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
+function servesLbcdSockets({ options }: Pick<LoadedOptions, 'options'>): boolean {
   return options.server && (options.ws || options.compat === 'lbcd');
 }
 

@@ -88,8 +88,6 @@ export const RPC_ERROR_MEANING: Readonly<Record<RpcErrorName, string>> = {
   WALLET_NOT_SPECIFIED: 'Several wallets are loaded, and the request does not name one (path /wallet/<name>)',
 };
 
-export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
-
 /** Error that a method throws to return an error response `{code, message}`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';

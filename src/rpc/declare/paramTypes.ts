@@ -172,7 +172,7 @@ const CLAIM_ID_DIGITS = 40;
  * counts as two of the 40 characters; the text after `0x` is a complete id only if it has 40 digits itself. Source:
  * `ParseClaimtrieId`.
  */
-export function parseClaimIdDigits(value: JsonValue, label: string): string {
+function parseClaimIdDigits(value: JsonValue, label: string): string {
   const text = typeof value === 'string' ? value : '';
   const prefix = text.length > 2 && text.startsWith('0x') ? 2 : 0;
   if (!/^[0-9a-fA-F]+$/.test(text.slice(prefix))) {

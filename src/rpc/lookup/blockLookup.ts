@@ -189,7 +189,7 @@ async function findByCoins(services: RpcServices, wanted: Bytes): Promise<FoundT
  * Returns the block of the active chain that contains the transaction `wanted`, if it has an unspent output; otherwise
  * `NO_HEADER`.
  */
-export async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise<number> {
+async function blockOfCoin(services: RpcServices, wanted: Bytes): Promise<number> {
   const coin = await services.chain.anyCoinOf(wanted);
   return coin === null ? NO_HEADER : services.chain.chain.index.active.at(coin.heightCode >>> 1);
 }

@@ -128,7 +128,7 @@ const FEE_LIMIT = 2n ** 63n - 1n;
 const SAT_OF_THOUSANDTH = 100_000n;
 
 /** Returns the number of a document. Numbers are in creation order of claims. */
-export function documentNumber(creationTxNum: number, creationNout: number): number {
+function documentNumber(creationTxNum: number, creationNout: number): number {
   return creationTxNum * OUTPUTS_OF_TRANSACTION + creationNout;
 }
 

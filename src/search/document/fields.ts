@@ -27,7 +27,7 @@ const range = (column: string, nullable?: true): SearchField => ({
  * Fields by the name of their constraint. Source: lbryio/hub and OdyseeTeam/hub, hub/common.py `FIELDS`, `RANGE_FIELDS`,
  * `TEXT_FIELDS`.
  */
-export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
+const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
   claim_id: { column: 'claim_id', type: 'id' },
   claim_type: int('claim_type'),
   normalized_name: { column: 'normalized_name', type: 'text' },
@@ -75,7 +75,7 @@ export const SEARCH_FIELDS: Readonly<Record<string, SearchField>> = {
 };
 
 /** Aliases of fields. `publish_time` is added because apps order by it, although the hub rejects it. Source: `REPLACEMENTS`. */
-export const FIELD_ALIASES: Readonly<Record<string, string>> = {
+const FIELD_ALIASES: Readonly<Record<string, string>> = {
   claim_name: 'normalized_name',
   name: 'normalized_name',
   txid: 'tx_id',

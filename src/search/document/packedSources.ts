@@ -58,7 +58,7 @@ function writeNumbers(numbers: Float64Array, at: number, { claim, places }: Docu
   numbers[at] = places.creationTimeSec;
 }
 
-export function packSources({ sources, gone }: ClaimSources): PackedSources {
+function packSources({ sources, gone }: ClaimSources): PackedSources {
   const parts = sources.map(partsOf);
   let bytes = sources.length * CLAIM_BYTES;
   for (const of of parts) for (const part of of) bytes += part?.length ?? 0;
@@ -83,7 +83,7 @@ export function packSources({ sources, gone }: ClaimSources): PackedSources {
   return { packedClaims, count: sources.length, gone };
 }
 
-export function unpackSources({ packedClaims, count, gone }: PackedSources): ClaimSources {
+function unpackSources({ packedClaims, count, gone }: PackedSources): ClaimSources {
   const numbers = new Float64Array(packedClaims, 0, count * NUMBERS);
   const amounts = new BigInt64Array(packedClaims, numbers.byteLength, count * AMOUNTS);
   let used = count * CLAIM_BYTES;

@@ -34,7 +34,7 @@ export function removeDuplicates<Hit extends SearchHit>(hits: readonly Hit[]): H
 }
 
 /** Keeps the first `most` claims of each channel whose signature is valid, and all other claims. */
-export function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], most: number): Hit[] {
+function limitPerChannel<Hit extends SearchHit>(hits: readonly Hit[], most: number): Hit[] {
   const counts = new Map<string, number>();
   return hits.filter(({ signerId }) => {
     if (signerId === null) return true;

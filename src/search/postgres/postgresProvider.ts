@@ -47,7 +47,7 @@ export class PostgresAwayError extends Error {
 }
 
 /** Loads the package `pg`. Throws `EnvironmentError` with installation instructions if it is missing. */
-export async function loadPostgres(): Promise<typeof Postgres> {
+async function loadPostgres(): Promise<typeof Postgres> {
   try {
     return await import('pg');
   } catch (error) {

@@ -69,7 +69,7 @@ function nearPattern(words: readonly string[], gap: number): string {
 }
 
 /** Creates the SQL dialect of PostgreSQL. The sets of censored claims are computed from the reposts of the listed channels. */
-export function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
+function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
   const reposted = (channels: readonly string[], isChannel: boolean): string => {
     const ids = channels.map((id) => `'\\x${toHex(fromHex(id))}'::bytea`).join(', ');
     if (ids === '') return 'SELECT NULL::bytea WHERE false';

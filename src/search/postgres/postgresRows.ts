@@ -47,7 +47,7 @@ export function columnsOf(rows: readonly (readonly SqlValue[])[], width: number)
   return Array.from({ length: width }, (_, i) => rows.map((row) => row[i]!));
 }
 
-export function insertSql(table: string, columns: readonly (readonly [string, string])[]): string {
+function insertSql(table: string, columns: readonly (readonly [string, string])[]): string {
   const names = columns.map(([name]) => name).join(', ');
   return `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})`;
 }

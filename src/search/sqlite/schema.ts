@@ -8,7 +8,7 @@
 import type { SqliteDatabase } from '../../sqlite/sqliteProvider.js';
 
 /** Version of the tables and their contents. A file with another version is rebuilt. */
-export const SCHEMA_VERSION = 6;
+const SCHEMA_VERSION = 6;
 
 /**
  * ASCII characters besides letters and digits that count as parts of words: all except spaces and control characters.

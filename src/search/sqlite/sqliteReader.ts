@@ -50,7 +50,7 @@ const TIME_IS_UP = 'query timed out';
 
 const SETS = ['filteredClaims', 'filteredChannels', 'blockedClaims', 'blockedChannels'] as const;
 
-export const SQLITE_DIALECT: Dialect = {
+const SQLITE_DIALECT: Dialect = {
   maxValues: MAX_VALUES,
   parameter: (n) => `?${n}`,
   number: (decimal) => {

@@ -32,7 +32,7 @@ import { RecentReads } from './recentReads.js';
 import { textReply, withHeaders } from './reply.js';
 
 /** Prefix of all paths of the Esplora-compatible interface. */
-export const ESPLORA_PREFIX = '/api/';
+const ESPLORA_PREFIX = '/api/';
 /** Maximum size of a request body in bytes, above the hex of any transaction that nodes relay. */
 const MAX_BODY_BYTES = 1 << 20;
 /** Maximum length of a response that is cached. A page of transactions fits; computing such a page takes some milliseconds. */

@@ -28,7 +28,7 @@ import { MAX_MESSAGE_BYTES, MAX_TRACKED, SocketClient, type TrackedScript } from
 import { placeOf, txAnswers, findTx } from './txFacts.js';
 import { statusAnswer } from './txFormat.js';
 
-export const ESPLORA_SOCKET_PATH = '/api/v1/ws';
+const ESPLORA_SOCKET_PATH = '/api/v1/ws';
 /** Maximum number of WebSocket clients. Arbitrary. */
 export const MAX_CLIENTS = 200;
 /** `GATHER_MS`: time for which mempool changes are collected before they are sent. `HEARTBEAT_MS`: interval of pings. */

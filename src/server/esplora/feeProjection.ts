@@ -12,7 +12,7 @@ import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Size of a projected block in virtual bytes. */
-export const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
+const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / 4;
 /** Maximum number of projected blocks. The last block contains all remaining transactions. Source: `MEMPOOL_BLOCKS_AMOUNT`. */
 const MAX_BLOCKS = 8;
 /** Percentiles (0 to 1) of the transactions' fee rates that are shown as the fee range of a block. */

@@ -16,7 +16,7 @@ const RECENT_TXS = 10;
 /** Confirmation targets of the fee estimates, in blocks. Source: electrs `CONF_TARGETS`. */
 const TARGETS = [...Array.from({ length: 25 }, (_, n) => n + 1), 144, 504, 1008];
 
-export const RECENT_SCHEMA = t.named(
+const RECENT_SCHEMA = t.named(
   'EsploraRecent',
   t.object({
     txid: t.hash('the transaction'),
@@ -33,9 +33,9 @@ const FEE_FIELDS: SchemaFields = {
   economyFee: t.num('at most twice the minimum rate'),
   minimumFee: t.num('the minimum rate of the mempool'),
 };
-export const FEES_SCHEMA = t.named('EsploraFees', t.object(FEE_FIELDS));
+const FEES_SCHEMA = t.named('EsploraFees', t.object(FEE_FIELDS));
 
-export const MEMPOOL_BLOCK_SCHEMA = t.named(
+const MEMPOOL_BLOCK_SCHEMA = t.named(
   'EsploraMempoolBlock',
   t.object({
     blockSize: t.int('the sum of virtual sizes'),
@@ -56,7 +56,7 @@ export function mempoolBlockAnswer(block: ProjectedBlock): JsonOut {
 }
 
 /** The latest mempool transactions, the newest first. */
-export function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): JsonOut[] {
+function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): JsonOut[] {
   const { mempool, waiting } = services;
   return waiting.summary.newest(count).map(({ txid, feeSat, sizeBytes }) => ({
     txid: hashToHex(txid),
@@ -67,7 +67,7 @@ export function recentAnswer({ services }: EsploraNode, count = RECENT_TXS): Jso
 }
 
 /** Size and fees of the mempool, with the histogram in Electrum's format: the highest fee rate first. */
-export function backlogAnswer({ services }: EsploraNode): Record<string, JsonOut> {
+function backlogAnswer({ services }: EsploraNode): Record<string, JsonOut> {
   const { mempool, waiting } = services;
   return {
     count: mempool.size,

@@ -29,7 +29,7 @@ import { followPeers, type MeasuredPeers } from './peerMetrics.js';
 import { Metrics, METRICS_PREFIX } from './registry.js';
 import { addAnswerMetrics, addServerMetrics, rpcCallMetrics } from './rpcMetrics.js';
 
-export const METRICS_PATH = '/metrics';
+const METRICS_PATH = '/metrics';
 /** Milliseconds for which the response text is reused, because its creation takes milliseconds. Arbitrary. */
 const SHARED_MS = 100;
 

@@ -168,8 +168,6 @@ export const REPOST_ONE_IN = 11;
  * before channels existed (height 180,000).
  */
 export const UNSIGNED_ONE_IN = 10;
-/** Height of the main network from which on channels exist. Source: the protocol of April 2017; the height is an estimate. */
-export const CHANNELS_FROM = 180_000;
 
 /** Amounts in satoshis of claims, channels and updates, as in block 1,000,000 (recorded). */
 export const CLAIM_AMOUNTS: readonly number[] = [

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
  * Milliseconds without contact after which the outage is reported (`OUTAGE_AFTER_MS`), and until the first repetition
  * (`FIRST_REPEAT_MS`).
  */
-export const OUTAGE_AFTER_MS = MINUTE_MS;
+const OUTAGE_AFTER_MS = MINUTE_MS;
 const FIRST_REPEAT_MS = 10 * MINUTE_MS;
 const REPEAT_MS = 60 * MINUTE_MS;
 

@@ -8,7 +8,7 @@ import { deriveChild, HARDENED, rootOfSeed, type ExtendedKey } from '../../signi
 import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
-import { formatHdChain, SEED_PATH, type HdChain, type KeyMetadata } from './keyRecords.js';
+import { formatHdChain, SEED_PATH, type HdChain } from './keyRecords.js';
 import type { Keyring } from './keyring.js';
 
 export { rootOfSeed } from '../../signing/extendedKey.js';
@@ -32,12 +32,6 @@ function branchOf(seed: Bytes, number: number): ExtendedKey {
   wipe(root);
   wipe(account);
   return branch;
-}
-
-export interface MadeKey {
-  readonly privateKey: Bytes;
-  readonly publicKey: Bytes;
-  readonly metadata: KeyMetadata;
 }
 
 export class HdKeys {

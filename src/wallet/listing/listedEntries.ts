@@ -27,7 +27,7 @@ interface Kept {
   isStale: boolean;
 }
 
-export class ListedEntries {
+class ListedEntries {
   private readonly wallet: Wallet;
   /** Complete lists, sorted from the least recently used. */
   private readonly lists = new Map<string, Kept>();

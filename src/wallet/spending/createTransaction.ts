@@ -58,7 +58,7 @@ interface DraftedTransaction extends CreatedTransaction {
  * signals replaceability (BIP125).
  */
 export const SEQUENCE_LOCKS = SEQUENCE_FINAL - 1;
-export const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
+const SEQUENCE_REPLACEABLE = SEQUENCE_FINAL - 2;
 const TX_VERSION = 2;
 /** Maximum number of bytes by which a signed input may be shorter than estimated. A generous upper bound. */
 const SHORTER_INPUT_BYTES = 8;

@@ -55,7 +55,7 @@ export class CoinScripts {
   }
 }
 
-export class SpendState {
+class SpendState {
   /**
    * Queue that runs one payment at a time. Other callers therefore cannot select the same coins before these are marked as
    * spent.

@@ -77,7 +77,7 @@ async function keepAs(path: string, kept: string): Promise<void> {
 }
 
 /** The latest version of each row, as far as the file is readable. */
-export function* salvageRows(bytes: Buffer): Slices<Salvaged> {
+function* salvageRows(bytes: Buffer): Slices<Salvaged> {
   const rows = new Map<string, Buffer>();
   let lostBytes = 0;
   let number = -1;

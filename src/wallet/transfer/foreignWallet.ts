@@ -25,7 +25,7 @@ const FIRST_LOG = 'log.0000000001';
 const HEAD_BYTES = 512;
 
 /** Error: the file cannot be imported. The message contains the reason and what the operator can do. */
-export class ForeignWalletError extends EnvironmentError {
+class ForeignWalletError extends EnvironmentError {
   override readonly name = 'ForeignWalletError';
 }
 

@@ -24,7 +24,7 @@ export const noTotals = declareParam({
   description: 'do not return the total numbers of items and pages',
   default: false,
 });
-export const orderBy = declareParam({
+const orderBy = declareParam({
   name: 'order_by',
   type: 'str',
   description: 'order: height (default, newest first), name, amount (smallest first) or none',
@@ -40,7 +40,7 @@ export const isSpent = declareParam({
   type: 'bool',
   description: 'only spent outputs; without it, lists of claims and supports contain only unspent outputs',
 });
-export const isNotSpent = declareParam({
+const isNotSpent = declareParam({
   name: 'is_not_spent',
   type: 'bool',
   description: 'only outputs that are neither spent nor reserved for a transaction',
@@ -55,7 +55,7 @@ export const isMyOutput = declareParam({
   type: 'bool',
   description: 'only outputs that pay to one of the accounts (default)',
 });
-export const isNotMyOutput = declareParam({
+const isNotMyOutput = declareParam({
   name: 'is_not_my_output',
   type: 'bool',
   description: 'only outputs that pay to others',
@@ -65,7 +65,7 @@ export const isMyInput = declareParam({
   type: 'bool',
   description: 'only outputs that one of the accounts funded',
 });
-export const isNotMyInput = declareParam({
+const isNotMyInput = declareParam({
   name: 'is_not_my_input',
   type: 'bool',
   description: 'only outputs that others funded',
@@ -96,7 +96,7 @@ export const inTransactions = declareParam({
   type: 'strOrList',
   description: 'only outputs of the transactions with these ids',
 });
-export const ofClaims = declareParam({
+const ofClaims = declareParam({
   name: 'claim_id',
   type: 'strOrList',
   description: 'only claims with these ids, and supports and purchases of these claims',
@@ -106,12 +106,12 @@ export const inChannels = declareParam({
   type: 'strOrList',
   description: 'only claims that the channels with these ids signed',
 });
-export const notInChannels = declareParam({
+const notInChannels = declareParam({
   name: 'not_channel_id',
   type: 'strOrList',
   description: 'omit claims that the channels with these ids signed',
 });
-export const withNames = declareParam({
+const withNames = declareParam({
   name: 'name',
   type: 'strOrList',
   description: 'only claims and supports with these names',
@@ -150,7 +150,7 @@ export const ofDescriptor = declareParam({
   type: 'str',
   description: 'hash of the stream descriptor',
 });
-export const ofFileName = declareParam({
+const ofFileName = declareParam({
   name: 'file_name',
   type: 'str',
   description: 'name of the saved file, or the suggested name if it is not saved',
@@ -170,7 +170,7 @@ export const ofTransaction = declareParam({
   type: 'str',
   description: 'id of the transaction of the claim',
 });
-export const ofOutput = declareParam({
+const ofOutput = declareParam({
   name: 'nout',
   type: 'int',
   description: 'index of the claim output in its transaction',
@@ -181,7 +181,7 @@ export const channelClaimId = declareParam({
   type: 'strOrList',
   description: 'id of the channel that signed the claim, or a list of ids',
 });
-export const ofChannelName = declareParam({
+const ofChannelName = declareParam({
   name: 'channel_name',
   type: 'str',
   description: 'name of the channel that signed the claim',

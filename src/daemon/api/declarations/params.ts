@@ -147,7 +147,7 @@ export const locations = declareParam({
     'locations: one or a list; each is an object or a text `country:state:city:code:latitude:longitude`',
   refusesNull: true,
 });
-export const thumbnailUrl = declareParam({
+const thumbnailUrl = declareParam({
   name: 'thumbnail_url',
   type: 'str',
   description: 'URL of the thumbnail image',
@@ -209,7 +209,7 @@ export const fileHash = declareParam({
   description: 'SHA-384 hash of the file in hex, for a claim without file_path',
   refusesNull: true,
 });
-export const fileSize = declareParam({
+const fileSize = declareParam({
   name: 'file_size',
   type: 'int',
   description: 'size of the file in bytes, for a claim without file_path',
@@ -251,7 +251,7 @@ export const feeAmount = declareParam({
   description: 'price in the currency fee_currency',
   refusesNull: true,
 });
-export const feeAddress = declareParam({
+const feeAddress = declareParam({
   name: 'fee_address',
   type: 'str',
   description: 'address that receives the price; default: the address of the claim',
@@ -282,7 +282,7 @@ export const clearFeatured = declareParam({
   default: false,
   refusesNull: true,
 });
-export const clearTags = declareParam({
+const clearTags = declareParam({
   name: 'clear_tags',
   type: 'bool',
   description: 'first remove all tags',
@@ -296,7 +296,7 @@ export const clearLanguages = declareParam({
   default: false,
   refusesNull: true,
 });
-export const clearLocations = declareParam({
+const clearLocations = declareParam({
   name: 'clear_locations',
   type: 'bool',
   description: 'first remove all locations',

@@ -67,7 +67,7 @@ export interface TrackerClientDeps {
 }
 
 /** Error: a tracker did not answer or returned an error. */
-export class TrackerFailure extends Error {
+class TrackerFailure extends Error {
   override readonly name = 'TrackerFailure';
 
   get isTimeout(): boolean {

@@ -27,7 +27,7 @@ export interface FiledTransaction {
 const DAY_SEC = 86_400;
 
 /** Day of the estimated block time, in days since 1970-01-01. */
-export function dayOfHeight(height: number): number | null {
+function dayOfHeight(height: number): number | null {
   const timeSec = estimatedTimeSec(height);
   return timeSec === null ? null : Math.floor(timeSec / DAY_SEC);
 }

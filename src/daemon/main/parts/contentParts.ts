@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
-import type { DaemonServices } from '../../api/context.js';
 import type { ComponentName } from '../../api/declaration.js';
 import type { Settings } from '../../api/settings.js';
 import { sleep, type Clock } from '../../base/clock.js';
@@ -19,9 +18,6 @@ import type { Component } from '../components.js';
 
 /** Milliseconds between checks of the published files from which blobs are made on demand. Arbitrary. */
 const ORIGINALS_ROUND_MS = 60_000;
-
-/** Services of these components that API methods use. */
-export type ContentServices = Pick<DaemonServices, 'content' | 'blobs' | 'diskSpace'>;
 
 /** A service that uses blobs while the component `blob_manager` runs, but is not a component. */
 export interface BesideBlobs {

@@ -78,7 +78,7 @@ const CLAIM_FIELDS: SchemaFields = {
 /** Schema of a claim without its channel and repost target. */
 const PLAIN_CLAIM = t.named('IndexedClaim', t.object(CLAIM_FIELDS));
 
-export const CHANNEL_FIELD = t.optional(PLAIN_CLAIM, 'when the signature is valid');
+const CHANNEL_FIELD = t.optional(PLAIN_CLAIM, 'when the signature is valid');
 
 export const FULL_CLAIM = t.named(
   'ResolvedClaim',

@@ -53,7 +53,7 @@ export function multisigScript(required: number, publicKeys: readonly Bytes[]): 
 }
 
 /** Parses the name of an address type; default `legacy`. Throws error -5 for an unknown name. */
-export function readOutputType(value: JsonValue | undefined): OutputType {
+function readOutputType(value: JsonValue | undefined): OutputType {
   if (value === undefined) return 'legacy';
   const name = getString(value);
   if (isOutputType(name)) return name;
