@@ -54,6 +54,12 @@ const addressOf = (privateKey: Buffer): string =>
     PREFIXES,
   );
 
+/** The address of the key of lbcwallet's kind `p2sh-segwit`. */
+const nestedAddressOf = (privateKey: Buffer): string => {
+  const program = Buffer.concat([Buffer.of(0, 20), hash160(ecdsaBackend().publicKeyOf(privateKey, true))]);
+  return encodeDestination({ type: 'scripthash', hash: hash160(program) }, PREFIXES);
+};
+
 async function start(command: string, ready: string): Promise<Started> {
   const program = new Started(command, env);
   running.push(program);
@@ -198,8 +204,10 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       undefined,
     ]);
     expect(made.has('browser')).toBe(true);
-    const { ismine } = (await node.call('getaddressinfo', addressOf(LBCWALLET_KEY))) as { ismine: boolean };
-    expect(ismine).toBe(true);
+    for (const address of [addressOf(LBCWALLET_KEY), nestedAddressOf(LBCWALLET_KEY)]) {
+      const { ismine } = (await node.call('getaddressinfo', address)) as { ismine: boolean };
+      expect(ismine).toBe(true);
+    }
     await end(daemon);
   });
 
