@@ -284,6 +284,24 @@ describe('the Foundation’s mempool explorer', () => {
   });
 });
 
+describe('the tests of chainquery', () => {
+  it('make data by raw transactions and blocks', async () => {
+    const { get } = programAt('/');
+    const to = await get<string>('getnewaddress', '');
+    const [coin] = await get<{ txid: string; vout: number; amount: number }[]>('listunspent', 1);
+    const { txid, vout, amount } = coin!;
+    const outputs = { [to]: Number((amount - 0.001).toFixed(8)) };
+    const raw = await get<string>('createrawtransaction', [{ txid, vout }], outputs);
+    const signed = await get<{ hex: string }>('signrawtransactionwithwallet', raw);
+    expect(signed).toEqual({ hex: HEX, complete: true });
+    const sent = await get<string>('sendrawtransaction', signed.hex, false);
+    const claimed = await get<string>('claimname', 'chainquery', '00', 0.1);
+    const [block] = await get<string[]>('generate', 1);
+    const { tx } = await get<{ tx: string[] }>('getblock', block);
+    expect(tx).toEqual(expect.arrayContaining([sent, claimed]));
+  });
+});
+
 describe('the server of dcrdex', () => {
   it('finds the transaction index, blocks, transactions and outputs', async () => {
     // On a node with -compat=lbcd, the path would be /.
