@@ -3,10 +3,12 @@
  * released after a failure and after a preview. The content of outputs (claims, supports) does not concern this module.
  * Source: lbry-sdk lbry/wallet/transaction.py `Transaction.create`, lbry/wallet/ledger.py `broadcast_or_release`.
  */
+import { MAX_CLAIM_NAME_SIZE, MAX_CLAIM_SCRIPT_SIZE } from '../../consensus/limits.js';
 import { formatOutPoint, txid, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { KeyedQueue } from '../../scheduler/keyedQueue.js';
 import { inSlices } from '../../scheduler/slices.js';
+import { claimNameLength, claimPrefixLength } from '../../script/claimScript.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import type { OutPointRef } from '../ledger/txoQuery.js';
 import type { ShownTransaction } from '../txo/outputJson.js';
@@ -108,6 +110,26 @@ function tooLarge(size: number, { inputs, outputs }: Draft): DaemonError {
   );
 }
 
+/**
+ * Rejects claims and supports whose size is invalid in a block. lbry-sdk signs and sends them, and the hub rejects the
+ * transaction.
+ */
+function refuseClaimSizes(outputs: readonly NewOutput[]): void {
+  for (const { script } of outputs) {
+    const nameSize = claimNameLength(script);
+    if (nameSize > MAX_CLAIM_NAME_SIZE)
+      throw failure(
+        `The name has ${nameSize} bytes, and a claim may have a name of at most ${MAX_CLAIM_NAME_SIZE}.`,
+      );
+    const size = claimPrefixLength(script);
+    if (size > MAX_CLAIM_SCRIPT_SIZE)
+      throw failure(
+        `The name and the metadata have ${size} bytes in the output script, and a claim or support may have at most ` +
+          `${MAX_CLAIM_SCRIPT_SIZE}. Shorten the metadata.`,
+      );
+  }
+}
+
 const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentOutput => ({
   outPoint: { hash, index },
   amountDewies,
@@ -170,7 +192,7 @@ export class TxBuilder {
   /**
    * Builds and signs a transaction and reserves its coins. The caller must send or release it. If there are not enough
    * coins, the call waits for the change of unsent transactions of the same accounts. Rejects with `InsufficientFundsError`.
-   * Also rejects, before signing, if the transaction exceeds the relay limit.
+   * Also rejects, before signing, if the transaction exceeds the relay limit or a claim has an invalid size.
    */
   async build(plan: Plan): Promise<MadeTransaction> {
     for (;;) {
@@ -207,6 +229,7 @@ export class TxBuilder {
     const { database } = this.ports.ledger;
     const known = new Map((plan.given ?? []).map(({ txo }) => [keyOf(txo), txo]));
     const changeHashes: Bytes[] = [];
+    refuseClaimSizes(plan.outputs);
     const draft = await this.#funded(plan, known, changeHashes);
     own.hasCoins = true;
     const settled = (): void => {
@@ -216,6 +239,7 @@ export class TxBuilder {
     const reserved = draft.inputs.map(({ spent }) => refOf(spent));
     try {
       const finished = plan.finish ? await plan.finish(draft) : draft;
+      refuseClaimSizes(finished.outputs);
       const tx = await this.#sign(finished, plan);
       const spent = reserved.map((ref) => known.get(keyOf(ref)) ?? null);
       const outputs = shownOutputs(tx, plan.notes);

@@ -84,6 +84,66 @@ describe('outputs at a fresh address', () => {
   });
 });
 
+describe('claims and supports whose size is invalid in a block', () => {
+  const LONG = 'd'.repeat(8_200);
+  const TOO_LONG = /^The name and the metadata have \d{4,5} bytes in the output script, .* at most 8192\./;
+
+  it('are refused before they are signed', async () => {
+    const {
+      ledger,
+      wallet,
+      txBuilder,
+      first,
+      channel,
+      stream,
+      update,
+      repost,
+      publish: put,
+      ...made
+    } = world();
+    const { collection, updateCollection: updated } = made;
+    const claimId = idOf(await stream('s', { sd_hash: SD_HASH }));
+    const list = idOf(await collection('l', [claimId]));
+    const sent = ledger.broadcasts.length;
+    const keyOf = first.privateKeyOf.bind(first);
+    let signatures = 0;
+    first.privateKeyOf = (hash) => {
+      signatures++;
+      return keyOf(hash);
+    };
+    const many = Array.from({ length: 500 }, (_, n) => n.toString(16).padStart(40, '0'));
+    const support = { claimId, amountDewies: LBC, comment: LONG, signing: {}, isTip: false };
+    for (const call of [
+      () => channel('@c', { fields: { description: LONG } }),
+      () => stream('t', { sd_hash: SD_HASH, description: LONG }),
+      () => stream('t', { sd_hash: SD_HASH, description: LONG }, {}, { preview: true }),
+      () => update(claimId, { description: LONG }),
+      () => put('u', { sd_hash: SD_HASH, description: LONG }, { bidDewies: LBC }),
+      () => collection('m', many),
+      () => updated(list, { claims: many }),
+      () => createSupport(txBuilder, wallet, support, SENT),
+    ])
+      await expect(call()).rejects.toThrow(TOO_LONG);
+    const name = 'é'.repeat(128);
+    for (const call of [
+      () => channel(`@${name.slice(1)}x`),
+      () => stream(name, { sd_hash: SD_HASH }),
+      () => repost(name, claimId),
+      () => collection(name, [claimId]),
+    ])
+      await expect(call()).rejects.toThrow(
+        'The name has 256 bytes, and a claim may have a name of at most 255.',
+      );
+    expect([signatures, ledger.broadcasts.length - sent, ledger.reserved]).toEqual([0, 0, []]);
+  });
+
+  it('are not those of the largest valid size', async () => {
+    const { stream } = world();
+    const { outputs } = await stream('n'.repeat(255), { sd_hash: SD_HASH, description: 'd'.repeat(7_800) });
+    expect(outputs[0]!.script.length).toBeGreaterThan(8_100);
+  });
+});
+
 describe('a stream', () => {
   it('reports a missing file', async () => {
     const { stream } = world();
