@@ -5,7 +5,7 @@ import { networkName } from '../../format/networkName.js';
 import { difficultyAnswer } from '../../format/difficulty.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec } from './getNetworkHashPs.js';
+import { DEFAULT_LOOKUP_BLOCKS, networkHashesPerSec, shownHashesPerSec } from './getNetworkHashPs.js';
 
 export const getMiningInfo = defineMethod({
   name: 'getmininginfo',
@@ -40,7 +40,10 @@ export const getMiningInfo = defineMethod({
     const { tip, height } = chain.chain;
     const rates = {
       difficulty: difficultyAnswer(chain.headers.bits(tip), { profile, params }),
-      networkhashps: networkHashesPerSec(chain, params, DEFAULT_LOOKUP_BLOCKS, -1),
+      networkhashps: shownHashesPerSec(
+        networkHashesPerSec(chain, params, DEFAULT_LOOKUP_BLOCKS, -1),
+        profile,
+      ),
       pooledtx: mempool.size,
       chain: networkName(params, profile),
       warnings,

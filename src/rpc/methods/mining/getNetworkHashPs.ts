@@ -3,7 +3,7 @@ import type { ChainReader } from '../../../chain/chainReader.js';
 import { retargetIntervalBlocks } from '../../../primitives/retarget.js';
 import type { NetworkParams } from '../../../params/network.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
-import { defineMethod } from '../../declare/method.js';
+import { defineMethod, type Profile } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
 export const DEFAULT_LOOKUP_BLOCKS = 120;
@@ -35,6 +35,11 @@ export function networkHashesPerSec(
   return Number(headers.work(last) - headers.work(first)) / (latestSec - earliestSec);
 }
 
+/** Source: lbcd rpcserver.go `handleGetNetworkHashPS`, which divides integers. */
+export function shownHashesPerSec(hashesPerSec: number, profile: Profile): number {
+  return profile === 'lbcd' ? Math.floor(hashesPerSec) : hashesPerSec;
+}
+
 export const getNetworkHashPs = defineMethod({
   name: 'getnetworkhashps',
   category: 'mining',
@@ -58,8 +63,10 @@ export const getNetworkHashPs = defineMethod({
       description: 'To estimate at the time of the given height',
     },
   ],
-  result: t.num('hashes per second'),
+  result: t.num('hashes per second; in the lbcd profile a whole number, and 0 for a height above the tip'),
   examples: [[]],
-  run: ({ services: { chain, params } }, { nblocks, height }) =>
-    networkHashesPerSec(chain, params, nblocks, height),
+  run({ services: { chain, params }, profile }, { nblocks, height }) {
+    if (profile === 'lbcd' && height > chain.chain.height) return 0;
+    return shownHashesPerSec(networkHashesPerSec(chain, params, nblocks, height), profile);
+  },
 });

@@ -111,6 +111,21 @@ describe('methods of mining', () => {
     expect(await chain.call(getNetworkHashPs, [120, 0])).toEqual({ result: 0 });
   });
 
+  it('getnetworkhashps and getmininginfo return whole numbers in the lbcd profile', async () => {
+    const lbcd = chain.context('lbcd');
+    chain.timeSec += 1000;
+    await chain.call(generateToAddress, [1, ADDRESS]);
+    expect((await chain.call(getNetworkHashPs, [1])).result).toBeLessThan(0.1);
+    expect(await chain.call(getNetworkHashPs, [1], lbcd)).toEqual({ result: 0 });
+    const above = chain.opened.reader.chain.height + 1;
+    expect((await chain.call(getNetworkHashPs, [120, above])).result).toBeGreaterThan(0);
+    expect(await chain.call(getNetworkHashPs, [120, above], lbcd)).toEqual({ result: 0 });
+    const { networkhashps } = (await chain.call(getMiningInfo)).result as { networkhashps: number };
+    expect((await chain.call(getMiningInfo, [], lbcd)).result).toMatchObject({
+      networkhashps: Math.floor(networkhashps),
+    });
+  });
+
   it('submitblock accepts a valid block once', async () => {
     const block = await chain.makeBlock();
     chain.timeSec += 1;
