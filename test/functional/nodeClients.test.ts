@@ -33,6 +33,7 @@ beforeAll(async () => {
       '-txindex',
       '-fallbackfee=0.0002',
       '-deprecatedrpc=accounts',
+      '-deprecatedrpc=validateaddress',
       `-walletrpclisten=127.0.0.1:${walletPort}`,
     ],
   });
@@ -169,7 +170,12 @@ describe('a pool of yiimp', () => {
 
   it('queries its state and its payments', async () => {
     const { get } = programAt('/');
-    expect(await get('validateaddress', address)).toMatchObject({ isvalid: true, address });
+    expect(await get('validateaddress', address)).toEqual({
+      isvalid: true,
+      ...(await get<object>('getaddressinfo', address)),
+    });
+    expect(await get('validateaddress', address)).toMatchObject({ address, ismine: true, account: '' });
+    expect(await get('validateaddress', 'x')).toEqual({ isvalid: false });
     expect(await get('getinfo')).toMatchObject({
       version: NUMBER,
       protocolversion: NUMBER,

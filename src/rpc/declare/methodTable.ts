@@ -21,6 +21,7 @@ import { addWitnessAddress } from '../methods/wallet/keys/addWitnessAddress.js';
 import { dumpPrivKey } from '../methods/wallet/keys/dumpPrivKey.js';
 import { dumpWallet } from '../methods/wallet/keys/dumpWallet.js';
 import { getAddressInfo } from '../methods/wallet/addresses/getAddressInfo.js';
+import { validateAddressInWallet } from '../methods/wallet/addresses/validateAddressInWallet.js';
 import { importAddress } from '../methods/wallet/keys/importAddress.js';
 import { importMulti } from '../methods/wallet/keys/importMulti.js';
 import { importPrivKey } from '../methods/wallet/keys/importPrivKey.js';
@@ -371,6 +372,7 @@ export const METHODS: readonly RpcMethod[] = [
   getIndexInfo,
   signMessageWithPrivKey,
   validateAddress,
+  validateAddressInWallet,
   verifyMessage,
   // wallet
   createWallet,

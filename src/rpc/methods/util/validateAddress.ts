@@ -4,8 +4,8 @@ import { scriptForDestination, type Destination } from '../../../script/standard
 import { toHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { addressPrefixes } from '../../format/addresses.js';
-import { defineMethod } from '../../declare/method.js';
-import { t } from '../../../schema/schema.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
+import { t, type SchemaFields } from '../../../schema/schema.js';
 
 function witnessAnswer(version: number, program: Bytes): Record<string, JsonOut> {
   return { iswitness: true, witness_version: version, witness_program: toHex(program) };
@@ -27,35 +27,45 @@ export function describeDestination(destination: Destination): Record<string, Js
   }
 }
 
-export const validateAddress = defineMethod({
+export const VALIDATED: SchemaFields = {
+  isvalid: t.bool('whether the address is valid; if not, this is the only member'),
+  address: t.optional(t.str('the address'), 'if the address is valid'),
+  scriptPubKey: t.optional(t.hex('the script that pays to the address'), 'if the address is valid'),
+  isscript: t.optional(
+    t.bool('whether the key is a script'),
+    'if the address is valid and its witness version is known',
+  ),
+  iswitness: t.optional(t.bool('whether the address is a witness address'), 'if the address is valid'),
+  witness_version: t.optional(t.int('the version of the witness program'), 'for a witness address'),
+  witness_program: t.optional(t.hex('the witness program'), 'for a witness address'),
+};
+
+/** Parts of the declaration that all profiles share. */
+export const VALIDATE_ADDRESS = {
   name: 'validateaddress',
   category: 'util',
-  explorer: 'console',
-  chainUse: 'none',
   summary: 'Return information about the given address.',
   params: [{ name: 'address', type: 'string', required: true, description: 'The address to validate' }],
-  result: t.object({
-    isvalid: t.bool('whether the address is valid; if not, this is the only member'),
-    address: t.optional(t.str('the address'), 'if the address is valid'),
-    scriptPubKey: t.optional(t.hex('the script that pays to the address'), 'if the address is valid'),
-    isscript: t.optional(
-      t.bool('whether the key is a script'),
-      'if the address is valid and its witness version is known',
-    ),
-    iswitness: t.optional(t.bool('whether the address is a witness address'), 'if the address is valid'),
-    witness_version: t.optional(t.int('the version of the witness program'), 'for a witness address'),
-    witness_program: t.optional(t.hex('the witness program'), 'for a witness address'),
-  }),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"']],
-  run({ services: { params } }, { address }) {
-    const prefixes = addressPrefixes(params);
-    const destination = decodeDestination(address, prefixes);
-    if (destination === null) return { isvalid: false };
-    return {
-      isvalid: true,
-      address: encodeDestination(destination, prefixes),
-      scriptPubKey: toHex(scriptForDestination(destination)),
-      ...describeDestination(destination),
-    };
-  },
+} as const;
+
+export function validated({ params }: RpcContext['services'], address: string): Record<string, JsonOut> {
+  const prefixes = addressPrefixes(params);
+  const destination = decodeDestination(address, prefixes);
+  if (destination === null) return { isvalid: false };
+  return {
+    isvalid: true,
+    address: encodeDestination(destination, prefixes),
+    scriptPubKey: toHex(scriptForDestination(destination)),
+    ...describeDestination(destination),
+  };
+}
+
+export const validateAddress = defineMethod({
+  ...VALIDATE_ADDRESS,
+  explorer: 'console',
+  chainUse: 'none',
+  profiles: ['documented', 'lbcd'],
+  result: t.object(VALIDATED),
+  run: ({ services }, { address }) => validated(services, address),
 });

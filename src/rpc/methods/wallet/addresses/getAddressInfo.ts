@@ -127,6 +127,60 @@ function labelsOf(ctx: RpcContext, { book }: Wallet, address: string): { label: 
   };
 }
 
+export const ADDRESS_INFO: SchemaFields = {
+  address: t.str('the address'),
+  scriptPubKey: t.hex('the script that pays to the address'),
+  ismine: t.bool('whether the address is yours'),
+  iswatchonly: t.bool('whether the address is watched'),
+  isclaim: t.bool('always false for an address, because each output can be a claim or not'),
+  issupport: t.bool('always false, in the same way, for supports'),
+  ...DETAILS,
+  embedded: t.optional(
+    t.object({ ...EMBEDDED, embedded: t.optional(t.object(EMBEDDED), 'the same once more') }),
+    'for a script that is itself an address',
+  ),
+  label: t.optional(t.str('the label'), 'if it has one'),
+  account: t.optional(t.str('the same value as "label"'), 'with -deprecatedrpc=accounts'),
+  timestamp: t.optional(t.int('creation time of the key, in seconds since 1970'), 'if the key is known'),
+  hdkeypath: t.optional(t.str('the derivation path of the key'), 'for keys derived from a seed'),
+  hdseedid: t.optional(
+    t.claimId('the id of the seed, as the hash of its key'),
+    'for keys derived from a seed',
+  ),
+  hdmasterkeyid: t.optional(t.claimId('the same value under its older name'), 'for keys derived from a seed'),
+  labels: t.array(
+    t.object({
+      name: t.str('the label'),
+      purpose: t.str('purpose of the key: send, receive, refund, timelock or unknown'),
+    }),
+    'the labels; at most one',
+  ),
+};
+
+/** Returns the wallet's data about an address. Throws if the address is invalid. */
+export function addressInfo(ctx: RpcContext, text: string): Record<string, JsonOut> {
+  const wallet = walletOf(ctx);
+  const destination = decodeDestination(text, wallet.prefixes);
+  if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid address');
+  const address = encodeDestination(destination, wallet.prefixes);
+  const script = scriptForDestination(destination);
+  const mine = isMine(wallet.keyring, script);
+  const { label, labels } = labelsOf(ctx, wallet, address);
+  return {
+    address,
+    scriptPubKey: toHex(script),
+    ismine: (mine & MINE.spendable) !== 0,
+    iswatchonly: (mine & MINE.watchOnly) !== 0,
+    isclaim: (mine & MINE.claim) !== 0,
+    issupport: (mine & MINE.support) !== 0,
+    ...describeDestination(destination),
+    ...describe(wallet, destination, ctx.isDeprecatedEnabled('validateaddress')),
+    ...label,
+    ...originOf(wallet, destination, script),
+    labels,
+  };
+}
+
 export const getAddressInfo = defineMethod({
   name: 'getaddressinfo',
   category: 'wallet',
@@ -141,59 +195,7 @@ export const getAddressInfo = defineMethod({
       description: 'The address to get the information of',
     },
   ],
-  result: t.object({
-    address: t.str('the address'),
-    scriptPubKey: t.hex('the script that pays to the address'),
-    ismine: t.bool('whether the address is yours'),
-    iswatchonly: t.bool('whether the address is watched'),
-    isclaim: t.bool('always false for an address, because each output can be a claim or not'),
-    issupport: t.bool('always false, in the same way, for supports'),
-    ...DETAILS,
-    embedded: t.optional(
-      t.object({ ...EMBEDDED, embedded: t.optional(t.object(EMBEDDED), 'the same once more') }),
-      'for a script that is itself an address',
-    ),
-    label: t.optional(t.str('the label'), 'if it has one'),
-    account: t.optional(t.str('the same value as "label"'), 'with -deprecatedrpc=accounts'),
-    timestamp: t.optional(t.int('creation time of the key, in seconds since 1970'), 'if the key is known'),
-    hdkeypath: t.optional(t.str('the derivation path of the key'), 'for keys derived from a seed'),
-    hdseedid: t.optional(
-      t.claimId('the id of the seed, as the hash of its key'),
-      'for keys derived from a seed',
-    ),
-    hdmasterkeyid: t.optional(
-      t.claimId('the same value under its older name'),
-      'for keys derived from a seed',
-    ),
-    labels: t.array(
-      t.object({
-        name: t.str('the label'),
-        purpose: t.str('purpose of the key: send, receive, refund, timelock or unknown'),
-      }),
-      'the labels; at most one',
-    ),
-  }),
+  result: t.object(ADDRESS_INFO),
   examples: [['"bW5PZEvEBNPQRVhwpYXSjabFgbSw1oaHyR"']],
-  run(ctx, { address: text }) {
-    const wallet = walletOf(ctx);
-    const destination = decodeDestination(text, wallet.prefixes);
-    if (destination === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, 'Invalid address');
-    const address = encodeDestination(destination, wallet.prefixes);
-    const script = scriptForDestination(destination);
-    const mine = isMine(wallet.keyring, script);
-    const { label, labels } = labelsOf(ctx, wallet, address);
-    return {
-      address,
-      scriptPubKey: toHex(script),
-      ismine: (mine & MINE.spendable) !== 0,
-      iswatchonly: (mine & MINE.watchOnly) !== 0,
-      isclaim: (mine & MINE.claim) !== 0,
-      issupport: (mine & MINE.support) !== 0,
-      ...describeDestination(destination),
-      ...describe(wallet, destination, ctx.isDeprecatedEnabled('validateaddress')),
-      ...label,
-      ...originOf(wallet, destination, script),
-      labels,
-    };
-  },
+  run: (ctx, { address }) => addressInfo(ctx, address),
 });
