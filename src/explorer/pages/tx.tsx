@@ -21,7 +21,7 @@ import {
 } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
-import { purchasedClaim } from '../../rpc/format/purchase.js';
+import { purchasedClaim } from '../../metadata/purchase.js';
 import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';

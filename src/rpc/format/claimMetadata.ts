@@ -19,7 +19,7 @@ import { jsonObject, type JsonMember, type JsonOut } from '../../util/json/jsonW
 import { t, type OptionalSchema } from '../../schema/schema.js';
 import type { RpcNodeOptions } from '../../interfaces/services.js';
 import { addressPrefixes } from './addresses.js';
-import { purchasedClaim } from './purchase.js';
+import { purchasedClaim } from '../../metadata/purchase.js';
 
 const SUPPORT = 'support';
 /** Type of a purchase: an output with data that names the purchased claim. */
