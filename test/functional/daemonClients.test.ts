@@ -1,16 +1,19 @@
 /**
  * The calls that programs of 2026 send to lbcnet, and the answer fields that they read: LBRY Desktop at its start, the extension of
- * ReviveL, and nova-web in a browser (docs/who-uses-it.md). One daemon on a node with a hub serves all of them; the last program
+ * ReviveL, nova-web in a browser, and the companion of ReviveL (docs/who-uses-it.md). One daemon on a node with a hub serves all of them; the last program
  * stops it. Source: LBRYFoundation/lbry-daemon (its test of Desktop's start), realrouse/revivel, LBRYFoundation/lbry-nova-web.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDaemon, walletOfSeed, type TestDaemon } from './support/daemon.js';
 import { until } from './support/network.js';
-import { freePort, HANG_MS, startRegtest, type RegtestNode } from './support/node.js';
+import { freePort, HANG_MS, program, startRegtest, type RegtestNode } from './support/node.js';
 
 const SEED = 'carbon smart garage balance margin twelve chest sword toast envelope bottom stomach absent';
 /** Names are normalized and supports carry data above the last fork of the claim trie. */
@@ -24,6 +27,7 @@ const NUMBER = expect.any(Number);
 const PAGE = { items: expect.any(Array), page: 1, page_size: 20, total_items: NUMBER, total_pages: NUMBER };
 
 let node: RegtestNode;
+let hubPort: number;
 let daemon: TestDaemon;
 let pages: Server;
 let origin: string;
@@ -32,7 +36,7 @@ beforeAll(async () => {
   pages = createServer((_request, response) => response.end('<!doctype html><title>a page</title>'));
   await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-  const hubPort = await freePort();
+  hubPort = await freePort();
   node = await startRegtest({ args: ['-hub', `-hubport=${hubPort}`, '-claimsearch', '-fallbackfee=0.0002'] });
   await node.rpc('generate', [HEIGHT]);
   daemon = await startDaemon({
@@ -246,6 +250,68 @@ describe.skipIf(!hasChromium)('nova-web in a browser', () => {
       await expect(call('status')).rejects.toThrow('Failed to fetch');
     } finally {
       await browser.close();
+    }
+  });
+});
+
+describe('the companion of ReviveL', () => {
+  it('starts the daemon with its command line, and the extension calls it', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'companion-'));
+    const [api, extension] = [`127.0.0.1:${await freePort()}`, 'chrome-extension://abc/'];
+    const config = join(home, 'daemon_settings.yml');
+    // Its settings file has entries that no version of lbrynet knows. Environment: regtest, and no packet leaves the machine.
+    writeFileSync(config, 'blockchain_name: lbrycrd_regtest\nrpc_user: user\nrpc_password: pass\n');
+    const child = spawn(
+      process.execPath,
+      [
+        ...[program('lbcnet'), 'start', '--data-dir', join(home, 'data'), '--config', config, '--api', api],
+        ...['--rpcuser', 'user', '--rpcpass', 'pass', '--lbryum-server', `127.0.0.1:${hubPort}`],
+        ...['--lbryum-server', '127.0.0.1:1', '--allowed-origin', extension],
+      ],
+      {
+        stdio: 'ignore',
+        env: {
+          ...process.env,
+          HOME: home,
+          XDG_DATA_HOME: join(home, 'share'),
+          LBRY_NETWORK_INTERFACE: '127.0.0.1',
+          LBRY_TCP_PORT: '0',
+          LBRY_UDP_PORT: '0',
+          LBRY_STREAMING_SERVER: `127.0.0.1:${await freePort()}`,
+        },
+      },
+    );
+    const ended = once(child, 'close');
+    try {
+      const headers = {
+        'Content-Type': 'application/json',
+        Authorization: 'Basic dXNlcjpwYXNz',
+        Origin: extension,
+      };
+      const call = async <Result>(method: string, params = {}): Promise<Result> => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+        const response = await fetch(`http://${api}/`, { method: 'POST', headers, body });
+        return ((await response.json()) as { result: Result }).result;
+      };
+      await until('the daemon runs', () =>
+        call<{ is_running: boolean }>('status').then(
+          ({ is_running: isRunning }) => isRunning,
+          () => {
+            if (child.exitCode !== null) throw new Error(`lbcnet ended with ${child.exitCode}`);
+            return false;
+          },
+        ),
+      );
+      expect(await call('status')).toMatchObject({ wallet: { connected: `127.0.0.1:${hubPort}` } });
+      expect(await call('account_list')).toMatchObject({ items: [{ is_default: true }] });
+      const preflight = await fetch(`http://${api}/`, { method: 'OPTIONS', headers: { Origin: extension } });
+      expect(preflight.headers.get('Access-Control-Allow-Headers')).toContain('Authorization');
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(home, { recursive: true, force: true });
     }
   });
 });
