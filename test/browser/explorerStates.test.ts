@@ -108,6 +108,25 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     expect(text).toContain('The node is stopping');
   });
 
+  it('are accessible with a list of claims that have titles and channels', async () => {
+    const claim = answers('harmless')['getclaim'] as object;
+    const listed = [
+      {
+        ...claim,
+        name: 'oldsigned',
+        value: { title: 'Signed by the first key' },
+        signing_channel: undefined,
+      },
+      { ...claim, name: 'newsigned', value: { title: 'Signed by the second key' } },
+      { ...claim, name: 'waitingclaim', value: { title: 'It waits' }, signing_channel: undefined },
+    ];
+    instead = { searchclaims: { claims: listed, total: listed.length } };
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto(base);
+    expect(await page.locator('.row .under a').count()).toBe(4);
+    expect(await findingsOf(page)).toEqual([]);
+  });
+
   it('show the progress of the first block', async () => {
     state.tip = { ...TIP, height: 0 };
     expect((await look('/')).text).toContain('The node searches for peers');
