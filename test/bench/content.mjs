@@ -7,6 +7,7 @@
  *
  *   npm run bench:content [-- --mib 1024] [--files 10000] [--stages make,transfer,slow,save,start,seed,api]
  */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -34,7 +35,11 @@ const SLOW_MIB = Math.min(64, FILE_MIB);
 const MANY_PEERS = 100;
 /** Pause of a peer of `MANY_PEERS` after each read, in milliseconds. */
 const PAUSE_MS = 200;
-const SEEKS = 30;
+/** Number of transfers and saves of which the median counts. Both programs take turns. */
+const TURNS = 3;
+/** Number of seeks whose times are measured, and of those during which the API is asked. Each goes to another blob. */
+const SEEKS = 60;
+const ASKED_SEEKS = 30;
 /** Number of further files whose first byte is requested, and their size. The first file of the run is not one of them. */
 const OPENED = 9;
 const OPENED_MIB = 8;
@@ -82,60 +87,114 @@ async function startSide({ make }, folder) {
   return { side, port };
 }
 
-/** Measures creating, transferring and saving a stream, with components of either program in separate processes. */
+/**
+ * Writes out everything that earlier steps left in the page cache, so that the system does not slow down a writer because of
+ * the data of another.
+ */
+const settle = () => void execFileSync('sync');
+
+/** The medians of the measurements of a side. */
+function medians(measured) {
+  return {
+    seconds: median(measured.map(({ seconds }) => seconds)),
+    processor: median(measured.map(({ processor }) => processor)),
+  };
+}
+
+/** A server of one kind with the stream, and what is measured of it. */
+class StreamSide {
+  constructor(kind, base) {
+    this.kind = kind;
+    this.base = base;
+    this.folder = join(base, `${kind.name}-server`);
+    this.measured = { again: [], first: [], save: [] };
+  }
+
+  async make(path) {
+    await this.#start();
+    settle();
+    this.made = await timed([this.server], () => this.server.call('create', path));
+    // The last blob of a file is short.
+    this.hashes = this.made.blobs.slice(0, Math.floor((FILE_MIB * MIB) / (BLOB_BYTES - 1)));
+  }
+
+  async #start() {
+    ({ side: this.server, port: this.port } = await startSide(this.kind, this.folder));
+  }
+
+  /** A new process of ours has verified no blob yet. lbry-sdk's server verifies none, and starts slowly. */
+  async #restart() {
+    if (this.kind.name !== 'ours') return;
+    await this.server.close();
+    await this.#start();
+  }
+
+  async #fetch() {
+    const folder = join(this.base, `${this.kind.name}-client`);
+    const { side: client } = await startSide(this.kind, folder);
+    settle();
+    const sides = [this.server, client];
+    const measured = await timed(sides, () => client.call('fetch', [this.port], this.hashes));
+    await client.close();
+    rmSync(folder, { recursive: true, force: true });
+    return measured;
+  }
+
+  async transfer() {
+    await this.#restart();
+    this.measured.first.push(await this.#fetch());
+    this.measured.again.push(this.kind.name === 'ours' ? await this.#fetch() : this.measured.first.at(-1));
+  }
+
+  async save(turn) {
+    await this.#restart();
+    settle();
+    const name = `saved-${turn}.bin`;
+    const save = () => this.server.call('save', this.made.sd_hash, name);
+    this.measured.save.push(await timed([this.server], save));
+    rmSync(join(this.folder, name), { force: true });
+  }
+
+  close() {
+    return this.server.close();
+  }
+}
+
+/** Measures creating, transferring and saving a stream, with components of either program in separate processes, which take turns. */
 async function withSides(base) {
   const path = join(base, 'film.bin');
   makeFile(path);
-  const found = { make: {}, first: {}, again: {}, save: {}, slow: {} };
-  for (const kind of KINDS) {
-    const folder = join(base, `${kind.name}-server`);
-    let { side: server, port } = await startSide(kind, folder);
-    const made = await timed([server], () => server.call('create', path));
-    found.make[kind.name] = made;
-    // The last blob of a file is short.
-    const hashes = made.blobs.slice(0, Math.floor((FILE_MIB * MIB) / (BLOB_BYTES - 1)));
-    if (STAGES.includes('transfer'))
-      // The process that created the blobs has verified them. A new process has verified none.
-      for (const run of ['again', 'first']) {
-        if (run === 'first' && kind.name === 'ours') {
-          await server.close();
-          ({ side: server, port } = await startSide(kind, folder));
-        }
-        const clientFolder = join(base, `${kind.name}-client`);
-        const { side: client } = await startSide(kind, clientFolder);
-        found[run][kind.name] = await timed([server, client], () => client.call('fetch', [port], hashes));
-        await client.close();
-        rmSync(clientFolder, { recursive: true, force: true });
-      }
-    if (STAGES.includes('save')) {
-      if (kind.name === 'ours') {
-        await server.close();
-        ({ side: server, port } = await startSide(kind, folder));
-      }
-      found.save[kind.name] = await timed([server], () => server.call('save', made.sd_hash, 'saved.bin'));
+  const sides = KINDS.map((kind) => new StreamSide(kind, base));
+  for (const side of sides) await side.make(path);
+  for (let turn = 0; turn < TURNS; turn++)
+    for (const side of sides) {
+      if (STAGES.includes('transfer')) await side.transfer();
+      if (STAGES.includes('save')) await side.save(turn);
     }
-    await server.close();
-    if (STAGES.includes('slow') && kind.name === 'ours')
-      found.slow = await fromSlowPeers(base, folder, hashes);
-    rmSync(folder, { recursive: true, force: true });
-  }
-  const each = (name, goal, what) => {
-    if (!found[what].ours) return;
-    const [mine, other] = [found[what].ours, found[what].theirs];
-    note({ name, unit: 's', ours: mine.seconds, theirs: other?.seconds, goal, kind: 'faster' });
-    note({ name: `${name}: processor`, unit: 's', ours: mine.processor, theirs: other?.processor });
+  for (const side of sides) await side.close();
+  const [mine, other] = sides;
+  const each = (name, goal, of) => {
+    const [ours, theirs] = [of(mine), other && of(other)];
+    note({ name, unit: 's', ours: ours.seconds, theirs: theirs?.seconds, goal, kind: 'faster' });
+    note({ name: `${name}: processor`, unit: 's', ours: ours.processor, theirs: theirs?.processor });
   };
-  each(`making a stream of ${FILE_MIB} MiB`, 4, 'make');
-  each('transfer, one peer, blobs verified in this run', 4, 'again');
-  each('transfer, one peer, first use', 4, 'first');
-  each('verify, decrypt and save', 3, 'save');
-  if (found.slow.seconds)
+  each(`making a stream of ${FILE_MIB} MiB`, 4, ({ made }) => made);
+  if (STAGES.includes('transfer')) {
+    each('transfer, one peer, blobs verified in this run', 4, ({ measured }) => medians(measured.again));
+    each('transfer, one peer, first use', 4, ({ measured }) => medians(measured.first));
+  }
+  if (STAGES.includes('save')) each('verify, decrypt and save', 3, ({ measured }) => medians(measured.save));
+  for (const { kind, measured } of sides) console.error(`${kind.name}: ${JSON.stringify(measured)}`);
+  if (STAGES.includes('slow')) {
+    const slow = await fromSlowPeers(base, mine.folder, mine.hashes);
     note({
       name: `${SLOW_PEERS} peers of 2 MiB/s together`,
       unit: 'MiB/s',
-      ours: SLOW_MIB / found.slow.seconds,
+      ours: SLOW_MIB / slow.seconds,
       least: 7.5,
     });
+  }
+  for (const { folder } of sides) rmSync(folder, { recursive: true, force: true });
 }
 
 async function fromSlowPeers(base, folder, hashes) {
@@ -217,25 +276,36 @@ async function startMany(command, folder, hubPort, { large, opened }, isOurs) {
   await sleep(1000);
   const memory = residentMib(daemon.child.pid);
   const { total_items: total } = await daemon.call('file_list', { page_size: 1 });
-  const all = FILES + 1 + opened.length;
-  if (total !== all) throw new Error(`${total} of ${all} files are listed`);
+  const files = FILES + 1 + opened.length;
+  if (total !== files) throw new Error(`${total} of ${files} files are listed`);
   const urlOf = (sdHash) => `http://127.0.0.1:${media}/stream/${sdHash}`;
   const url = urlOf(large);
-  const play = async () => {
-    const first = await firstByte(url, 0);
-    const starts = [];
-    for (const sdHash of opened) starts.push(await firstByte(urlOf(sdHash), 0));
-    const places = Array.from({ length: SEEKS }, (_, n) =>
-      Math.floor((((n * 7919) % SEEKS) / SEEKS) * FILE_MIB * MIB),
-    );
-    const seeks = [];
-    for (const place of places.filter((at) => at > 0)) seeks.push(await firstByte(url, place));
-    return { first, start: median(starts), seek: median(seeks) };
+  // The API is not asked while times are measured: how often its calls delay a player would differ from run to run.
+  const firstMs = await firstByte(url, 0);
+  const starts = [];
+  for (const sdHash of opened) starts.push(await firstByte(urlOf(sdHash), 0));
+  const all = SEEKS + ASKED_SEEKS;
+  // No place is in the first blob, which is in use already.
+  const places = Array.from({ length: all }, (_, n) =>
+    Math.floor(((((n * 7919) % all) + 0.9) / all) * FILE_MIB * MIB),
+  );
+  const seek = async (some) => {
+    const took = [];
+    for (const place of some) took.push(await firstByte(url, place));
+    return took;
   };
-  const { result, p99 } = await whileAsking(daemon, play);
+  const seeks = await seek(places.slice(0, SEEKS));
+  const { p99 } = await whileAsking(daemon, () => seek(places.slice(SEEKS)));
   if (isOurs) api('playing', p99);
   await daemon.stop();
-  return { seconds, processor, memory, ...result };
+  return {
+    seconds,
+    processor,
+    memory,
+    first: firstMs,
+    start: median(starts),
+    seek: median(seeks),
+  };
 }
 
 async function withManyFiles(base, hubPort) {
