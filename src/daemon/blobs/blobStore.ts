@@ -262,6 +262,11 @@ export class BlobStore {
     return found.bytes;
   }
 
+  /** Prepares for the opening of blobs that a reader needs soon: loads what verifies them without reading them. */
+  prepare(hashes: readonly string[]): void {
+    void this.#tables.load(hashes.filter((hash) => !this.#checked.has(hash) && this.#finished.has(hash)));
+  }
+
   /** Keeps the stored result of a verification in memory for the next opening of the blob. */
   rememberCheck(check: BlobCheckRow): void {
     this.#tables.remember(check);

@@ -17,6 +17,7 @@ export interface BlobStoreDeps {
     | 'endDeletion'
     | 'noteChecked'
     | 'blobCheck'
+    | 'blobChecks'
     | 'removeStream'
     | 'blobsOnlyOf'
     | 'originals'

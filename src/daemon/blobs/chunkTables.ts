@@ -7,15 +7,21 @@ import type { BlobCheckRow } from '../content/rows.js';
 
 /** Number of tables that are stored together. Arbitrary. */
 const STORED_AT_ONCE = 256;
-/** Maximum number of tables in memory, for blobs that several readers open. Arbitrary: bounds the memory to 64 KiB. */
-const MAX_KEPT = 128;
+/** Maximum number of tables in memory. Arbitrary: bounds the memory to 0.7 MiB, for a file of 2 GiB. */
+const MAX_KEPT = 1024;
+/** Number of tables that are loaded in one call, so that a call takes little time of either thread. Arbitrary. */
+const LOADED_AT_ONCE = 64;
+
+type TableDatabase = Pick<ContentDatabase, 'noteChecked' | 'blobCheck' | 'blobChecks'>;
 
 export class ChunkTables {
-  readonly #database: Pick<ContentDatabase, 'noteChecked' | 'blobCheck'>;
+  readonly #database: TableDatabase;
   readonly #kept = new Map<string, BlobCheckRow>();
+  /** Tables that `load` is loading, by blob hash. */
+  readonly #loading = new Map<string, Promise<void>>();
   #toStore: BlobCheckRow[] = [];
 
-  constructor(database: Pick<ContentDatabase, 'noteChecked' | 'blobCheck'>) {
+  constructor(database: TableDatabase) {
     this.#database = database;
   }
 
@@ -39,6 +45,7 @@ export class ChunkTables {
    */
   of(hash: string): () => Promise<BlobCheckRow | null> {
     return async () => {
+      await this.#loading.get(hash);
       const kept = this.#kept.get(hash);
       if (kept !== undefined) return kept;
       const check = await this.#database.blobCheck(hash).catch(() => null);
@@ -46,6 +53,25 @@ export class ChunkTables {
       this.remember(check);
       return check;
     };
+  }
+
+  /** Loads stored tables of blobs that are read soon. A failure only costs time. */
+  async load(hashes: readonly string[]): Promise<void> {
+    const missing = hashes.filter((hash) => !this.#kept.has(hash) && !this.#loading.has(hash));
+    const parts: string[][] = [];
+    for (let at = 0; at < Math.min(missing.length, MAX_KEPT); at += LOADED_AT_ONCE)
+      parts.push(missing.slice(at, at + LOADED_AT_ONCE));
+    for (const part of parts) {
+      const loading = this.#loadPart(part).finally(() => {
+        for (const hash of part) this.#loading.delete(hash);
+      });
+      for (const hash of part) this.#loading.set(hash, loading);
+      await loading;
+    }
+  }
+
+  async #loadPart(hashes: readonly string[]): Promise<void> {
+    for (const check of await this.#database.blobChecks(hashes).catch(() => [])) this.remember(check);
   }
 
   /** Keeps a stored table in memory. It is used only for a file with the stamp of the check. */

@@ -17,6 +17,7 @@ const METHODS = [
   'endDeletion',
   'noteChecked',
   'blobCheck',
+  'blobChecks',
   'announceSoon',
   'alwaysAnnounce',
   'dueForAnnouncement',

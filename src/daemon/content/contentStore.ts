@@ -109,6 +109,11 @@ export class ContentStore {
     return this.#blobs.blobCheck(hash);
   }
 
+  /** The last checks of blobs, in any order. Blobs without a check are left out. */
+  blobChecks(hashes: readonly string[]): BlobCheckRow[] {
+    return hashes.flatMap((hash) => this.#blobs.blobCheck(hash) ?? []);
+  }
+
   announceSoon(hashes: readonly string[], nowSec: number): void {
     this.#blobs.announceSoon(hashes, nowSec);
   }

@@ -99,6 +99,8 @@ export class BlobServer {
           continue;
         }
         idle.cancel();
+        if (request.requestedBlobs !== null && request.requestedBlobs.length > 1)
+          blobs.prepare?.(request.requestedBlobs);
         if (!(await this.#transfer({ socket, peer, closed }, request, request.requestedBlob))) return;
         idle = startIdle();
       }

@@ -23,6 +23,8 @@ export interface BlobReader {
    * object store.
    */
   seek?(hashes: readonly string[]): Promise<void>;
+  /** Called with blobs that a peer probably requests soon. */
+  prepare?(hashes: readonly string[]): void;
 }
 
 export interface OpenBlob {

@@ -24,6 +24,8 @@ const KEPT_STREAMS = 16;
  */
 const FIRST_PIECE_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
+/** Number of blobs that are prepared for seeks. Arbitrary: 2 GiB. */
+const PREPARED_BLOBS = 1024;
 /** Maximum number of attempts to open a blob if its file changes during the read. Arbitrary. */
 const OPENINGS = 3;
 /** Hash that no blob has. */
@@ -80,6 +82,8 @@ interface Kept {
   /** Size of the file that an earlier request found; null if unknown. */
   learned: number | null;
   stream: OpenStream | null;
+  /** Whether the blobs of the stream were prepared for seeks. */
+  isPrepared: boolean;
 }
 
 /** Marks the file as being read: in its row once `onFirst` is called, and in memory until `end` is called. */
@@ -158,14 +162,26 @@ export class Playing {
       if (rows !== null && rows.firstCheck !== null) files.blobs.rememberCheck(rows.firstCheck);
       kept =
         rows === null
-          ? { file, learned: await files.database.streamSize(file.row.streamHash), stream: null }
-          : { file, learned: rows.sizeBytes, stream: { sdHash, ...rows } };
+          ? {
+              file,
+              learned: await files.database.streamSize(file.row.streamHash),
+              stream: null,
+              isPrepared: false,
+            }
+          : { file, learned: rows.sizeBytes, stream: { sdHash, ...rows }, isPrepared: false };
     }
     this.#kept.delete(sdHash);
     this.#kept.set(sdHash, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_STREAMS) this.#kept.delete(oldest!);
     return kept;
+  }
+
+  /** After the first bytes: prepares for seeks. */
+  #prepare(kept: Kept, at: number): void {
+    if (kept.isPrepared || kept.stream === null) return;
+    kept.isPrepared = true;
+    this.#deps.manager.reader.prepare(kept.stream, at, PREPARED_BLOBS);
   }
 
   async #descriptor(kept: Kept, signal: AbortSignal): Promise<OpenStream> {
@@ -251,6 +267,7 @@ export class Playing {
               const bytes = await blob.read(next - start, Math.min(pieceBytes, stop - next));
               reading.onFirst();
               yield bytes;
+              this.#prepare(kept, at);
               next += bytes.length;
               pieceBytes = PIECE_BYTES;
               // The next blob is opened only after the first bytes of the current blob were sent.

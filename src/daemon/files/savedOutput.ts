@@ -12,6 +12,8 @@ import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js
  * the end of the file. Arbitrary: enough for two threads.
  */
 const BLOBS_AT_ONCE = 4;
+/** Number of blobs that are prepared together. Arbitrary. */
+const PREPARED_BLOBS = 64;
 
 interface Begun {
   readonly number: number;
@@ -39,6 +41,7 @@ export async function writeOutput({ reader, stream, file, signal, onWritten }: O
   const begun: Begun[] = [];
   let [next, position, isRegular] = [0, 0, true];
   const begin = (): void => {
+    if (next % PREPARED_BLOBS === 0) reader.prepare(stream, next, PREPARED_BLOBS);
     const number = next++;
     const written = reader.writeBlob(stream, number, { file, position }, signal);
     written.catch(() => undefined);

@@ -270,6 +270,13 @@ export class StreamReader {
     }
   }
 
+  /** Prepares for the opening of at most `count` data blobs: those from position `at` on, then those before it. */
+  prepare({ descriptor }: OpenStream, at: number, count: number): void {
+    const data = dataBlobs(descriptor);
+    const next = [...data.slice(at), ...data.slice(0, at)].slice(0, count);
+    this.#deps.blobs.prepare(next.map(({ blobHash }) => blobHash!));
+  }
+
   /**
    * Loads the blobs after position `at`, which a reader will need soon. If loading fails, the blob is loaded when the reader
    * needs it.

@@ -138,3 +138,33 @@ it('a deleted blob leaves no table', async () => {
   await folder.store.delete([HASH]);
   expect(await folder.database.blobCheck(HASH)).toBeNull();
 });
+
+it('blobs that were prepared are opened without a call of the database for each', async () => {
+  const others = Array.from({ length: 3 }, () => randomBytes(100));
+  for (const bytes of others) await folder.store.write(blobHashOf(bytes), bytes);
+  await folder.reopen();
+  const calls: string[] = [];
+  const database = folder.database as {
+    -readonly [K in 'blobCheck' | 'blobChecks']: (typeof folder.database)[K];
+  };
+  for (const name of ['blobCheck', 'blobChecks'] as const) {
+    const call = database[name] as (...args: unknown[]) => never;
+    database[name] = (...args: unknown[]) => {
+      calls.push(name);
+      return call(...args);
+    };
+  }
+  const open = async (hash: string, bytes: Buffer) => {
+    const parts = (await folder.store.openParts(hash))!;
+    expect(Buffer.from(await parts.read(0, bytes.length))).toEqual(bytes);
+    await parts.close();
+  };
+  folder.store.prepare([HASH, ...others.map((bytes) => blobHashOf(bytes)), blobHashOf(randomBytes(1))]);
+  await open(HASH, BLOB);
+  for (const bytes of others) await open(blobHashOf(bytes), bytes);
+  expect(calls).toEqual(['blobChecks']);
+  // Nothing is loaded for blobs that were verified in this run.
+  folder.store.prepare([HASH]);
+  await open(HASH, BLOB);
+  expect(calls).toEqual(['blobChecks']);
+});
