@@ -687,6 +687,8 @@ export interface LbcnetMethods {
       sd_hash?: string;
       /** accepted for older clients, without effect */
       new_sdk_server?: string;
+      /** true: only reposts of claims that do not exist; false: omit these reposts; hubs of the reference ignore this filter */
+      is_reposted_claim_gone?: boolean;
       [name: string]: unknown;
     };
     result: FoundClaimPage;

@@ -71,6 +71,7 @@ export const claimSearch = declareMethod({
     '[--page=<page>] [--page_size=<page_size>] [--wallet_id=<wallet_id>]',
     '[--include_purchase_receipt] [--include_is_my_output] [--remove_duplicates]',
     '[--has_source | --has_no_source] [--sd_hash=<sd_hash>] [--new_sdk_server=<new_sdk_server>]',
+    '[--is_reposted_claim_gone=<is_reposted_claim_gone>]',
   ],
   params: [
     { name: 'name', type: 'str', description: 'name of the claim' },
@@ -204,6 +205,13 @@ export const claimSearch = declareMethod({
       description: 'hash of the stream descriptor, or the beginning of the hash',
     },
     newSdkServer,
+    {
+      name: 'is_reposted_claim_gone',
+      type: 'bool',
+      description:
+        'true: only reposts of claims that do not exist; false: omit these reposts; hubs of the reference ' +
+        'ignore this filter',
+    },
   ],
   result: searchPage,
   needs: ['wallet'],

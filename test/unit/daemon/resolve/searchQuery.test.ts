@@ -72,6 +72,8 @@ describe('parameters of claim_search', () => {
     expect(ask({ has_no_source: false })).toEqual({ has_source: true });
     expect(ask({ has_no_source: false, has_source: false })).toEqual({});
     expect(ask({ remove_duplicates: true })).toEqual({ remove_duplicates: true });
+    for (const is_reposted_claim_gone of [true, false])
+      expect(ask({ is_reposted_claim_gone })).toEqual({ is_reposted_claim_gone });
   });
 
   it('sort by one trending score', () => {
