@@ -181,8 +181,18 @@ const KINDS = [
   ['trackers', 'tracker', askTracker],
 ];
 
+/** Exits with 2 and a usage line if the file cannot be read. */
+function readFacts(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    console.error(`${file} cannot be read: ${error.message}\nUsage: npm run check-servers [-- <facts file>]`);
+    process.exit(2);
+  }
+}
+
 const path = process.argv[2] ?? join(root, 'data', 'networks', 'main.json');
-const facts = JSON.parse(readFileSync(path, 'utf8'));
+const facts = readFacts(path);
 const waiting = KINDS.flatMap(([key, kind, ask]) =>
   (facts[key] ?? []).map((server) => ({ kind, ask, server, line: '' })),
 );

@@ -6,6 +6,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { decodeDatagram, encodeDatagram } from '../../src/daemon/dht/datagrams.js';
 import { formatFrame, FrameReader } from '../../src/net/framing.js';
@@ -126,4 +127,17 @@ it('names silent servers with their source, and fails if all servers of a kind a
     'No server answers of: reflector.',
   ]);
   expect(code).toBe(1);
+});
+
+it('exits with a usage line if the file cannot be read', async () => {
+  const failed = promisify(execFile)(process.execPath, [
+    projectFile('scripts', 'checkServers.mjs'),
+    join(folder, 'absent.json'),
+  ]);
+  await expect(failed).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /absent\.json cannot be read: ENOENT.*\nUsage: npm run check-servers /,
+    ) as string,
+  });
 });
