@@ -59,6 +59,14 @@ describe('the page of a claim', () => {
     expect(optionsOf(list, 'searchclaims')).toMatchObject(valid);
   });
 
+  it('says that a value is not metadata', async () => {
+    const page = await shown('claim', [ID], {
+      getclaim: { ...claim, value_type: undefined, value: undefined },
+    });
+    expect(page.html).toContain('Its value is not metadata of LBRY.');
+    expect((await shown('claim', [ID], {})).html).not.toContain('Its value is not metadata');
+  });
+
   it('shows no support of a claim that exists only in the mempool', async () => {
     const page = await shown('claim', [ID], {
       getclaim: { ...claim, is_waiting: true, creation_height: 0 },

@@ -122,12 +122,15 @@ function Head({ shown: { claim }, context }: { readonly shown: Shown; readonly c
           <h1>
             <Title text={titleOf(claim.value) ?? name} />
           </h1>
-          <Tag>{claim.value_type ?? 'not decoded'}</Tag> <State claim={claim} tip={tip.height} /> at{' '}
+          <Tag>{claim.value_type ?? 'unknown kind'}</Tag> <State claim={claim} tip={tip.height} /> at{' '}
           <Name name={name} hex={namehex} />
           <Signer claim={claim} />
         </div>
       </div>
       {warning && <Notice tone="warning">{warning}</Notice>}
+      {claim.value_type === undefined && (
+        <p class="quiet">Its value is not metadata of LBRY. The section “Data of the claim” has the bytes.</p>
+      )}
       {claim.value_type !== undefined && meaningOf(claim.value_type) && (
         <p class="quiet">
           {claim.value_type}: {meaningOf(claim.value_type)?.replace(/^./, (first) => first.toLowerCase())}.
