@@ -24,7 +24,7 @@ export interface TimeScanEnd {
 
 /**
  * Scans the chain for payments to keys that were created at or after a time. When the promise resolves, the results are on
- * disk. Until then the rescan is recorded as owed, so after a crash it starts again automatically.
+ * disk. Until then the wallet file contains a record of the rescan, so after a crash it starts again automatically.
  */
 export async function rescanFromTime(wallet: Wallet, turn: ScanTurn, timeSec: number): Promise<TimeScanEnd> {
   const { chain, log } = wallet.node;

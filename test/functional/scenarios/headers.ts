@@ -81,7 +81,7 @@ export function headerScenarios(fixture: () => PeerFixture): void {
       });
     });
 
-    it('of a branch with as much work are requested too, and of one with less not', async () => {
+    it('are requested from a branch with as much work, but not from one with less', async () => {
       const peer = await fixture().greet();
       const best = await tip();
       const [equal] = mineRow(await placeAt(fixture(), best.height - 1), 1);

@@ -35,7 +35,7 @@ describe('delay of a name that has lost its claims earlier in the block', () => 
     expect(await emptied(WORKAROUNDS, ['ab'])).toEqual([641, 641]);
   });
 
-  /** Spending and updating the owner in one block changes no owner, so there is no takeover, and delays apply. */
+  /** A block that spends and updates the owner causes no takeover, so delays apply. */
   async function delayed(rules: ClaimRules, children: readonly string[]): Promise<number[]> {
     const chain = new HandChain(rules);
     const owner = chain.claim('a', 1000);
