@@ -4,7 +4,8 @@
  */
 import { isJsonNumber, JsonObject, jsonTypeName, numberText, type JsonValue } from '../util/json/json.js';
 import { parseJson } from '../util/json/jsonParse.js';
-import { jsonChunks, type JsonOut } from '../util/json/jsonWrite.js';
+import { jsonChunks } from '../util/json/jsonStream.js';
+import { type JsonOut } from '../util/json/jsonWrite.js';
 import type { Schema, SchemaFields } from './schema.js';
 
 /** Returns all differences between a result and its schema as `path: problem`; empty if the result matches. */

@@ -6,7 +6,8 @@ import type { SnapshotStatus } from '../chain/snapshot/backgroundValidation.js';
 import type { FastifyInstance } from 'fastify';
 import type { ChainReader } from '../chain/chainReader.js';
 import type { IndexStatus } from '../index/chainIndex.js';
-import { stringifyJson, type JsonOut } from '../util/json/jsonWrite.js';
+import { stringifyJson } from '../util/json/jsonStream.js';
+import { type JsonOut } from '../util/json/jsonWrite.js';
 
 const HEALTH_PATH = '/health';
 

@@ -3,7 +3,7 @@
  * them, so that the text of a large block is never in memory as a whole.
  */
 import { hashToHex } from '../util/bytes.js';
-import { stringifyJson } from '../util/json/jsonWrite.js';
+import { stringifyJson } from '../util/json/jsonStream.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
 import type { TipNotice } from './notifications/stream.js';
 import type { WalletNotice } from './notifications/walletNotice.js';

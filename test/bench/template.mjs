@@ -15,7 +15,7 @@ const { commitmentScript } = await dist('mining/coinbase.js');
 const { txid } = await dist('primitives/transaction.js');
 const { templateAnswer } = await dist('rpc/methods/mining/templateAnswer.js');
 const { pushData } = await dist('script/script.js');
-const { jsonChunks } = await dist('util/json/jsonWrite.js');
+const { jsonChunks } = await dist('util/json/jsonStream.js');
 
 const count = option('transactions', 50_000);
 const claimPercent = option('claims', 10);

@@ -22,7 +22,8 @@ import { echo, echoJson } from '../../src/rpc/methods/hidden/echo.js';
 import { t } from '../../src/schema/schema.js';
 import { MethodTable } from '../../src/rpc/declare/table.js';
 import { RpcHttpServer } from '../../src/server/httpServer.js';
-import { rawJson, stringifyJson } from '../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../src/util/json/jsonStream.js';
+import { rawJson } from '../../src/util/json/jsonWrite.js';
 import { SILENT_LOGGER } from '../../src/util/logging.js';
 import { testServices } from '../unit/rpc/support.js';
 

@@ -22,7 +22,7 @@ import { MethodTable } from '../../src/rpc/declare/table.js';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { JsonObject, toPlain, type JsonValue } from '../../src/util/json/json.js';
 import { parseJson } from '../../src/util/json/jsonParse.js';
-import { stringifyJson } from '../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../src/util/json/jsonStream.js';
 import { projectFile } from '../../src/util/project.js';
 import { answerShape } from '../support/answerShape.js';
 import { EXAMPLE_NODE_ARGS, makeExampleCalls } from '../support/exampleCalls.js';

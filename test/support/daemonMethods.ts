@@ -8,7 +8,7 @@ import { checkParams, readParams } from '../../src/daemon/api/paramReading.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
 import { parseJson } from '../../src/util/json/jsonParse.js';
 import { toPlain, type JsonObject, type JsonValue } from '../../src/util/json/json.js';
-import { stringifyJson } from '../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../src/util/json/jsonStream.js';
 
 export interface MethodAnswer {
   readonly result?: unknown;

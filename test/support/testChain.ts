@@ -41,7 +41,7 @@ import { scriptForDestination } from '../../src/script/standard.js';
 import { hashFromHex, toLatin1, type Bytes } from '../../src/util/bytes.js';
 import { toPlain, type JsonValue } from '../../src/util/json/json.js';
 import { parseJson } from '../../src/util/json/jsonParse.js';
-import { jsonChunks } from '../../src/util/json/jsonWrite.js';
+import { jsonChunks } from '../../src/util/json/jsonStream.js';
 import { LogCategorySet, SILENT_LOGGER, type Logger } from '../../src/util/logging.js';
 import { Writer } from '../../src/util/writer.js';
 import { emptyMempool } from './emptyMempool.js';

@@ -50,7 +50,7 @@ import { decodeDestination } from '../../src/script/address.js';
 import { hashFromHex, hashToHex, toHex } from '../../src/util/bytes.js';
 import { JsonObject, toPlain } from '../../src/util/json/json.js';
 import { parseJson } from '../../src/util/json/jsonParse.js';
-import { stringifyJson } from '../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../src/util/json/jsonStream.js';
 import { Reader } from '../../src/util/reader.js';
 import { atOnce } from '../../src/util/slices.js';
 import { poolOf } from '../support/utxoPool.js';

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { adviceOnError, adviceOnRefusal } from './advice.js';
 import { CliError, convertNamed, convertPositional } from './convert.js';
 import { getInfoReply, getInfoRequest } from './getInfo.js';

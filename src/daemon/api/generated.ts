@@ -3,7 +3,8 @@
  * only; `scripts/generateRpcDocs.mjs` writes them, and a test compares.
  */
 import { propertyName, SchemaTypes } from '../../schema/schemaTypes.js';
-import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 import { programVersion } from '../../util/project.js';
 import { GROUPS, type Group, type MethodDeclaration, type ParamType } from './declaration.js';
 import { ALIASES, DECLARATIONS } from './declarations/table.js';

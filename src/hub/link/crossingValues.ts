@@ -4,7 +4,7 @@
  */
 import { JsonScanner } from '../../util/json/jsonParse.js';
 import type { JsonValue } from '../../util/json/json.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { inTurn, type Turn } from '../../scheduler/clientQueue.js';
 
 type Crossing = string | number | boolean | null | undefined | { readonly json: string };

@@ -2,7 +2,8 @@
  * Serves the calls of the hub's thread in the node's thread. A fair queue gives each client its share of the time. Long
  * results are sent in chunks, at the speed at which the client reads. Calls of a client that has disconnected are cancelled.
  */
-import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonStream.js';
+import { smallJson } from '../../util/json/jsonWrite.js';
 import { packValues, unpackPlaces } from '../../search/follow/followerMessages.js';
 import type { Bytes } from '../../util/bytes.js';
 import { Callee, type RunningCall } from '../../threads/callee.js';

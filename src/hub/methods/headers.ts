@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { toHex } from '../../util/bytes.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { booleanOf, nonNegativeInteger } from '../protocol/arguments.js';
 import { StreamedJson } from '../protocol/hubClient.js';
 import type { HubCall, HubMethod } from './method.js';

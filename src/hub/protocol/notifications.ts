@@ -1,5 +1,6 @@
 /** Text lines of notifications for clients. Notifications about addresses are sent as a JSON batch, even a single one. */
-import { quoteJson, stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { quoteJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { notificationText, type WireVersion } from './wireMessages.js';
 
 export const PEER_NOTIFICATION = 'blockchain.peers.subscribe';

@@ -1,6 +1,6 @@
 /** Formats values of requests in the way in which the reference formats them in its messages. */
 import type { JsonValue } from '../../util/json/json.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 
 /** Maximum length of the text of a list or object in an error message. Arbitrary. */
 const MAX_TEXT = 1000;

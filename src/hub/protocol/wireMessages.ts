@@ -3,7 +3,8 @@
  * herald/jsonrpc.py.
  */
 import { isJsonNumber, JsonObject, type JsonValue } from '../../util/json/json.js';
-import { quoteJson, stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { quoteJson } from '../../util/json/jsonWrite.js';
 import { HUB_ERROR, HubError } from './hubError.js';
 import { pythonText } from './pythonText.js';
 

@@ -2,7 +2,8 @@
  * Writes responses to a client, one after the other. Each response is written in pieces, at the speed at which the client
  * reads.
  */
-import { jsonChunks, smallJson } from '../../util/json/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonStream.js';
+import { smallJson } from '../../util/json/jsonWrite.js';
 import type { LineSocket } from './lineSocket.js';
 import { StreamedJson, type HubResult } from '../protocol/hubClient.js';
 import type { Turn } from '../../scheduler/clientQueue.js';

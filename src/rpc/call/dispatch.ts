@@ -10,16 +10,8 @@ import { AssertionError } from '../../util/assert.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
-import {
-  CHUNK_CHARS,
-  RawJson,
-  rawJson,
-  smallJson,
-  startJson,
-  stringifyJson,
-  type JsonOut,
-  type JsonStart,
-} from '../../util/json/jsonWrite.js';
+import { CHUNK_CHARS, startJson, stringifyJson, type JsonStart } from '../../util/json/jsonStream.js';
+import { RawJson, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { isPromise } from '../../util/maybePromise.js';

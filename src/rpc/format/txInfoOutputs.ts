@@ -13,7 +13,8 @@ import type { OutputState } from '../../store/claims/query/outputStates.js';
 import { BoundedMap } from '../../util/boundedMap.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
-import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 import { outputClaim } from './claimsBrief.js';
 import { scriptShown, type TxInfoContext } from './txInfo.js';
 

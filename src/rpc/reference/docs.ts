@@ -5,7 +5,7 @@
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { propertyName } from '../../schema/schemaTypes.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { RPC_ERROR, RPC_ERROR_MEANING, type RpcErrorName } from '../declare/errors.js';
 import { methodHelp } from './helpText.js';
 import { CATEGORIES, type ParamDecl, type RpcMethod } from '../declare/method.js';

@@ -4,7 +4,8 @@
  */
 import { suggestion } from '../../util/nearest.js';
 import { wrapLines } from '../../util/text/wrapLines.js';
-import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 import {
   paramKey,
   type DeclaredMethods,

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
 import { parseJson } from '../../util/json/jsonParse.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { projectFile } from '../../util/project.js';
 import { PROFILES, type Profile } from '../declare/method.js';
 import type { ExampleCall } from './openRpc.js';

@@ -1,5 +1,6 @@
 /** Responses of the Esplora-compatible interface: JSON, one line of text, or bytes. */
-import { jsonChunks, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonStream.js';
+import { smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 
 /** Number of bytes that are written in one step. */

@@ -4,7 +4,7 @@
  * that use this format also get messages with a `type`. Source: mempool backend websocket-handler.ts.
  */
 import type { WebSocket } from 'ws';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import type { Message } from './socketAnswers.js';
 
 /** Maximum size of a client's request in bytes. Source: `MAX_MESSAGE_SIZE`. */

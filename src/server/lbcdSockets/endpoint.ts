@@ -14,7 +14,7 @@ import type { RpcServices } from '../../interfaces/services.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { JobQueue } from '../../scheduler/jobQueue.js';
-import { jsonChunks } from '../../util/json/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonStream.js';
 import type { Logger } from '../../util/logging.js';
 import type { BlockNotice } from '../notifications/blockNotice.js';
 import type { AddedTransaction, NotificationListener } from '../notifications/stream.js';

@@ -4,7 +4,8 @@
  */
 import { hashToHex, toHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
-import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 
 const HEADER_BYTES = 112;
 const TIME_AT = 100;

@@ -3,7 +3,7 @@ import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
 import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { claimNotices, type ClaimNotice } from './claimNotice.js';
 
 const PREVIOUS_AT = 4;

@@ -5,7 +5,7 @@
 import type { ClaimEvent } from '../../claimtrie/types.js';
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import { claimEventShower, type ClaimValues } from '../../rpc/format/claimEvents.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 
 export type { ClaimValues } from '../../rpc/format/claimEvents.js';
 

@@ -33,7 +33,8 @@ import { lastPush } from '../../script/script.js';
 import { extractDestination, scriptForDestination, type Destination } from '../../script/standard.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
-import { stringifyJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 import type { BlockNotice } from './blockNotice.js';
 
 const VIRTUAL_SCALE = 4;

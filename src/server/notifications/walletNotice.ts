@@ -4,7 +4,7 @@
  */
 import { hashToHex, fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
-import { stringifyJson } from '../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
 import { MINE } from '../../wallet/keys/isMine.js';
 import { balance } from '../../wallet/ledger/balances.js';
 import { outputKey, type Entry } from '../../wallet/ledger/entry.js';

@@ -2,7 +2,8 @@
  * REST responses in their three formats: bytes, a line of hex, or a line of JSON. Large responses are created as fast as the
  * client reads them.
  */
-import { jsonChunks, type JsonOut } from '../../util/json/jsonWrite.js';
+import { jsonChunks } from '../../util/json/jsonStream.js';
+import { type JsonOut } from '../../util/json/jsonWrite.js';
 import type { HttpReply } from '../replyStream.js';
 import { noSuchFormat, type RestError, type RestFormat } from './request.js';
 

@@ -1,6 +1,6 @@
 /**
  * Exact JSON values: the types of parsed values and of results, and the text forms of numbers and amounts. Contains no
- * parser (jsonParse.ts) and no serializer (jsonWrite.ts). A parsed number is a plain `number` if `formatDouble` prints it
+ * parser (jsonParse.ts) and no serializer (jsonStream.ts). A parsed number is a plain `number` if `formatDouble` prints it
  * with the same text. Otherwise it is a `JsonNumber`, which keeps the text of the literal. `numberText` returns the literal
  * in both cases, so no number is rounded.
  */

@@ -28,7 +28,7 @@ const [
     'api/methodTable.js',
     'api/paramReading.js',
     '../util/json/jsonParse.js',
-    '../util/json/jsonWrite.js',
+    '../util/json/jsonStream.js',
     '../primitives/transaction.js',
     'base/clock.js',
   ].map((path) => import(new URL(path, dist).href)),

@@ -17,7 +17,7 @@ import {
   type JsonValue,
 } from '../../../src/util/json/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../../src/util/json/jsonParse.js';
-import { jsonChunks, stringifyJson } from '../../../src/util/json/jsonWrite.js';
+import { jsonChunks, stringifyJson } from '../../../src/util/json/jsonStream.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import type { Random } from '../../differential/support.js';
 import { law, outcomeOf, type Target } from '../support/campaign.js';

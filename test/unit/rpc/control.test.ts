@@ -13,7 +13,7 @@ import { checkResult } from '../../../src/schema/schemaCheck.js';
 import { LOG_CATEGORIES } from '../../../src/util/logging.js';
 import { parseJson } from '../../../src/util/json/jsonParse.js';
 import type { JsonValue } from '../../../src/util/json/json.js';
-import { stringifyJson } from '../../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../../src/util/json/jsonStream.js';
 import { testContext, testServices } from './support.js';
 
 async function run(method: RpcMethod, params = '[]', ctx: RpcContext = testContext()): Promise<string> {

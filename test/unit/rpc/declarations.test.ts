@@ -16,7 +16,8 @@ import { PARAM_TYPES } from '../../../src/rpc/declare/paramTypes.js';
 import { t, type Schema } from '../../../src/schema/schema.js';
 import { coins, toPlain } from '../../../src/util/json/json.js';
 import { parseJson } from '../../../src/util/json/jsonParse.js';
-import { hexOf, jsonArray, stringifyJson } from '../../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../../src/util/json/jsonStream.js';
+import { hexOf, jsonArray } from '../../../src/util/json/jsonWrite.js';
 
 describe('every declared method', () => {
   const declared = [...METHODS, ...LBCWALLET_METHODS];

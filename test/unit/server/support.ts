@@ -14,7 +14,8 @@ import {
   type HttpServerOptions,
 } from '../../../src/server/httpServer.js';
 import { SLICE_MS } from '../../../src/util/slices.js';
-import { CHUNK_CHARS, hexOf, jsonArray, rawJson } from '../../../src/util/json/jsonWrite.js';
+import { CHUNK_CHARS } from '../../../src/util/json/jsonStream.js';
+import { hexOf, jsonArray, rawJson } from '../../../src/util/json/jsonWrite.js';
 import { SILENT_LOGGER, type Logger } from '../../../src/util/logging.js';
 import { testDispatcher } from '../rpc/support.js';
 

@@ -8,7 +8,8 @@ import {
   JsonScanner,
   parseJson,
 } from '../../../src/util/json/jsonParse.js';
-import { jsonChunks, quoteJson, stringifyJson } from '../../../src/util/json/jsonWrite.js';
+import { jsonChunks, stringifyJson } from '../../../src/util/json/jsonStream.js';
+import { quoteJson } from '../../../src/util/json/jsonWrite.js';
 import { AT_ONCE_SIZE, type Slices } from '../../../src/util/slices.js';
 import { countPauses } from '../../support/slices.js';
 

@@ -2,7 +2,8 @@
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
 import type { MadeOutput, PresentOutput, Standing } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
-import { stringifyJson, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { stringifyJson } from '../../../util/json/jsonStream.js';
+import { type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';

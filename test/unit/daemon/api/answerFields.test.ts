@@ -12,7 +12,8 @@ import type { Schema } from '../../../../src/schema/schema.js';
 import { checkJson } from '../../../../src/schema/schemaCheck.js';
 import { JsonObject } from '../../../../src/util/json/json.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
-import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../../../src/util/json/jsonStream.js';
+import { type JsonOut } from '../../../../src/util/json/jsonWrite.js';
 import {
   claimTo,
   CLAIM_KINDS,

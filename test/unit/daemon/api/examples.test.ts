@@ -10,7 +10,7 @@ import { parseCommandLine } from '../../../../src/daemon/main/commandLine.js';
 import { JsonObject, type JsonValue } from '../../../../src/util/json/json.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
 import { projectFile } from '../../../../src/util/project.js';
-import { stringifyJson } from '../../../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../../../src/util/json/jsonStream.js';
 import { examplesOf, sectionsOf, type DocExample } from '../../../functional/support/docExamples.js';
 
 const reference = readFileSync(projectFile('docs/lbcnet-api.md'), 'utf8');

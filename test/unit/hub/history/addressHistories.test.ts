@@ -7,7 +7,7 @@ import type { HistoryEntry, PageRequest } from '../../../../src/index/addressQue
 import { sha256 } from '../../../../src/crypto/hash.js';
 import type { RpcServices } from '../../../../src/interfaces/services.js';
 import { fromLatin1, hashToHex, toLatin1 } from '../../../../src/util/bytes.js';
-import { jsonChunks } from '../../../../src/util/json/jsonWrite.js';
+import { jsonChunks } from '../../../../src/util/json/jsonStream.js';
 
 type Shown = { tx_hash: string; height: number; fee?: number };
 

@@ -12,7 +12,8 @@ import { NodeFailure, unpackKeys, type ToHub, type ToNode } from '../../../../sr
 import { PIECES_AHEAD, type AnswerItem } from '../../../../src/threads/protocol.js';
 import { ClientQueue, type Turn } from '../../../../src/scheduler/clientQueue.js';
 import { JsonObject } from '../../../../src/util/json/json.js';
-import { stringifyJson, type JsonOut } from '../../../../src/util/json/jsonWrite.js';
+import { stringifyJson } from '../../../../src/util/json/jsonStream.js';
+import { type JsonOut } from '../../../../src/util/json/jsonWrite.js';
 
 const KEYS = ['a'.repeat(16), '\xff'.repeat(16)];
 

@@ -41,7 +41,7 @@ import { ClaimStore, type ClaimRules, type ClaimTx } from '../../../../src/store
 import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
 import { hashToHex, toHex, type Bytes } from '../../../../src/util/bytes.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
-import { jsonChunks } from '../../../../src/util/json/jsonWrite.js';
+import { jsonChunks } from '../../../../src/util/json/jsonStream.js';
 import { toPlain, type JsonValue } from '../../../../src/util/json/json.js';
 import { REGTEST_RULES } from '../../../support/claimChain.js';
 import { MemoryRows } from '../../../support/memoryRows.js';

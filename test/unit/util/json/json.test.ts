@@ -19,16 +19,13 @@ import {
   MAX_JSON_VALUES,
   parseJson,
 } from '../../../../src/util/json/jsonParse.js';
+import { CHUNK_CHARS, jsonChunks, startJson, stringifyJson } from '../../../../src/util/json/jsonStream.js';
 import {
-  CHUNK_CHARS,
   hexOf,
   jsonArray,
-  jsonChunks,
   jsonObject,
   rawJson,
   smallJson,
-  startJson,
-  stringifyJson,
   type JsonOut,
 } from '../../../../src/util/json/jsonWrite.js';
 

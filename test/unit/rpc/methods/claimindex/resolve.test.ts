@@ -11,7 +11,7 @@ import { resolve } from '../../../../../src/rpc/methods/claimindex/resolve.js';
 import type { RpcServices } from '../../../../../src/interfaces/services.js';
 import { toPlain } from '../../../../../src/util/json/json.js';
 import { parseJson } from '../../../../../src/util/json/jsonParse.js';
-import { jsonChunks } from '../../../../../src/util/json/jsonWrite.js';
+import { jsonChunks } from '../../../../../src/util/json/jsonStream.js';
 import { keyOf, Random, randomClaims } from '../../../../support/claimSearchModel.js';
 import { testContext, testServices } from '../../support.js';
 
