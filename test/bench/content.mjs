@@ -35,7 +35,7 @@ const SLOW_MIB = Math.min(64, FILE_MIB);
 const MANY_PEERS = 100;
 /** Pause of a peer of `MANY_PEERS` after each read, in milliseconds. */
 const PAUSE_MS = 200;
-/** Number of transfers and saves of which the median counts. Both programs take turns. */
+/** Number of transfers and of saves. The result is their median. Both programs take turns. */
 const TURNS = 3;
 /** Number of seeks whose times are measured, and of those during which the API is asked. Each goes to another blob. */
 const SEEKS = 60;

@@ -58,7 +58,7 @@ const RANKS: Readonly<Record<string, number>> = {
   'daemon/main': 29,
 };
 
-/** The only modules of the node that the daemon's may use. */
+/** Modules of the node that modules of the daemon may import. */
 const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'util',
   'scheduler',
@@ -73,6 +73,7 @@ const OPEN_TO_DAEMON: ReadonlySet<string> = new Set([
   'schema',
   'sqlite',
   'claimtrie',
+  'consensus',
 ]);
 
 /** May only shrink. */
