@@ -24,7 +24,8 @@ const { loadNative } = await dist('native/binding.js');
 const COUNT = Number(process.argv[2] ?? 40_000);
 const MESSAGE = 2000;
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-// The main network's rules, with a limit that makes headers cheap to find and still leaves room for the retarget.
+// The rules of the main network, with a higher limit of the target, so that headers are cheap to mine and the retarget can still
+// change the target.
 const powLimit = (1n << 248n) - 1n;
 const params = {
   ...mainParams,

@@ -135,7 +135,7 @@ describe.runIf(process.platform === 'linux')('a wallet on a failing disk', () =>
     expect(height).toBeGreaterThanOrEqual(first);
   });
 
-  it('is not created, with an error', async () => {
+  it('ends the start with an error if it cannot be created', async () => {
     await node.stop();
     refuse('write EROFS');
     await start();

@@ -121,7 +121,7 @@ export class BlockConnector {
   }
 
   /** Resolves when half of the backlog is connected. The caller must call `request` before. */
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     if (this.isCongested) await new Promise<void>((resolve) => this.wakers.push(resolve));
   }
 }

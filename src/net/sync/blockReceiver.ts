@@ -105,6 +105,6 @@ export class BlockReceiver implements MessageHandler {
     if (peer.isGone) return;
     if (!error) this.awaited.add(peer.id);
     requests.topUp(peer);
-    if (connector.isCongested) await inFlight.holding(peer, () => connector.room());
+    if (connector.isCongested) await inFlight.holding(peer, () => connector.drained());
   }
 }

@@ -5,10 +5,10 @@
  */
 import type { BlockPart, BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
-/** Minimum number of blocks for which the cache must have room. A larger text is not cached. */
+/** Number of texts of one length that the cache can hold at least. A longer text is not cached. */
 const MIN_KEPT = 2;
 
-/** A number for the header id and the part of a block. */
+/** Key of a text: the header id of the block times 2, plus 1 for the part `ids`. */
 function keyOf(block: number, part: BlockPart): number {
   return 2 * block + (part === 'ids' ? 1 : 0);
 }

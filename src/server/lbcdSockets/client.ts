@@ -128,8 +128,8 @@ export class LbcdClient implements CommandClient {
     if (!this.isGone) this.outgoing.push(pieces(), sizeBytes);
   }
 
-  room(): Promise<void> {
-    return this.outgoing.room();
+  drained(): Promise<void> {
+    return this.outgoing.drained();
   }
 
   /** Matches a transaction against the watched items, and notifies the client. `block` is null for a mempool transaction. */

@@ -64,7 +64,7 @@ export class Outgoing {
    * Waits for space in the queue of messages. Resolves immediately if the queue is short. Otherwise resolves when the client
    * has read half of the queue, or when the connection has ended.
    */
-  room(): Promise<void> {
+  drained(): Promise<void> {
     if (!this.isOpen || this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 4)
       return Promise.resolve();
     return new Promise((resolve) => this.pausing.push(resolve));
@@ -107,7 +107,7 @@ export class Outgoing {
         }
         this.waitingBytes = Math.max(0, this.waitingBytes - sizeBytes);
         onSent?.();
-        this.wakeIfRoom();
+        this.wakeIfDrained();
       }
     } catch (error) {
       this.events.onFailure(error);
@@ -132,7 +132,7 @@ export class Outgoing {
     );
   }
 
-  private wakeIfRoom(): void {
+  private wakeIfDrained(): void {
     if (this.pausing.length > 0 && this.waitingBytes + this.socket.bufferedAmount <= this.maxBytes / 8)
       this.wake();
   }

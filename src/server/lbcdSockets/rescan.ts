@@ -27,7 +27,7 @@ export interface RescanClient {
   readonly watches: Watches;
   notify(text: string): void;
   /** Resolves when the client has read most of the sent data. */
-  room(): Promise<void>;
+  drained(): Promise<void>;
 }
 
 export interface RescanRequest {
@@ -121,7 +121,7 @@ async function scan(
     if (last !== null && !equalBytes(block.raw.subarray(4, 36), last.hash)) throw reorganized();
     scanBlock(client, request, block);
     last = block;
-    await client.room();
+    await client.drained();
     since = await yieldIfDue(since);
     if (performance.now() - progressMs >= PROGRESS_MS) {
       progressMs = performance.now();

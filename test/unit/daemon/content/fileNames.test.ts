@@ -17,7 +17,7 @@ describe('the suggested name of a stream', () => {
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
   });
 
-  it('has room for a number', () => {
+  it('is truncated before an appended number', () => {
     expect(fittingName('x'.repeat(255), '_12.mp4')).toBe(`${'x'.repeat(248)}_12.mp4`);
     expect(fittingName('short', '_1.mp4')).toBe('short_1.mp4');
   });

@@ -156,7 +156,7 @@ async function read(stream: PlayableStream, from: number, to: number): Promise<B
   return Buffer.concat(pieces);
 }
 
-describe('a stream that is here', () => {
+describe('a stream whose blobs are all stored', () => {
   it('returns exact bytes at every offset, near each end of a blob too', async () => {
     await list([made.sdHash, ...hashes]);
     const stream = await open();

@@ -91,7 +91,7 @@ describe('BlockConnector', () => {
     connector.noteAccepted(0, MIB);
     expect(connector.isCongested).toBe(true);
     let isFree = false;
-    void connector.room().then(() => (isFree = true));
+    void connector.drained().then(() => (isFree = true));
     for (let id = 0; id < 16; id++) chain.check(id);
     await turn();
     expect(isFree).toBe(false);
@@ -109,7 +109,7 @@ describe('BlockConnector', () => {
     connector.noteAccepted(7, 40 * MIB);
     void connector.request();
     let isFree = false;
-    void connector.room().then(() => (isFree = true));
+    void connector.drained().then(() => (isFree = true));
     chain.ends[0]!();
     await turn();
     // Another run is pending, which may connect the remaining blocks.
@@ -118,7 +118,7 @@ describe('BlockConnector', () => {
     await turn();
     expect(isFree).toBe(true);
     expect(connector.isCongested).toBe(false);
-    await connector.room();
+    await connector.drained();
   });
 
   it('waits for blocks that can be connected now, not for later ones', async () => {

@@ -99,31 +99,31 @@ describe('Outgoing', () => {
 
   it('delays senders that produce more than the client reads', async () => {
     const { socket, outgoing } = setUp(400_000);
-    await outgoing.room();
+    await outgoing.drained();
     outgoing.push(LARGE);
     outgoing.push(LARGE);
     outgoing.push('last');
-    let hasRoom = false;
-    void outgoing.room().then(() => (hasRoom = true));
+    let isDrained = false;
+    void outgoing.drained().then(() => (isDrained = true));
     await settled();
-    expect(hasRoom).toBe(false);
+    expect(isDrained).toBe(false);
     for (let i = 0; i < 4; i++) {
       socket.take();
       await settled();
     }
-    expect(hasRoom).toBe(true);
+    expect(isDrained).toBe(true);
   });
 
   it('continues every waiting sender after it is cleared', async () => {
     const { socket, outgoing } = setUp(200_000);
     const sent = [outgoing.send(LARGE), outgoing.send('b'), outgoing.send('c')];
-    const room = outgoing.room();
+    const drained = outgoing.drained();
     await settled();
     socket.readyState = 3;
     outgoing.clear();
-    await Promise.all([sent[0], sent[2], room]);
+    await Promise.all([sent[0], sent[2], drained]);
     await outgoing.send('after the end');
-    await outgoing.room();
+    await outgoing.drained();
     socket.take();
     await sent[1];
   });
