@@ -151,6 +151,8 @@ export class FakeHub {
   chain: FakeChain;
   answer: Answerer = () => undefined;
   readonly asked: string[] = [];
+  /** Reason with which the hub refuses a transaction without outputs. */
+  refusal = 'bad-txns-vout-empty (code 16)';
   private readonly tcpServer: Server;
   private readonly sockets = new Set<Socket>();
   private readonly addresses = new Map<Socket, Map<string, string | null>>();
@@ -281,7 +283,10 @@ export class FakeHub {
         return Object.fromEntries((params as readonly string[]).map((id) => [id, chain.pair(id)]));
       case 'blockchain.transaction.broadcast': {
         const tx = made(parseTransaction(new Reader(asBuffer(Buffer.from(params[0]!, 'hex')))));
-        if (tx.tx.outputs.length === 0) throw new Error('the transaction was rejected by network rules.');
+        if (tx.tx.outputs.length === 0)
+          throw new Error(
+            `the transaction was rejected by network rules.\n\n${this.refusal}\n[${params[0]!}]`,
+          );
         if (!chain.place(hashToHex(tx.txid))) chain.mempool.push(tx);
         this.tell();
         return hashToHex(idOf(tx.tx));

@@ -67,6 +67,22 @@ const NO_HISTORIES = { addresses: 0, addressesLeft: 0, fetched: 0, historyShare:
  */
 const HAD_ALREADY = /already in mempool|already-in-mempool|already-known|already in block ?chain/i;
 
+/** Number of bytes by which the transaction in a refusal is recognized: version, input count, and the start of an outpoint. */
+const ECHO_BYTES = 12;
+/** Part of a refusal by a node whose limit of unconfirmed ancestors is reached. Source: lbrycrd validation.cpp. */
+const LONG_CHAIN = /too-long-mempool-chain/;
+
+/**
+ * Makes the error that callers see. Hubs append the transaction in hex to the reason of the node: thousands of digits that
+ * hide the reason. lbry-sdk shows them.
+ */
+function broadcastRefusal({ code, message }: HubRefusal, raw: Buffer): HubRefusal {
+  const echo = message.indexOf(`\n[${raw.toString('hex', 0, ECHO_BYTES)}`);
+  const reason = echo < 0 ? message : message.slice(0, echo);
+  const advice = LONG_CHAIN.test(reason) ? '\nWait for the next block, and try again.' : '';
+  return new HubRefusal(code, `${reason}${advice}`);
+}
+
 export class OpenLedger implements Ledger {
   readonly params: LedgerParams;
   readonly headers: LedgerHeaders;
@@ -402,7 +418,8 @@ export class OpenLedger implements Ledger {
           `The hub ${session.name} answered the broadcast of ${id} with another transaction id`,
         );
     } catch (error) {
-      if (!(error instanceof HubRefusal && HAD_ALREADY.test(error.message))) throw error;
+      if (!(error instanceof HubRefusal)) throw error;
+      if (!HAD_ALREADY.test(error.message)) throw broadcastRefusal(error, raw);
     }
   }
 

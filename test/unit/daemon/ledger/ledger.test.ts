@@ -153,9 +153,15 @@ describe('OpenLedger', () => {
     expect(await ledger.database.txoCount({ accountIds: ['alice'], types: [TXO_TYPE.channel] })).toBe(1);
     expect((await ledger.database.unusedAddresses('alice', 1, 1)).map(({ index }) => index)).toEqual([1, 2]);
     expect(await ledger.taken(foreignOutPoint('nothing').hash, 5)).toBe(false);
-    await expect(ledger.broadcast(transactionOf([foreignOutPoint('x')], []))).rejects.toMatchObject({
+    const refused = (): Promise<void> => ledger.broadcast(transactionOf([foreignOutPoint('x')], []));
+    const refusal = 'the transaction was rejected by network rules.\n\n';
+    await expect(refused()).rejects.toMatchObject({
       name: 'RPCError',
-      message: expect.stringContaining('rejected by network rules') as string,
+      message: `${refusal}bad-txns-vout-empty (code 16)`,
+    });
+    hub.refusal = 'too-long-mempool-chain, too many unconfirmed ancestors [limit: 25] (code 64)';
+    await expect(refused()).rejects.toMatchObject({
+      message: `${refusal}${hub.refusal}\nWait for the next block, and try again.`,
     });
   });
 
