@@ -3,7 +3,6 @@
  * The node's program: options, log, start, signals, shutdown. Errors before the start go to stderr as `Error: …`, exit 1.
  */
 import { spawn } from 'node:child_process';
-import { setFlagsFromString } from 'node:v8';
 import { firstSteps, LAUNCHER } from '../node/display/firstSteps.js';
 import { fitted } from '../node/display/fitted.js';
 import { describeFailure } from '../node/log/failure.js';
@@ -14,6 +13,7 @@ import { OptionError } from '../node/options/optionArgs.js';
 import { loadOptions, parseCommandLine, type LoadedOptions } from '../node/options/options.js';
 import { helpText, versionText } from '../node/options/optionsHelp.js';
 import { refuseSwallowed } from '../node/options/npmOptions.js';
+import { optimizing } from '../util/optimizing.js';
 
 /** Environment variable that marks the detached process that `-daemon` starts. */
 const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
@@ -21,16 +21,12 @@ const DAEMON_MARK = 'LBCNODE_DAEMON_CHILD';
 const CRASH_AT = 'LBCNODE_CRASH_AT';
 
 /**
- * Bytes of bytecode that a function runs before V8 optimizes it. While the node starts, and during short imports, this is
- * some nine times V8's default; afterwards it is the default. The compiler's threads compete with those that verify
- * signatures: in a short import they took a quarter of all processor time. A long import and calls are faster with optimized
- * code: without it a call takes three times as long. Measured: `docs/benchmarks.md`.
+ * Milliseconds after which an import is long. Arbitrary. While the node starts, and during short imports, code is optimized
+ * late: the compiler's threads compete with those that verify signatures, and in a short import they took a quarter of all
+ * processor time. A long import and calls are faster with optimized code: without it a call takes three times as long.
+ * Measured: `docs/benchmarks.md`.
  */
-const OPTIMIZE_AFTER_BYTES = { starting: 600_000, running: 67_584 } as const;
-/** Milliseconds after which an import is long. Arbitrary. */
 const LONG_IMPORT_MS = 10_000;
-/** First Node.js version whose V8 counts this budget in another way. From this version on the setting is not changed. */
-const OTHER_COUNT_SINCE_NODE = 22;
 
 /** Prints a message for the user. */
 function say(message: string): void {
@@ -76,11 +72,6 @@ function daemonize(): never {
   child.unref();
   process.stdout.write('lbcnode server starting\n');
   process.exit(0);
-}
-
-function optimizeAfter(bytes: number): void {
-  if (parseInt(process.versions.node) < OTHER_COUNT_SINCE_NODE)
-    setFlagsFromString(`--interrupt-budget=${bytes}`);
 }
 
 function crashPoint(): ((name: string) => void) | undefined {
@@ -164,7 +155,7 @@ class Program {
       logger.info(line);
     if (loaded.options.printtoconsole === false) process.stdout.write('Done loading\n');
     await this.node.imported;
-    optimizeAfter(OPTIMIZE_AFTER_BYTES.running);
+    optimizing.set('soon');
     if (!loaded.options.stopafterblockimport || this.stopping) return;
     logger.info('Stopping after block import');
     await this.shutDown(this.node);
@@ -263,6 +254,6 @@ async function main(): Promise<void> {
 // The reader of the output, such as a supervisor or a pager, may have ended. The node then neither stops nor logs an
 // error.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-optimizeAfter(OPTIMIZE_AFTER_BYTES.starting);
-setTimeout(() => optimizeAfter(OPTIMIZE_AFTER_BYTES.running), LONG_IMPORT_MS).unref();
+optimizing.set('late');
+setTimeout(() => optimizing.set('soon'), LONG_IMPORT_MS).unref();
 await main().catch((error: unknown) => fail(describeFailure(error, 'the data folder').text));

@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { FolderLockError } from '../store/files/folderLock.js';
 import { environmentError, EnvironmentError } from '../util/text/environmentError.js';
 import { makeFolder } from '../util/makeFolder.js';
+import { optimizing } from '../util/optimizing.js';
 import { inSlices } from '../scheduler/slices.js';
 import { Follower, FollowError } from './follower.js';
 import { areCopies } from './keys/copies.js';
@@ -121,8 +122,15 @@ export class WalletOpener {
     await wallet.write(batch);
   }
 
-  /** Opens an existing wallet. If only a wallet of the reference exists at this location, imports it first. */
-  async load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
+  /**
+   * Opens an existing wallet. If only a wallet of the reference exists at this location, imports it first. Most of the code
+   * runs for the first time, and only once for each row.
+   */
+  load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
+    return optimizing.late(() => this.loadNow(place, start));
+  }
+
+  private async loadNow(place: WalletPlace, start: Partial<WalletsOptions>): Promise<OpenedWallet> {
     const started = performance.now();
     let file: WalletFile | null = null;
     let unlock = async (): Promise<void> => undefined;
