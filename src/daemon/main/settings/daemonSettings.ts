@@ -62,6 +62,17 @@ function warnOfStrays(row: SettingRow, value: JsonValue, where: string, warn: Wa
     warn(`${where}: in setting '${row.name}' ${pythonRepr(stray)} is not HOST:PORT and is ignored.`);
 }
 
+/** Rejects invalid entries of a server list. Without this check, the call would reply with a shorter or empty list. */
+function refuseStrays(row: SettingRow, value: JsonValue): void {
+  if (row.kind !== 'servers') return;
+  const [stray] = strayServers(value);
+  if (stray !== undefined)
+    throw new DaemonError(
+      'ValueError',
+      `Setting '${row.name}' must be a list of HOST:PORT, such as ["localhost:50001"]; ${pythonRepr(stray)} is not valid.`,
+    );
+}
+
 /** Text that responses contain instead of a secret value. */
 const HIDDEN = '[hidden]';
 
@@ -146,11 +157,11 @@ export class DaemonSettings implements Settings {
         `The setting '${name}' does not exist.${suggestion(name, this.names, (near) => `'${near}'`)}`,
       );
     const given = parseNested(value);
+    refuseStrays(row, given);
     const cleaned = cleanSetting(row, given);
     this.#save((members) => members.set(name, cleaned));
     this.#runtime.set(name, cleaned);
     this.#changed(name);
-    warnOfStrays(row, given, 'settings_set', this.#warn);
     return answered(row, cleaned);
   }
 

@@ -130,7 +130,7 @@ describe('sources', () => {
     ]);
   });
 
-  it('report an invalid server in any source', async () => {
+  it('report an invalid server in any source, and settings_set refuses it', async () => {
     const settings = open({
       file: 'known_dht_nodes: [a, b:1]\n',
       environment: { LBRY_FIXED_PEERS: 'c' },
@@ -144,11 +144,26 @@ describe('sources', () => {
       `Settings file ${path}: in setting 'known_dht_nodes' 'a' is not HOST:PORT and is ignored.`,
     ]);
     warnings = [];
-    await settings.set('lbryum_servers', '["b:1", "localhost"]');
-    expect(settings.get('lbryum_servers')).toEqual([['b', 1]]);
-    expect(warnings).toEqual([
-      "settings_set: in setting 'lbryum_servers' 'localhost' is not HOST:PORT and is ignored.",
-    ]);
+    await settings.set('lbryum_servers', '["b:1", "c:2"]');
+    for (const value of [
+      '["b:1", "localhost"]',
+      'localhost:50001',
+      ['b:70000'],
+      [['b', 1]],
+      { b: 1 },
+      [5],
+      '',
+    ])
+      await expect(settings.set('lbryum_servers', value), JSON.stringify(value)).rejects.toThrow(
+        /^Setting 'lbryum_servers' must be a list of HOST:PORT, such as \["localhost:50001"\]; .+ is not valid\.$/,
+      );
+    const servers = [
+      ['b', 1],
+      ['c', 2],
+    ];
+    expect([settings.get('lbryum_servers'), warnings]).toEqual([servers, []]);
+    await settings.set('lbryum_servers', []);
+    expect(settings.get('lbryum_servers')).toEqual([]);
   });
 });
 
@@ -315,7 +330,9 @@ describe('values', () => {
     expect(() => open({ file: 'api: here\n' })).toThrow(
       /^Settings file .*: Setting 'api' must be HOST:PORT, not 'here'\.$/,
     );
-    await settings.set('lbryum_servers', ['a:65535', 'b:65536', 'c:-1']);
+    for (const server of ['b:65536', 'c:-1'])
+      await expect(settings.set('lbryum_servers', ['a:65535', server])).rejects.toThrow(`'${server}' is not`);
+    await settings.set('lbryum_servers', ['a:65535']);
     expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
   });
 
