@@ -69,6 +69,13 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/page/browser/**'],
+    languageOptions: {
+      parserOptions: { project: 'tsconfig.browser.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: { '@typescript-eslint/no-floating-promises': 'error' },
+  },
+  {
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/daemon/**'],
     rules: { 'no-restricted-syntax': ['error', ...NODE_DIALECT] },

@@ -3,7 +3,7 @@
 export const NODE = {
   /** The node serves the whole block chain. */
   network: 1n,
-  /** Serves getutxo (BIP64); not offered by this node. */
+  /** The node serves getutxo (BIP64). This program does not offer it. */
   getutxo: 2n,
   /** The node serves bloom filters (BIP111). */
   bloom: 4n,

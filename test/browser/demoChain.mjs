@@ -146,7 +146,10 @@ class DemoChain {
     }
   }
 
-  /** Sends one output. `scriptOf` receives the first input in the form that channels sign. Returns the output. */
+  /**
+   * Sends one output. `scriptOf` receives the outpoint of the first input (hash, then index in 4 bytes), which a channel signs.
+   * Returns the output.
+   */
   async send(value, scriptOf, spent = []) {
     const inputs = [...spent];
     const sum = () => inputs.reduce((total, input) => total + input.value, 0n);

@@ -11,6 +11,7 @@ const INPUTS = process.env['LBCNODE_FULL'] === '1' ? 200_000 : 10_000;
 
 it.skipIf(!native)('verifies any signature alike in libsecp256k1 and @noble/secp256k1', async () => {
   const { outcomes } = await fuzz(ecdsaTarget(native!.ecdsa), INPUTS);
-  expect(outcomes.get('valid')).toBeGreaterThan(INPUTS / 4);
-  expect(outcomes.get('invalid')).toBeGreaterThan(INPUTS / 10);
+  const count = [...outcomes.values()].reduce((total, some) => total + some, 0);
+  expect(outcomes.get('valid')).toBeGreaterThan(count / 4);
+  expect(outcomes.get('invalid')).toBeGreaterThan(count / 10);
 });

@@ -165,7 +165,8 @@ const SOURCES = ['src', 'native', 'scripts', 'launcher', 'test']
 describe('plain words', () => {
   it('are in the documents', () => {
     const top = readdirSync(ROOT).filter((name) => /^[A-Z].*\.md$/.test(name) && !/NOTICES/.test(name));
-    expect(check([...top, ...filesBelow('docs', /\.md$/)], paragraphs)).toEqual([]);
+    const docs = [...filesBelow('docs', /\.md$/), ...filesBelow('man', /\.\d$/)];
+    expect(check([...top, ...docs], paragraphs)).toEqual([]);
   });
 
   it('are in the comments', () => {

@@ -56,7 +56,8 @@ export class BlobVerifying {
         const table = await this.#wait(hash, bytes);
         return table === null ? null : { table };
       }
-      // The caller would wait longer for the thread than for the work, so the thread is started for later blobs.
+      // To start a thread takes longer than to verify one blob. This blob is verified here, and the thread is started for the
+      // next blobs.
       this.#threads.warmUp();
     }
     return (await this.#files.isBlob(hash, bytes)) ? { table: null } : null;

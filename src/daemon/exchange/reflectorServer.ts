@@ -228,7 +228,7 @@ class Upload {
     return offer;
   }
 
-  /** The response does not contain the member that clients check, so no client treats it as success. */
+  /** The response has the member `error` only. Clients check `send_sd_blob` or `send_blob`, so none treats it as success. */
   async #refuse(kind: Refusal): Promise<'refused'> {
     await this.#answer({ error: REFUSALS[kind] });
     return 'refused';

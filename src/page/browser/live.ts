@@ -118,7 +118,8 @@ function mayChange(name: string, element: Element): boolean {
 
 function put(next: Document): void {
   document.title = next.title;
-  Idiomorph.morph(document.body, next.body, {
+  // Returns a promise only if it waits for new elements of `head`, but only the body is changed here.
+  void Idiomorph.morph(document.body, next.body, {
     ignoreActiveValue: true,
     restoreFocus: true,
     callbacks: { beforeAttributeUpdated: mayChange },

@@ -104,7 +104,7 @@ export class ClaimLoad {
         outputs.push({ value, script: Buffer.concat([prefix, OPEN_SCRIPT]), stake: 'new', name });
       }
     }
-    // In random order, with the change among them.
+    // The change output is inserted at a random position.
     for (const output of outputs) left -= output.value;
     outputs.splice(this.random(outputs.length + 1), 0, { value: left, script: OPEN_SCRIPT });
     const inputs = spent.map(({ hash, index }): TxInput => ({

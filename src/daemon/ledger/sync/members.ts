@@ -11,7 +11,10 @@ interface Member {
   readonly source: AddressSource;
   /** Address sources of the account. An account in several wallets has a source for each. */
   readonly sources: AddressSource[];
-  /** Whether the account's addresses exist up to the gaps. Until then no address of the account is requested from a hub. */
+  /**
+   * Whether the database has the account's addresses, including the unused ones up to the gap limits. Until then no address of
+   * the account is requested from a hub.
+   */
   hasAddresses: boolean;
   /** Whether the connected hub was subscribed to all of the account's addresses. */
   isSubscribed: boolean;
@@ -108,7 +111,7 @@ export class Members {
     while (!this.isAllSynced && !this.#isClosed) await this.#untilTold();
   }
 
-  /** Must be called when a hub has been connected. */
+  /** Subscribes the addresses of all accounts at a hub. Must be called when the hub has been connected. */
   async joined(sync: AddressSync): Promise<void> {
     for (const member of [...this.#members.values()])
       if (member.hasAddresses) await this.#subscribe(member, sync);

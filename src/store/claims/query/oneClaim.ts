@@ -103,7 +103,7 @@ function readPlaces(rows: RowsAtHand, name: string, known: KnownPlaces | undefin
 interface Mention {
   readonly at: number;
   readonly claimId: string;
-  /** The pending claim; null for an active claim. */
+  /** The item of a claim that is not active yet (before its valid height); null for an active claim. */
   readonly pending: Item | null;
 }
 

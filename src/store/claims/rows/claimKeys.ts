@@ -9,7 +9,10 @@ export { readU32 } from '../../rows/keys.js';
 export const CLAIM_PREFIX = {
   /** `n` ‖ name → current state of the name (its claims and counters). */
   name: 'n',
-  /** `i` ‖ length ‖ name ‖ since u32 ‖ outpoint → one claim or support (an "item"). The row is never deleted. */
+  /**
+   * `i` ‖ length ‖ name ‖ height u32 ‖ outpoint → one claim or support (an "item"). The height is that of the block from which
+   * on the item is stored under the name. The row is never deleted.
+   */
   item: 'i',
   /**
    * `w` ‖ name, escaped ‖ height u32 → state of control from that block on: whether the name has a controlling claim, and

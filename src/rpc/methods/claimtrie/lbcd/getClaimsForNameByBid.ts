@@ -42,8 +42,8 @@ export const getClaimsForNameByBid = defineMethod({
 function* choose(claims: readonly RankedClaim[], bids: readonly JsonValue[]): Slices<ChosenClaims> {
   const distinct = new Set<RankedClaim>();
   /**
-   * Start indexes of the sections of `bids` that select at least one existing claim. Other sections are skipped when the
-   * result is written.
+   * `bids` is processed in stretches of `ITEMS_AT_ONCE` elements. Contains the start index of each stretch that selects an
+   * existing claim. Other stretches are skipped when the result is written.
    */
   const stretches: number[] = [];
   for (let from = 0; from < bids.length; from += ITEMS_AT_ONCE) {
