@@ -16,6 +16,7 @@ const OTHER_FIELDS = Object.entries(ADDRESS_INFO)
 
 export const validateAddressInWallet = defineMethod({
   ...VALIDATE_ADDRESS,
+  chainUse: 'none',
   profiles: ['lbrycrd'],
   result: t.object({ ...VALIDATED, ...Object.fromEntries(OTHER_FIELDS) }),
   run(ctx, { address }) {
