@@ -1,4 +1,5 @@
 /** Components that several pages share: texts of events and claim operations, and hints on node options that add data. */
+import { isUtf8 } from 'node:buffer';
 import type { ComponentChildren, VNode } from 'preact';
 import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
 import { blocksText, countText, integerText } from '../../page/format.js';
@@ -131,6 +132,10 @@ export async function orNull<Result>(question: Promise<Result>, cursor?: string)
   }
 }
 
+/** Explains why the transaction of the genesis block has no page. Source: lbrycrd rpc/rawtransaction.cpp `getrawtransaction`. */
+export const GENESIS_TRANSACTION =
+  'The transaction of the genesis block cannot be spent, and the node does not index it. It has no page of its own.';
+
 /** Notice in place of data that is unknown during the sync. */
 export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
@@ -230,8 +235,8 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
     <>
       {blocks.map(({ height, hash, events }) => (
         <Notice tone="warning">
-          Block <a href={blockLink(hash)}>{integerText(height)}</a> is no longer in the chain: a branch with
-          more work took its place. Taken back:{' '}
+          Block <a href={blockLink(hash)}>{integerText(height)}</a> was disconnected and is no longer in the
+          chain. Taken back:{' '}
           {events.slice(0, 20).map(({ event, claimId, formerClaimId, isSupport }) => (
             <>
               <EventTag event={event} isSupport={isSupport} />{' '}
@@ -277,6 +282,12 @@ export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
 }
 
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+
+/** Returns the text that the hexadecimal digits encode; null if the bytes are not UTF-8. */
+export function textOfHex(digits: string): string | null {
+  const bytes = Buffer.from(digits, 'hex');
+  return isUtf8(bytes) ? bytes.toString() : null;
+}
 
 /** Links that switch between views of a page; the current view is marked. */
 export function Chips({

@@ -1,13 +1,13 @@
 /** `/proof/<name>` and `/proof-hex/<hex>`: a proof that the claim root in a block header commits to the owner of the name. */
-import { Block, Facts, Hash, Notice, Section, Table, type Column } from '../../page/components.js';
+import { Block, Facts, Hash, Name, Notice, Section, Table, type Column } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
-import { nameLink, proofLink, txLink } from '../../page/links.js';
+import { nameLink, proofLink, txLink, withQuery } from '../../page/links.js';
 import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } from '../../page/proof.js';
 import { shownLine } from '../../page/text.js';
-import type { BlockHeaderAnswer } from '../answers.js';
+import type { BlockHeaderAnswer, ListClaimsAnswer } from '../answers.js';
 import type { VNode } from 'preact';
 import { type Page, type PageContext, type PageResult } from '../pageContext.js';
-import { AsOf, AsOfForm, blockOf, nameOfPath } from './parts.js';
+import { AsOf, AsOfForm, blockOf, nameOfPath, textOfHex } from './parts.js';
 
 interface ProofAnswer {
   /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
@@ -126,6 +126,8 @@ interface Claim {
 /** A proof with its hashes, computed from the winning claim to the root. */
 interface Shown {
   readonly header: BlockHeaderAnswer;
+  /** The normalized name under which the claim trie stores the name after the block; null if it is the name itself. */
+  readonly filed: string | null;
   /** The claim that owns the name; null if there is none. */
   readonly claim: Claim | null;
   /** Pairs of hashes; null in a proof of the old form. */
@@ -135,14 +137,33 @@ interface Shown {
   readonly steps: readonly string[];
 }
 
+/**
+ * Returns the normalized name under which the claim trie stores a name after a block; null if it is the name itself. Names are
+ * normalized from the normalization fork on, whose height only the claims of the name show.
+ */
+async function filedName(
+  { ask }: PageContext,
+  name: string,
+  isHex: boolean,
+  blockHash: string,
+): Promise<string | null> {
+  const text = isHex ? textOfHex(name) : name;
+  if (text === null || (await ask<string>('checknormalization', text)) === text) return null;
+  const answer = await ask<ListClaimsAnswer>('listclaims', name, 1, null, 'bid', blockHash, isHex);
+  return answer.normalized_name === text ? null : answer.normalized_name;
+}
+
 async function read(context: PageContext, name: string, isHex: boolean): Promise<Shown> {
   const header = await headerOf(context);
-  const proof = await context.ask<ProofAnswer>('getnameproof', name, header.hash, null, isHex);
+  const [proof, filed] = await Promise.all([
+    context.ask<ProofAnswer>('getnameproof', name, header.hash, null, isHex),
+    filedName(context, name, isHex, header.hash),
+  ]);
   const { txhash, nOut = 0, 'last takeover height': lastTakeoverHeight = 0, pairs = [], nodes = [] } = proof;
   const claim = txhash === undefined ? null : { txid: txhash, n: nOut, lastTakeoverHeight };
   if (claim !== null && pairs.length > 0)
-    return { header, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
-  return { header, claim, pairs: null, nodes, steps: await stepsOfNodes(claim, nodes) };
+    return { header, filed, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
+  return { header, filed, claim, pairs: null, nodes, steps: await stepsOfNodes(claim, nodes) };
 }
 
 /**
@@ -165,13 +186,23 @@ const Unordered = (): VNode => (
   </Notice>
 );
 
+/** Shows under which normalized name the claim trie stores the name, with links to its page and its proof. */
+function Filed({ filed, block }: { readonly filed: string; readonly block: string | undefined }): VNode {
+  return (
+    <Notice>
+      The claim trie keeps this name as <Name name={filed} />, its normalized form.{' '}
+      <a href={withQuery(proofLink(filed, false), { block })}>Show the proof of the normalized name</a>
+    </Notice>
+  );
+}
+
 /** Shows what the proof proves, and whether the steps lead to the root in the header. */
-function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
+function Verdict({ header, filed, claim, pairs, nodes, steps }: Shown) {
   const root = header.nameclaimroot;
   const unheld = claim === null && (
     <Notice>
-      No claim holds this name after block {integerText(header.height)}; the node’s proof shows that by what
-      is not there.
+      No claim holds {filed === null ? 'this name' : 'the name in this spelling'} after block{' '}
+      {integerText(header.height)}; the node’s proof shows that by what is not there.
     </Notice>
   );
   if (steps.length === 0)
@@ -200,6 +231,7 @@ function Verdict({ header, claim, pairs, nodes, steps }: Shown) {
           ? 'The steps lead to the root in the header.'
           : 'The steps do not lead to the root in the header.'}
       </Notice>
+      {!isRight && nodes.length > 0 && <Unordered />}
       <p id="proof-check" data-proof={given} aria-live="polite">
         With scripts on, this browser checks it, too.
       </p>
@@ -232,8 +264,9 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   const { query, tip } = context;
   const name = nameOfPath(context, isHex);
   const proven = await read(context, name, isHex);
-  const { header, claim, pairs, nodes, steps } = proven;
-  const shown = isHex ? name : shownLine(name, 60);
+  const { header, filed, claim, pairs, nodes, steps } = proven;
+  const text = isHex ? textOfHex(name) : name;
+  const shown = text === null ? name : shownLine(text, 60) || '(empty name)';
   return {
     title: `Proof of ${shown}`,
     description: `Proof of the controlling claim of the name, verified with the header of block ${header.height}.`,
@@ -243,7 +276,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
         <div class="head">
           <h1>
             Proof of{' '}
-            <a href={isHex ? nameLink('', name) : nameLink(name)}>
+            <a href={text === null ? nameLink('', name) : nameLink(text)}>
               <bdi>{shown}</bdi>
             </a>
           </h1>
@@ -256,6 +289,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
           claim held the name after that block. For a block of your choice enter its hash, as another node
           shows it.
         </p>
+        {filed !== null && <Filed filed={filed} block={query.get('block') ?? undefined} />}
         <Verdict {...proven} />
         <Section title="What is proven">
           <ProvenFacts {...proven} />

@@ -28,6 +28,7 @@ import {
   orNull,
   type OrError,
   TakenBack,
+  textOfHex,
 } from '../parts.js';
 import { Waiting } from '../waiting.js';
 
@@ -65,6 +66,13 @@ interface Shown {
   readonly block: string | undefined;
 }
 
+/**
+ * Replaces the digits with which `listclaims` answers for a name in hex by the text of the name. Bytes that are not UTF-8 are
+ * never normalized, so the text of the normalized name is also that of the name.
+ */
+const withText = (answer: ListClaimsAnswer, isHex: boolean): ListClaimsAnswer =>
+  isHex ? { ...answer, name: textOfHex(answer.name) ?? answer.normalized_name } : answer;
+
 /** Reads the history up to the block of the page, or up to the position that the visitor requested. */
 async function historyOf({ ask, query }: PageContext, name: string, isHex: boolean, height: number) {
   const before = query.get('before');
@@ -98,8 +106,9 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
     isRead ? earlyWaiting : isFirst && isNow ? waitingNow() : null,
     isFirst && isNow ? signedOwner(context, answer) : null,
   ]);
+  const named = withText(answer, isHex);
   return {
-    answer,
+    answer: named,
     order,
     after,
     before: query.get('before'),
@@ -107,7 +116,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
     waiting,
     owner,
     isNow,
-    path: nameLink(answer.name, answer.namehex ?? (isHex ? name.toLowerCase() : undefined)),
+    path: nameLink(named.name, named.namehex),
     block: query.get('block') ?? undefined,
   };
 }
@@ -180,7 +189,7 @@ function Coming({ answer: { coming = [], height: now }, spacingSec }: ComingProp
 }
 
 function Proof({ shown: { answer, isNow } }: { readonly shown: Shown }) {
-  const { namehex, supportsWithoutClaim } = answer;
+  const { namehex, normalized_name: filed, supportsWithoutClaim } = answer;
   return (
     <Section title="Proof">
       <Facts
@@ -192,7 +201,7 @@ function Proof({ shown: { answer, isNow } }: { readonly shown: Shown }) {
       />
       <p>
         <a
-          href={withQuery(proofLink(namehex ?? answer.name, namehex !== undefined), {
+          href={withQuery(proofLink(namehex ?? filed, namehex !== undefined), {
             block: isNow ? undefined : answer.blockhash,
           })}
         >
@@ -233,7 +242,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
       ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
       : `No claim holds this name as of block ${answer.height}.`,
     topics: isNow ? ['tip', 'mempool'] : ['tip'],
-    searched: answer.name.length < 100 ? answer.name : '',
+    searched: answer.namehex === undefined && answer.name.length < 100 ? answer.name : '',
     isLively: isNow,
     body: (
       <>
