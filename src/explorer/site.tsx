@@ -271,7 +271,8 @@ export class Site {
       );
     if (url.length > MAX_URL_CHARS)
       return this.sendError(request, response, new PageError(414, 'This address is too long', 'Shorten it.'));
-    const [path = '/', search = ''] = url.split('?', 2);
+    const queryAt = url.indexOf('?');
+    const [path, search] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
     if (this.sendFile(request, response, path)) return;
     const visitor = visitorOf(this.addressOf(request));
     const first = path.split('/')[1] ?? '';

@@ -38,7 +38,8 @@ beforeAll(async () => {
   claimTx = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
   await node.rpc('generatetoaddress', [1, address]);
   const other = await node.rpc<string>('claimname', ['mindblown', '01', 2.5]);
-  await node.rpc('claimname', ['<script>alert(1)</script>', '02', 1]);
+  for (const name of ['<script>alert(1)</script>', 'MiXed', '.', '17'])
+    await node.rpc('claimname', [name, '02', 0.5]);
   await node.rpc('generatetoaddress', [1, address]);
   const idOf = async (txid: string): Promise<string> =>
     (await node.rpc<{ claimId: string }[]>('getclaimsfortx', [txid]))[0]!.claimId;
@@ -145,7 +146,7 @@ describe('pages', () => {
       [claimId, `/claim/${claimId}`],
       [claimTx, `/tx/${claimTx}`],
       [tip, `/block/${tip}`],
-      ['17', '/block/17'],
+      ['18', '/block/18'],
       ['', '/'],
       [await node.rpc<string>('getnewaddress'), null],
     ] as const) {
@@ -154,6 +155,9 @@ describe('pages', () => {
       expect(headers.get('location')).toBe(place ?? `/address/${query}`);
     }
     expect((await get('/find?q=mindb')).text).toContain('href="/name/mindblown"');
+    const both = await get('/find?q=17');
+    expect(both.text).toContain('href="/block/17"');
+    expect(both.text).toContain('href="/name/17"');
   });
 
   it('keep the colours chosen by the visitor, and redirect to this site only', async () => {
@@ -181,6 +185,32 @@ describe('pages', () => {
     const free = await get('/name/notclaimed');
     expect([free.status, free.text.includes('No claim holds this name')]).toEqual([200, true]);
     expect((await get('/name-hex/ff00')).status).toBe(200);
+  });
+
+  it('lead to the proof of a name that is normalized or has a path of its own', async () => {
+    expect((await get('/name/MiXed')).text).toContain('href="/proof/mixed"');
+    const steps = 'The steps lead to the root in the header.';
+    expect((await get('/proof/mixed')).text).toContain(steps);
+    const spelled = await get('/proof/MiXed');
+    expect(spelled.text).toContain('The claim trie keeps this name as');
+    expect(spelled.text).toContain('href="/proof/mixed"');
+    const dot = await get('/name-hex/2e');
+    expect(dot.text).toContain('<h1><bdi>.</bdi></h1>');
+    expect(dot.text).toContain('href="/proof-hex/2e"');
+    expect((await get('/proof-hex/2e')).text).toContain(steps);
+  });
+
+  it('explain why the transaction of the genesis block has no page', async () => {
+    const genesis = await node.rpc<string>('getblockhash', [0]);
+    const { merkleroot } = await node.rpc<{ merkleroot: string }>('getblockheader', [genesis]);
+    expect((await get(`/block/${genesis}`)).text).not.toContain(`href="/tx/${merkleroot}"`);
+    const page = await get(`/tx/${merkleroot}`);
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('cannot be spent')]);
+  });
+
+  it('state that the lists contain only claims with metadata', async () => {
+    expect((await get('/')).text).toContain('No claim with metadata was found. Number of all active claims:');
+    expect((await get('/claims')).text).toContain('No claim with metadata matches.');
   });
 
   it('prove the controlling claim of a name by the header', async () => {

@@ -159,7 +159,7 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     kind: text,
     title: text,
     channelId: ID,
-    state: 'active',
+    state: text,
     validAtHeight: 1,
     expirationHeight: 2,
   };
@@ -403,6 +403,7 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     uptime: 1,
     getclaimindexinfo: { search: { synced: false, height: 1, documents: 1, failure: text, backend: text } },
     gethubinfo: { listening: false, failure: text, height: 1, sessions: 1, max_sessions: 2 },
+    checknormalization: text,
     getnameproof: { pairs: [{ odd: true, hash: HASH }], txhash: HASH, nOut: 0, 'last takeover height': 1 },
     getchainseries: {
       metric: 'names',
@@ -427,17 +428,47 @@ export const ECHO = {
   params: [{ name: 'text', description: 'a text', isRequired: true, cli: 'string' as const }],
 };
 
-/** `long` is the text of fields that have no maximum length. */
+/** An answer of a method, or the error that the method returns. */
+type Instead = (text: string) => Readonly<Record<string, unknown>>;
+
+/** The claim has ended: `getclaim` does not know it, and `getclaimstatus` describes its last output. */
+const ended =
+  (state: string, more: object): Instead =>
+  (text) => ({
+    getclaim: new AskError(-5, text),
+    getclaimstatus: { ...(answers(text)['getclaimstatus'] as object), state, endedHeight: 9, ...more },
+  });
+
+/** The claim is a collection with this text as a value of the list. */
+const collection =
+  (claims: (text: string) => unknown): Instead =>
+  (text) => {
+    const { value, ...claim } = answers(text)['getclaim'] as { value: object };
+    return { getclaim: { ...claim, value_type: 'collection', value: { ...value, claims: claims(text) } } };
+  };
+
+/** Further states of the claim of the page `claim`, each with the answers that replace those of `answers`. */
+export const CLAIM_STATES: readonly (readonly [state: string, instead: Instead])[] = [
+  ['was abandoned', ended('spent', { spentBy: HASH })],
+  ['expired', ended('expired', {})],
+  ['ended in a state with an unknown name', (text) => ended(text, { spentBy: text })(text)],
+  ['is a collection', collection((text) => [text, ID, text])],
+  ['is a collection whose list is a text', collection((text) => text)],
+];
+
+/** `long` is the text of fields that have no maximum length. `instead` has answers that replace those of `answers`. */
 export function contextOf(
   text: string,
   parts: readonly string[],
   query: Record<string, string>,
   long = text,
+  instead: Readonly<Record<string, unknown>> = {},
 ): PageContext {
-  const known = answers(text, long);
+  const known = { ...answers(text, long), ...instead };
   return {
     ask: (async (method: string) => {
       if (!Object.hasOwn(known, method)) throw new AskError(-5, `${method}: ${text}`);
+      if (known[method] instanceof AskError) throw known[method];
       return known[method];
     }) as PageContext['ask'],
     parts,

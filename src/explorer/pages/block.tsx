@@ -21,6 +21,7 @@ import { integerOf, notFound, searchFor, type Page, type PageContext } from '../
 import {
   EventSubject,
   EventTag,
+  GENESIS_TRANSACTION,
   isMissing,
   Missing,
   NameOf,
@@ -192,7 +193,7 @@ function Events({ events, path, after }: Shown) {
   );
 }
 
-function Transactions({ whole, path, from }: Shown) {
+function Transactions({ header, whole, path, from }: Shown) {
   if (isMissing(whole)) return <Missing error={whole} />;
   return (
     <>
@@ -207,12 +208,14 @@ function Transactions({ whole, path, from }: Shown) {
             isHead: true,
             cell: (txid, index) => (
               <>
-                <Tx txid={txid} /> {from + index === 0 && <Tag>coinbase</Tag>}
+                {header.height === 0 ? <Hash hash={txid} /> : <Tx txid={txid} />}{' '}
+                {from + index === 0 && <Tag>coinbase</Tag>}
               </>
             ),
           },
         ]}
       />
+      {header.height === 0 && <p class="quiet">{GENESIS_TRANSACTION}</p>}
       <Pager
         next={from + A_PAGE < whole.tx.length ? withQuery(path, { tx: from + A_PAGE }) : undefined}
         first={from === 0 ? undefined : path}
@@ -258,8 +261,7 @@ export const block: Page = async (context) => {
             This block has left the active chain.{' '}
             {typeof place === 'string' ? (
               <>
-                A branch with more work replaced it.{' '}
-                <a href={blockLink(place)}>Show the block in its place</a>
+                Another block replaced it. <a href={blockLink(place)}>Show the block in its place</a>
               </>
             ) : (
               'The chain has no block at its height now.'

@@ -4,7 +4,7 @@ import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { ClaimTable, signedBy } from './claim/claimTable.js';
+import { ClaimTable, NoneFound, signedBy } from './claim/claimTable.js';
 import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 50;
@@ -110,7 +110,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
                 claims={answer.claims}
                 nowSec={nowSec}
                 caption="Claims that were found"
-                empty="No claim matches."
+                empty={<NoneFound />}
               />
               <Pager
                 next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}

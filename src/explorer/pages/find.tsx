@@ -4,7 +4,7 @@ import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '
 import { shownLine } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
-import { ClaimTable } from './claim/claimTable.js';
+import { ClaimTable, NoneFound } from './claim/claimTable.js';
 import { canBeName, isLongName, isMissing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
@@ -32,9 +32,13 @@ async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
 }
 
-/** Returns a redirect to the page that a text identifies; null if several pages are possible. */
+/** Whether a text is the height of a block. */
+const isHeight = (text: string, { tip }: PageContext): boolean =>
+  /^[0-9]{1,9}$/.test(text) && Number(text) <= tip.height;
+
+/** Returns a redirect to the page of the hash, claim id, URL or address that a text is; null if it is none of them. */
 async function target(context: PageContext, text: string): Promise<Found> {
-  const { ask, tip } = context;
+  const { ask } = context;
   const lower = text.toLowerCase();
   if (/^[0-9a-f]{64}$/.test(lower)) {
     const found = await ofHash(context, lower);
@@ -45,7 +49,6 @@ async function target(context: PageContext, text: string): Promise<Found> {
     const ended = isMissing(found) ? await orNull(ask('getclaimstatus', lower)) : null;
     if (!isMissing(found) || !isMissing(ended)) return { redirect: claimLink(lower) };
   }
-  if (/^[0-9]{1,9}$/.test(text) && Number(text) <= tip.height) return { redirect: blockLink(text) };
   if (/^(lbry:\/\/|@)/.test(text) || /^[^\s]+[#:$][0-9a-f]+/.test(text)) {
     const found = await ofUrl(context, text);
     if (found) return found;
@@ -55,6 +58,39 @@ async function target(context: PageContext, text: string): Promise<Found> {
     if (!isMissing(validity) && validity.isvalid) return { redirect: addressLink(text) };
   }
   return null;
+}
+
+interface ObjectsProps {
+  readonly text: string;
+  /** Id of the claim whose id begins with the text; null if there is none. */
+  readonly claimId: string | null;
+  /** Whether the text is the height of a block. */
+  readonly isBlock: boolean;
+}
+
+/** Links to the objects that the text can identify. */
+function Objects({ text, claimId, isBlock }: ObjectsProps) {
+  return (
+    <ul class="chips">
+      {isBlock && (
+        <li>
+          <a href={blockLink(text)}>The block {text}</a>
+        </li>
+      )}
+      {!isLongName(text) && (
+        <li>
+          <a href={nameLink(text)}>
+            The name <bdi>{shownLine(text, 60)}</bdi>
+          </a>
+        </li>
+      )}
+      {claimId !== null && (
+        <li>
+          <a href={claimLink(claimId)}>The claim {claimId.slice(0, 12)}…</a>
+        </li>
+      )}
+    </ul>
+  );
 }
 
 async function results(context: PageContext, text: string): Promise<PageResult> {
@@ -85,20 +121,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
         <h1>
           Search for <bdi>{shownLine(text, 100)}</bdi>
         </h1>
-        <ul class="chips">
-          {!isLongName(text) && (
-            <li>
-              <a href={nameLink(text)}>
-                The name <bdi>{shownLine(text, 60)}</bdi>
-              </a>
-            </li>
-          )}
-          {id !== null && (
-            <li>
-              <a href={claimLink(id)}>The claim {id.slice(0, 12)}…</a>
-            </li>
-          )}
-        </ul>
+        <Objects text={text} claimId={id} isBlock={isHeight(text, context)} />
         <Section
           title="Names that begin with it"
           more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All of them</a>}
@@ -128,7 +151,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
               claims={claims.claims}
               nowSec={nowSec}
               caption="Matching claims"
-              empty="No claim matches."
+              empty={<NoneFound />}
             />
           )}
         </Section>
@@ -143,7 +166,9 @@ export const find: Page = async (context) => {
   const found = await target(context, text);
   if (found) return found;
   const exact = canBeName(text) ? await orNull(context.ask<{ claims: number }>('listclaims', text, 1)) : null;
-  if (exact !== null && !isMissing(exact) && exact.claims > 0) return { redirect: nameLink(text) };
+  const isName = exact !== null && !isMissing(exact) && exact.claims > 0;
+  if (isHeight(text, context)) return isName ? results(context, text) : { redirect: blockLink(text) };
+  if (isName) return { redirect: nameLink(text) };
   return results(context, text);
 };
 

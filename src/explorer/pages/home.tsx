@@ -177,14 +177,20 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
   );
 }
 
-function Newest({ newest, nowSec }: Pick<Shown, 'newest'> & { readonly nowSec: number }) {
+/** Text in place of the list of the newest claims. The list contains only claims with metadata. */
+const noneNewest = (claims: Shown['claims']): string =>
+  claims === 0
+    ? 'There are no active claims yet.'
+    : `No claim with metadata was found.${isMissing(claims) ? '' : ` Number of all active claims: ${integerText(claims)}.`}`;
+
+function Newest({ newest, claims, nowSec }: Pick<Shown, 'newest' | 'claims'> & { readonly nowSec: number }) {
   if (isMissing(newest)) return <Missing error={newest} />;
   return (
     <ClaimList
       claims={newest.claims}
       nowSec={nowSec}
-      caption="The newest claims"
-      empty="There are no claims yet."
+      caption="The newest claims with metadata"
+      empty={noneNewest(claims)}
     />
   );
 }
@@ -213,8 +219,8 @@ export const home: Page = async (context) => {
           <Section title="Names that change hands next" more={<a href="/upcoming">All that comes</a>}>
             <Takeovers upcoming={shown.upcoming} height={tip.height} spacingSec={spacingSec} />
           </Section>
-          <Section title="Newest claims" more={<a href="/claims">Find claims</a>}>
-            <Newest newest={shown.newest} nowSec={nowSec} />
+          <Section title="Newest claims with metadata" more={<a href="/claims">Find claims</a>}>
+            <Newest newest={shown.newest} claims={claims} nowSec={nowSec} />
           </Section>
         </div>
       </>

@@ -22,11 +22,11 @@ import {
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, txLink, withQuery } from '../../page/links.js';
 import { purchasedClaim } from '../../metadata/purchase.js';
-import type { TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
+import type { BlockHeaderAnswer, TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
 import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { ClaimLine } from './parts.js';
+import { ClaimLine, GENESIS_TRANSACTION } from './parts.js';
 
 const A_PAGE = 100;
 
@@ -182,11 +182,21 @@ function State({ state }: TxInfoAnswer) {
   return <Notice tone="warning">Its block is no longer in the chain, and no other block has it.</Notice>;
 }
 
+/** Whether a transaction is that of the genesis block, whose id is the Merkle root of the block. */
+async function isOfGenesis(ask: PageContext['ask'], txid: string): Promise<boolean> {
+  const hash = await ask<string>('getblockhash', 0);
+  return (await ask<BlockHeaderAnswer>('getblockheader', hash)).merkleroot === txid;
+}
+
 async function read(ask: PageContext['ask'], txid: string, from: number): Promise<TxInfoAnswer> {
   try {
     return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5 || isFilling(error)) throw error;
+    if (await isOfGenesis(ask, txid))
+      throw notFound('This is the transaction of the genesis block', GENESIS_TRANSACTION, [
+        [blockLink(0), 'The genesis block'],
+      ]);
     throw notFound('There is no such transaction', pageErrorOf(error).message, searchFor(txid));
   }
 }

@@ -3,7 +3,9 @@ import { Fragment, h } from 'preact';
 import { render } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { encodePurchase } from '../../../src/metadata/purchase.js';
+import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
+import { TakenBack } from '../../../src/explorer/pages/parts.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 import { answers, contextOf, HASH, ID } from '../../support/hostileAnswers.js';
 
@@ -122,6 +124,116 @@ describe('a name', () => {
     const search = await shown('find', [], { listclaims: free }, { q: 'x'.repeat(256) });
     expect(search.html).not.toContain('"/name/x');
     expect(search.html).toContain('Names that begin with it');
+  });
+});
+
+describe('the page of a name', () => {
+  const listed = known['listclaims'] as object;
+
+  it('links to the proof of the normalized name, which the trie contains', async () => {
+    const answer = { ...listed, name: 'MiXed', normalized_name: 'mixed' };
+    const { html } = await shown('name', ['MiXed'], { listclaims: answer });
+    expect(html).toContain('href="/proof/mixed"');
+    expect(html).not.toContain('href="/proof/MiXed"');
+    const before = { ...answer, normalized_name: 'MiXed', height: 9 };
+    expect((await shown('name', ['MiXed'], { listclaims: before })).html).toContain(
+      `href="/proof/MiXed?block=${HASH}"`,
+    );
+  });
+
+  it.each([
+    ['2e', '.', '/name-hex/2e', '/proof-hex/2e'],
+    ['2E2e', '..', '/name-hex/2e2e', '/proof-hex/2e2e'],
+    ['61', 'a', '/name/a', '/proof/a'],
+  ])('shows the text of the bytes %s in hex', async (digits, text, page, proof) => {
+    const answer = { ...listed, name: digits, normalized_name: text };
+    const { html } = await shown('name-hex', [digits], { listclaims: answer });
+    expect(html).toContain(`<h1><bdi>${text}</bdi></h1>`);
+    expect(html).toContain(`action="${page}"`);
+    expect(html).toContain(`href="${proof}"`);
+    expect(html).not.toContain('Normalized name of all spellings');
+  });
+
+  it('shows bytes that are not UTF-8 as the other pages do, with links that have the bytes', async () => {
+    const answer = { ...listed, name: 'ff', normalized_name: '\\u00ff', namehex: 'ff' };
+    const { html } = await shown('name-hex', ['ff'], { listclaims: answer });
+    expect(html).toContain('<h1><bdi>\\u00ff</bdi></h1>');
+    expect(html).toContain('href="/proof-hex/ff"');
+    expect(html).not.toContain('/name/%5Cu00ff');
+  });
+});
+
+describe('a disconnected block', () => {
+  it('is named without a cause, because no other block may have its place', () => {
+    const events = [{ event: 'claim', nameHex: '61', claimId: ID }];
+    const html = render(h(TakenBack, { blocks: [{ height: 1200, hash: HASH, events }] }));
+    expect(html.replaceAll(/<[^>]*>/g, '')).toContain(
+      'Block 1,200 was disconnected and is no longer in the chain. Taken back: claimed ',
+    );
+  });
+});
+
+describe('the search', () => {
+  const height = { q: '7' };
+  const listed = known['listclaims'] as object;
+
+  it('offers both the block and the name for a height that is also the name of a claim', async () => {
+    const { html } = await shown('find', [], { listclaims: listed }, height);
+    expect(html).toContain('href="/block/7"');
+    expect(html).toContain('href="/name/7"');
+  });
+
+  it('redirects to the block if no claim has the height as its name', async () => {
+    const free = { ...listed, claims: 0 };
+    expect((await shown('find', [], { listclaims: free }, height)).html).toBe('/block/7');
+    const above = await shown('find', [], { listclaims: free }, { q: '11' });
+    expect(above.html).not.toContain('/block/11');
+  });
+
+  it.each([
+    ['claims', {}],
+    ['find', { q: 'no name' }],
+  ])('at /%s names its limit to claims with metadata', async (page, query) => {
+    const none = { searchclaims: { claims: [], total: 0 }, listclaims: { ...listed, claims: 0 } };
+    const { html } = await shown(page, [], none, query);
+    expect(html).toContain('No claim with metadata matches.');
+    expect(html).toContain('href="/names"');
+  });
+});
+
+describe('the newest claims of the first page', () => {
+  it.each([
+    [0, 'There are no active claims yet.'],
+    [5, 'No claim with metadata was found. Number of all active claims: 5.'],
+  ])('if none has metadata, with %i active claims', async (gettotalclaims, text) => {
+    const { html } = await shown('', [], { gettotalclaims, searchclaims: { claims: [], total: 0 } });
+    expect(html).toContain(text);
+  });
+});
+
+describe('the transaction of the genesis block', () => {
+  it('has no link on the page of the block', async () => {
+    const header = known['getblock'] as object;
+    const pageOf = (height: number) =>
+      shown('block', [HASH], { getblock: { ...header, height }, getblockheader: { ...header, height } });
+    const link = `href="/tx/${HASH}"`;
+    expect((await pageOf(0)).html.split('id="transactions"')[1]).not.toContain(link);
+    expect((await pageOf(0)).html).toContain('The transaction of the genesis block cannot be spent');
+    expect((await pageOf(1)).html.split('id="transactions"')[1]).toContain(link);
+  });
+
+  it('has a page that gives the reason', async () => {
+    const unknown = Promise.reject(new AskError(-5, 'No information available about transaction'));
+    unknown.catch(() => undefined);
+    const header = known['getblockheader'] as object;
+    const pageOf = (merkleroot: string) =>
+      shown('tx', [HASH], { gettxinfo: unknown, getblockheader: { ...header, merkleroot } });
+    await expect(pageOf(HASH)).rejects.toMatchObject({
+      status: 404,
+      title: 'This is the transaction of the genesis block',
+      near: [['/block/0', 'The genesis block']],
+    });
+    await expect(pageOf(OTHER)).rejects.toMatchObject({ title: 'There is no such transaction' });
   });
 });
 

@@ -4,14 +4,19 @@ import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
-import { ADDRESSES, contextOf, PAYLOADS } from '../../support/hostileAnswers.js';
+import { ADDRESSES, CLAIM_STATES, contextOf, PAYLOADS } from '../../support/hostileAnswers.js';
 
-async function pageText(page: string, text: string, long = text): Promise<string> {
+async function pageText(
+  page: string,
+  text: string,
+  long = text,
+  instead: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const [, parts, query] = ADDRESSES.find(([one]) => one === page)!;
   const frame = { network: 'main', tip: null, nowSec: 100, isIndexable: false, path: `/${page}` };
   const assets = { style: '/s.css', script: '/s.js' };
   try {
-    const result = await PAGES.get(page)!(contextOf(text, parts(text), query?.(text) ?? {}, long));
+    const result = await PAGES.get(page)!(contextOf(text, parts(text), query?.(text) ?? {}, long, instead));
     if ('redirect' in result) return `<p>${result.redirect}</p>`;
     const { title, description, topics, searched, body } = result;
     return documentBytes(
@@ -118,6 +123,17 @@ describe('pages over hostile texts', () => {
       const html = await pageText(page, text);
       expect([text, faultsOf(html)]).toEqual([text, []]);
       expect(html.length).toBeLessThan(400_000);
+    }
+  });
+
+  it.each(CLAIM_STATES)('/claim of a claim that %s', async (_, instead) => {
+    const harmless = await pageText('claim', 'harmless', 'harmless', instead('harmless'));
+    // The page is another one than that of a claim without this state.
+    expect(harmless).not.toBe(await pageText('claim', 'harmless'));
+    expect(harmless).toContain('<h1><bdi>harmless</bdi></h1>');
+    for (const text of PAYLOADS) {
+      const html = await pageText('claim', text, text, instead(text));
+      expect([text, faultsOf(html)]).toEqual([text, []]);
     }
   });
 

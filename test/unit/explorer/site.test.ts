@@ -114,6 +114,14 @@ test.each([
   socket.destroy();
 });
 
+test('a parameter of an address may contain question marks', async () => {
+  instead['listclaims'] = { ...(answers('harmless')['listclaims'] as object), claims: 0 };
+  const socket = await opened();
+  const text = await ask(socket, '/find?q=a?b?c');
+  socket.destroy();
+  expect(text).toContain('Search for <bdi>a?b?c</bdi>');
+});
+
 /** Loads a page over a connection of its own. Resolves to its topics with their versions, and its text. */
 async function loaded(path: string): Promise<{ topics: string; tip: string; text: string }> {
   const socket = await opened();

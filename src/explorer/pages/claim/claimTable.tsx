@@ -1,5 +1,5 @@
 /** Table of claims with the columns title, channel and amount. */
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { Coins, Pattern, Table, Tag, Time, Title } from '../../../page/components.js';
 import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer } from '../../answers.js';
@@ -21,11 +21,19 @@ export const signedBy = (channelId: string) => ({
   signature_valid: true,
 });
 
+/** Text in place of found claims. */
+export const NoneFound = (): VNode => (
+  <>
+    No claim with metadata matches. Claims without metadata are on the pages of their{' '}
+    <a href="/names">names</a>.
+  </>
+);
+
 interface ClaimTableProps {
   readonly claims: readonly ClaimAnswer[];
   readonly nowSec: number;
   readonly caption: string;
-  readonly empty: string;
+  readonly empty: ComponentChildren;
 }
 
 export function ClaimTable({ claims, nowSec, caption, empty }: ClaimTableProps): VNode {
