@@ -169,7 +169,7 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     height: 10,
     version: 1,
     versionHex: '1',
-    merkleroot: HASH,
+    merkleroot: 'ef'.repeat(32),
     nameclaimroot: HASH,
     time: 1,
     mediantime: 1,
