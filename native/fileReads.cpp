@@ -1,4 +1,4 @@
-// Opens and reads files by what the system has in memory only, so the event loop never waits for a disk.
+// Opens and reads files only if their data is in the system's memory, so the event loop never waits for a disk.
 #include "addon.h"
 
 #ifdef __linux__

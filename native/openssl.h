@@ -1,6 +1,6 @@
 // The functions of Node's OpenSSL that the addon uses. Node's program exports OpenSSL for addons (Node.js documentation, "C++
 // addons", "Linking to libraries included with Node.js"). The references are weak, because a program that embeds the addon
-// may lack them; `hasOpenSsl` tells. Declared here, because the headers of Node-API do not include those of OpenSSL. Source
+// may lack them (see `hasOpenSsl`). Declared here, because the headers of Node-API do not include those of OpenSSL. Source
 // of the declarations: OpenSSL's manual, EVP_EncryptInit(3).
 #pragma once
 

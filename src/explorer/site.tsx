@@ -66,7 +66,7 @@ export interface SiteDeps {
   readonly nowMs: () => number;
 }
 
-/** Keys of a page in the cache: while it changes only with blocks, and while it changes with the mempool as well. */
+/** Cache keys of a page: `still` if it changes only with blocks, `lively` if it also changes with the mempool. */
 interface CacheKeys {
   readonly still: string;
   readonly lively: string;

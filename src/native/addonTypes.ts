@@ -432,7 +432,7 @@ export interface NativeAddon {
    */
   storeFile?(temporary: Uint8Array, path: Uint8Array, bytes: Uint8Array): Promise<string>;
   /**
-   * On another thread, decrypts the file of a blob (AES-128-CBC) and writes the piece without its padding into the open file
+   * On another thread, decrypts the file of a blob (AES-128-CBC) and writes the plaintext without padding into the open file
    * `target` at `position`. Before the first write, the file of the blob must have the stamp `stamp` (`FileStamp`), and all
    * its chunks must match `table`. Without a table, a file with this stamp counts as verified. Resolves to the number of
    * written bytes. Resolves to -1 if a condition does not hold or a system call fails; the caller then copies the blob by

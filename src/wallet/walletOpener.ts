@@ -124,7 +124,7 @@ export class WalletOpener {
 
   /**
    * Opens an existing wallet. If only a wallet of the reference exists at this location, imports it first. Most of the code
-   * runs for the first time, and only once for each row.
+   * runs here for the first time, and only once for each row, so V8 optimizes it late (`optimizing.late`).
    */
   load(place: WalletPlace, start: Partial<WalletsOptions> = {}): Promise<OpenedWallet> {
     return optimizing.late(() => this.loadNow(place, start));

@@ -189,7 +189,7 @@ export class Wallets {
       const from = foreign ?? (kind === 'folder' ? join(absolute, FOREIGN_FILE_NAME) : absolute);
       if (!isThere(from)) {
         const folder = kind === 'folder' ? absolute : dirname(absolute);
-        throw new WalletOpenError('missing', `There is no file ${from}.${walletHint(folder)}`);
+        throw new WalletOpenError('missing', `The file ${from} does not exist.${walletHint(folder)}`);
       }
       if (!isForeignWallet(from)) throw new WalletOpenError('refused', `${from} is not a wallet of lbrycrd.`);
       const place = walletPlace(this.options.walletDir, name);

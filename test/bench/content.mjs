@@ -285,7 +285,7 @@ async function startMany(command, folder, hubPort, { large, opened }, isOurs) {
   const starts = [];
   for (const sdHash of opened) starts.push(await firstByte(urlOf(sdHash), 0));
   const all = SEEKS + ASKED_SEEKS;
-  // No place is in the first blob, which is in use already.
+  // No position is in the first blob, which is in use already.
   const places = Array.from({ length: all }, (_, n) =>
     Math.floor(((((n * 7919) % all) + 0.9) / all) * FILE_MIB * MIB),
   );

@@ -156,7 +156,7 @@ function url() {
   }
 }
 
-/** Processor time of the node in milliseconds, with a resolution of 10 ms; NaN if there is no /proc. */
+/** Processor time of the node in milliseconds, with a resolution of 10 ms; NaN without /proc. */
 function nodeCpuMs() {
   const stat = `/proc/${node.pid}/stat`;
   if (!existsSync(stat)) return NaN;

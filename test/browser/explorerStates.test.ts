@@ -251,7 +251,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await isLive.waitFor();
   });
 
-  it('load again after a change before they were connected, in their first moments, and while a load was stopped', async () => {
+  it('load again after a change before they are connected, after it, and during a load that is stopped', async () => {
     const own = await context.newPage();
     // Loads start at once after a hint.
     await own.addInitScript('Math.random = () => 0');

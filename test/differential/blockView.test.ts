@@ -26,7 +26,7 @@ function outcome(parse: (bytes: Buffer) => ParsedBlock, bytes: Buffer): ParsedBl
   }
 }
 
-/** The tables without the memory that holds them. The fallback has no such memory. */
+/** The tables without the memory that holds them. The fallback lacks this memory. */
 function tablesOf({ packed, ...tables }: ParsedBlock): ParsedBlock {
   expect(packed).toBeInstanceOf(Buffer);
   return tables;

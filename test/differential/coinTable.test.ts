@@ -22,7 +22,7 @@ import { Random, addon, coinbaseTx, formatRawBlock, native, randomScript, random
 /** Content of the database by key as latin1 text. */
 type Database = Map<string, Buffer>;
 
-/** An answer of the addon without `packed`, the memory of its tables. The fallback implementation has no such memory. */
+/** An answer of the addon without `packed`, the memory of its tables. The fallback implementation lacks this memory. */
 function withoutMemory(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('packed' in answer)) return answer;
   const { packed, ...tables } = answer;

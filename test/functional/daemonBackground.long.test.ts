@@ -124,7 +124,7 @@ it(
     });
     await keeper.stop();
     await startKeeper('large');
-    // The restarted keeper no longer has the announcements of other nodes.
+    // The restarted keeper does not have the announcements of other nodes.
     await creator.call('blob_announce', { sd_hash: films.get('large')!.sd_hash });
     // The downloader gets the descriptor, finds that the film is too large, and deletes the descriptor again.
     await until('the film was too large', () =>

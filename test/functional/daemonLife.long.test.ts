@@ -29,7 +29,7 @@ const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 const chance = (percent: number): boolean => random(100) < percent;
 
 /**
- * Errors of operations that are impossible in the present state: the balance is too low, the wallet has no such item, or the
+ * Errors of operations that are impossible in the present state: the balance is too low, the wallet lacks the item, or the
  * chain of unconfirmed transactions is too long.
  */
 const REFUSALS =

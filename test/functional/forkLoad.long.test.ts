@@ -27,7 +27,7 @@ const HANG_MS = 3_600_000;
 class ForkChain {
   height = 0;
   /**
-   * Number of reorganisations after which: lbrycrd's state equals that of the chain; only its blocks are right; it mined a block
+   * Number of reorganisations by outcome: lbrycrd's state equals that of the chain; only its blocks are right; it mined a block
    * that a second lbrycrd refuses.
    */
   readonly reorganisations = { agreed: 0, judged: 0, refused: 0 };

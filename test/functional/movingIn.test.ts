@@ -226,7 +226,7 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
     writeFileSync(path, dat);
     for (const wrong of [join(home, '.lbrycrd'), join(home, '.lbrycrd', 'wallet.dat')])
       await expect(node.call('migratewallet', wrong)).rejects.toThrow(
-        `There is no file ${join(home, '.lbrycrd', 'wallet.dat')}. Did you mean ${path}?`,
+        `The file ${join(home, '.lbrycrd', 'wallet.dat')} does not exist. Did you mean ${path}?`,
       );
     await node.call('generatetoaddress', 5, addressOf(LBRYCRD_KEY));
     const steps = sectionOf('From lbrycrd');

@@ -66,7 +66,7 @@ describe('sources that comments cite', () => {
     expect(unknown.map(([name, file]) => `${file}: ${name}`)).toEqual([]);
   });
 
-  it('are not listed in vain', () => {
+  it('are listed only if a comment cites them', () => {
     expect(listedNames.filter((name) => !cited.has(name))).toEqual([]);
     expect(new Set(listedNames).size).toBe(listedNames.length);
   });

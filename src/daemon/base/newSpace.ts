@@ -17,7 +17,7 @@ const BUSY_CHECKS = 2;
 const BUSY_SHARE = 0.6;
 /** Number of characters from which an answer is large. Building a large answer allocates many times its size. Arbitrary. */
 const LARGE_ANSWER = 10_000;
-/** Number of characters of large answers between two checks from which the API is busy. Arbitrary: some answers of searches. */
+/** Number of characters of large answers between two checks from which the API counts as busy. Arbitrary: a few searches. */
 const BUSY_ANSWERS = 200_000;
 
 /** Access to V8 and to the load of the process. Tests replace it. */

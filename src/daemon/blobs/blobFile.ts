@@ -3,7 +3,7 @@ import { closeSync, read } from 'node:fs';
 import { constants, open, type FileHandle } from 'node:fs/promises';
 import { loadNative } from '../../native/binding.js';
 
-/** Opening a pipe without a writer must not block a thread of the pool. Windows has no such flag. */
+/** Opening a pipe without a writer must not block a thread of the pool. Windows lacks this flag. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const native = loadNative();

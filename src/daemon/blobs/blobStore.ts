@@ -262,7 +262,7 @@ export class BlobStore {
     return found.bytes;
   }
 
-  /** Prepares for the opening of blobs that a reader needs soon: loads what verifies them without reading them. */
+  /** Prepares for the opening of blobs that a reader needs soon: loads the tables that verify them, and reads no blob. */
   prepare(hashes: readonly string[]): void {
     void this.#tables.load(hashes.filter((hash) => !this.#checked.has(hash) && this.#finished.has(hash)));
   }

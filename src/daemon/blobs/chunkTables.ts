@@ -9,7 +9,7 @@ import type { BlobCheckRow } from '../content/rows.js';
 const STORED_AT_ONCE = 256;
 /** Maximum number of tables in memory. Arbitrary: bounds the memory to 0.7 MiB, for a file of 2 GiB. */
 const MAX_KEPT = 1024;
-/** Number of tables that are loaded in one call, so that a call takes little time of either thread. Arbitrary. */
+/** Number of tables that are loaded in one call, so that a call does not block a thread for long. Arbitrary. */
 const LOADED_AT_ONCE = 64;
 
 type TableDatabase = Pick<ContentDatabase, 'noteChecked' | 'blobCheck' | 'blobChecks'>;
@@ -55,7 +55,7 @@ export class ChunkTables {
     };
   }
 
-  /** Loads stored tables of blobs that are read soon. A failure only costs time. */
+  /** Loads stored tables of blobs that are read soon. After a failure, a table is loaded when its blob is opened. */
   async load(hashes: readonly string[]): Promise<void> {
     const missing = hashes.filter((hash) => !this.#kept.has(hash) && !this.#loading.has(hash));
     const parts: string[][] = [];

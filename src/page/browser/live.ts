@@ -65,7 +65,7 @@ function isOutdated(): boolean {
   return own.map(partsOf).some(([name, version]) => version < (announced.get(name) ?? 0));
 }
 
-/** Sends the topics of the page over a new connection, or if they are not those that were sent before. */
+/** Sends the topics of the page if the connection is new, or if they differ from those that were sent before. */
 function subscribe(isNew: boolean): void {
   const own = topics().slice(0, MAX_TOPICS);
   const names = own.map((topic) => partsOf(topic)[0]);
@@ -118,7 +118,7 @@ function mayChange(name: string, element: Element): boolean {
 
 function put(next: Document): void {
   document.title = next.title;
-  // Returns a promise only if it waits for new elements of `head`, but only the body is changed here.
+  // `morph` returns a promise only to wait for new elements of `head`. Here it changes only the body.
   void Idiomorph.morph(document.body, next.body, {
     ignoreActiveValue: true,
     restoreFocus: true,
@@ -150,7 +150,7 @@ async function refresh(): Promise<void> {
   else if (isDue || isOutdated()) later(Math.random() * SPREAD_MS);
 }
 
-/** Schedules a load. An earlier one that is scheduled already stays, so that frequent changes do not delay it. */
+/** Schedules a load. A load that is scheduled for an earlier time stays, so that frequent changes do not delay it. */
 function later(ms: number): void {
   isDue = true;
   const atMs = performance.now() + ms;

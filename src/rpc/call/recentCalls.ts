@@ -45,7 +45,7 @@ export class RecentCalls {
 
   /**
    * Records a call whose result was not in the cache. `tookMs` is its duration. A call that took long once stays in the list
-   * when it takes less: it takes long again when its data changes.
+   * when it gets faster, because it takes long again when its data changes.
    */
   note(key: string, call: RecentCall, tookMs: number): void {
     const isKnown = this.calls.delete(key);

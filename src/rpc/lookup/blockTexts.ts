@@ -5,7 +5,7 @@
  */
 import type { BlockPart, BlockText, BlockTextCache } from '../../interfaces/blockTexts.js';
 
-/** Number of texts of one length that the cache can hold at least. A longer text is not cached. */
+/** Minimum number of texts of one length that the cache can hold. A longer text is not cached. */
 const MIN_KEPT = 2;
 
 /** Key of a text: the header id of the block times 2, plus 1 for the part `ids`. */

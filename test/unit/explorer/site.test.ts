@@ -134,7 +134,7 @@ async function loaded(path: string): Promise<{ topics: string; tip: string; text
 const NO_NAMES = { names: [], height: 10, blockhash: HASH };
 const waiting = (total: number): object => ({ total, claims: [] });
 
-test('a page after a change of the mempool is not one from before it, however young that is', async () => {
+test('a page from before a change of the mempool is not sent after the change, even if it was just rendered', async () => {
   instead['listmempoolclaims'] = waiting(0);
   const before = await loaded('/name/one');
   instead['listmempoolclaims'] = waiting(7);

@@ -88,7 +88,7 @@ export class Traffic {
     });
   }
 
-  /** Usually a payment. Otherwise a new claim, a support, or an update of a spent claim, which may no longer exist. */
+  /** Usually a payment. Otherwise a new claim, an update of a spent claim, or a support of a claim that may be spent. */
   private script(inputs: readonly Coin[]): Bytes {
     const { dice, claims } = this;
     const spent = inputs.map((coin) => claims.get(coin)).find((claim) => claim !== undefined);

@@ -128,7 +128,7 @@ describe('JobQueue', () => {
     clock.ms += SLICE_MS;
     expect(giveWay(third, 'third')).toBe(true);
     expect(await settle()).toEqual(['first']);
-    // The first job does not wait any more. Each of the others runs to its end before the next one continues.
+    // The first job continues without waiting. Each of the others runs to its end before the next one continues.
     expect(giveWay(first, 'first')).toBe(false);
     queue.leave();
     expect(await settle()).toEqual(['second']);

@@ -48,7 +48,7 @@ const MAX_DESCRIPTION = 100_000;
 /** Number of blocks before the expiry at which the page of a claim shows a warning. */
 const SOON_BLOCKS = 20_160;
 
-/** Supports of a claim that exists only in the mempool: the methods know no supports of it before its block. */
+/** Supports of a claim that exists only in the mempool: the methods return no supports of it before it is in a block. */
 const NO_SUPPORTS = { total: 0, active: 0, amount: 0, supports: [] };
 
 interface Shown {

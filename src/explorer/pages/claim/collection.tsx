@@ -14,7 +14,7 @@ const CLAIM_ID = /^[0-9a-f]{40}$/;
 
 interface Listed {
   readonly id: string;
-  /** Null if the node knows no such claim, or if it cannot search. */
+  /** Null if the node does not know the claim, or if it cannot search. */
   readonly claim: ClaimAnswer | null;
 }
 

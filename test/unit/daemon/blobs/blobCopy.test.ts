@@ -87,7 +87,7 @@ describe.skipIf(native?.copyBlob === undefined)('the copy by the addon', () => {
       expect(await copy(wanted, used)).toEqual({ result: -1, found: Buffer.alloc(0) });
   });
 
-  test('writes nothing of a chunk with wrong padding', async () => {
+  test('does not write a chunk with wrong padding', async () => {
     for (const padding of [[0], [17], [1, 2], [255]]) {
       const encryption = createCipheriv('aes-128-cbc', cipher.key, cipher.iv).setAutoPadding(false);
       const padded = Buffer.concat([randomBytes(CHUNK_BYTES + 16 - padding.length), Buffer.from(padding)]);

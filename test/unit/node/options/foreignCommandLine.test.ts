@@ -65,7 +65,7 @@ describe('a command line of lbcd', () => {
     expect(warnings).toEqual(['Command line: logdir is ignored: use -debuglogfile.']);
   });
 
-  it('may relay non-standard transactions, which no network needs to set', () => {
+  it('may have --relaynonstd, which is ignored with a warning', () => {
     for (const words of [[], ['--regtest']]) {
       const { options, warnings } = load('--notls', '--relaynonstd', ...words);
       expect(options.acceptnonstdtxn).toBeUndefined();

@@ -20,7 +20,7 @@ describe('recent calls', () => {
     expect(keysOf(calls)).toEqual(['a', 'b']);
   });
 
-  it('stay when they take less, with the latest duration', () => {
+  it('stay in the list when they get faster, with their latest duration', () => {
     const calls = new RecentCalls();
     calls.note('a', CALL, 1);
     calls.note('a', CALL, 0.05);

@@ -377,7 +377,7 @@ describe('the follower of a file of SQLite', () => {
     // The rebuild runs in the background.
     const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
     while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();
-    // The tip is the same block, but the answers of the corrupt index are not cached any more.
+    // The tip is the same block, but the cached answers of the corrupt index were discarded.
     expect(follower.status.tip).toEqual(tip);
     expect(await search()).toBe(2);
     await follower.scrub();
