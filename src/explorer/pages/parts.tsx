@@ -235,8 +235,8 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
     <>
       {blocks.map(({ height, hash, events }) => (
         <Notice tone="warning">
-          Block <a href={blockLink(hash)}>{integerText(height)}</a> was disconnected and is no longer in the
-          chain. Taken back:{' '}
+          Block <a href={blockLink(hash)}>{integerText(height)}</a> was disconnected from the chain. Taken
+          back:{' '}
           {events.slice(0, 20).map(({ event, claimId, formerClaimId, isSupport }) => (
             <>
               <EventTag event={event} isSupport={isSupport} />{' '}

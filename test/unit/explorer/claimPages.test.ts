@@ -168,7 +168,7 @@ describe('a disconnected block', () => {
     const events = [{ event: 'claim', nameHex: '61', claimId: ID }];
     const html = render(h(TakenBack, { blocks: [{ height: 1200, hash: HASH, events }] }));
     expect(html.replaceAll(/<[^>]*>/g, '')).toContain(
-      'Block 1,200 was disconnected and is no longer in the chain. Taken back: claimed ',
+      'Block 1,200 was disconnected from the chain. Taken back: claimed ',
     );
   });
 });
