@@ -9,7 +9,10 @@ import { join } from 'node:path';
 const [programs] = process.argv.slice(2);
 const PASSWORD = 'not-to-be-logged';
 
-/** PostgreSQL refuses to run as root. A test run by root starts it as the user `postgres` of Debian's package, or as `nobody`. */
+/**
+ * PostgreSQL does not run as root. If root runs a test, the server gets the user `postgres` of Debian's package. If this user does
+ * not exist, it gets the user with the fewest rights.
+ */
 function runner() {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
