@@ -129,7 +129,7 @@ function within(us: unknown, them: unknown): unknown {
 
 /** Members that depend on the node and not on the chain. */
 const OWN_MATTERS: Readonly<Record<string, readonly string[]>> = {
-  getmininginfo: ['errors', 'genproclimit', 'networkhashps', 'pooledtx'],
+  getmininginfo: ['errors', 'networkhashps', 'pooledtx'],
   getblocktemplate: ['curtime', 'maxtime', 'longpollid', 'version'],
 };
 
@@ -237,6 +237,12 @@ async function otherCalls({ them }: Both): Promise<[method: string, params: unkn
     ['setgenerate', [true]],
     ['setgenerate', [true, 0]],
     ['setgenerate', ['x']],
+    ['generate', [-1]],
+    ['generate', [0]],
+    ['generate', [1]],
+    ['generate', ['x']],
+    ['generate', []],
+    ['generate', [1, 2]],
     ['node', ['disconnect', '999']],
     ['node', ['remove', '127.0.0.1:1']],
     ['node', ['disconnect', 'x']],

@@ -160,6 +160,32 @@ it('accepts turning mining off, and refuses turning it on', async () => {
   ]);
 });
 
+it('generates blocks that pay to the mining addresses, or to the wallet', async () => {
+  expect(await result('generate', 1)).toHaveLength(1);
+  await node.rpc('unloadwallet', ['']);
+  expect(await failure('generate', 1)).toEqual([-32603, 'No payment addresses specified via --miningaddr']);
+  await node.rpc('loadwallet', ['']);
+  expect(await failure('generate', -1)).toEqual([
+    -32602,
+    "parameter #1 'numblocks' must be type uint32 (got number -1)",
+  ]);
+  const miner = await startRegtest({
+    args: ['-compat=lbcd', '-disablewallet', `-miningaddress=${OPEN_ADDRESS}`],
+  });
+  try {
+    await expect(miner.rpc('generate', [0])).rejects.toThrow('a nonzero number of blocks');
+    const hashes = await miner.rpc<string[]>('generate', [2]);
+    expect(await miner.rpc('getblockhash', [2])).toBe(hashes[1]);
+    const { tx } = await miner.rpc<{ tx: { vout: { scriptPubKey: object }[] }[] }>('getblock', [
+      hashes[0],
+      2,
+    ]);
+    expect(tx[0]!.vout[0]!.scriptPubKey).toMatchObject({ addresses: [OPEN_ADDRESS] });
+  } finally {
+    await miner.stop();
+  }
+});
+
 it('refuses an invalid address of a node', async () => {
   expect(await failure('node', 'connect', '127.0.0.1:y')).toEqual([-8, "invalid port 'y' in the address"]);
   expect(await failure('node', 'connect', '')).toEqual([-8, "invalid host '' in the address"]);

@@ -28,7 +28,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   estimatesmartfee: [[0, 'conf_target', 'json']],
   finalizepsbt: [[1, 'extract', 'json']],
   fundrawtransaction: [[1, 'options', 'json'], [2, 'iswitness', 'json']],
-  generate: [[0, 'nblocks', 'json'], [1, 'maxtries', 'json']],
+  generate: [[0, 'nblocks|numblocks', 'json'], [1, 'maxtries', 'json']],
   generatetoaddress: [[0, 'nblocks', 'json'], [2, 'maxtries', 'json']],
   getaddednodeinfo: [[0, 'dns|node', 'auto']],
   getaddressbalance: [[0, 'addresses', 'text']],

@@ -140,6 +140,7 @@ import { logging } from '../methods/control/logging.js';
 import { stop } from '../methods/control/stop.js';
 import { uptime } from '../methods/control/uptime.js';
 import { generateToAddress } from '../methods/generating/generateToAddress.js';
+import { lbcdGenerate } from '../methods/generating/lbcdGenerate.js';
 import { echo, echoJson } from '../methods/hidden/echo.js';
 import { getInfo } from '../methods/hidden/getInfo.js';
 import { invalidateBlock } from '../methods/hidden/invalidateBlock.js';
@@ -303,6 +304,7 @@ export const METHODS: readonly RpcMethod[] = [
   uptime,
   // generating
   generate,
+  lbcdGenerate,
   generateToAddress,
   // hidden
   resendWalletTransactions,

@@ -25,6 +25,7 @@ export const generate = defineMethod({
   ],
   result: t.array(t.hash('hash of a generated block')),
   examples: [['11']],
+  profiles: ['documented', 'lbrycrd'],
   async run(ctx, { nblocks, maxtries }) {
     const wallet = walletOf(ctx);
     if (nblocks <= 0) {

@@ -1,4 +1,5 @@
 /** `getmininginfo`: the state of mining. Source: lbrycrd rpc/mining.cpp; lbcd rpcserver.go `handleGetMiningInfo`. */
+import { availableParallelism } from 'node:os';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { readBlockChecked } from '../../lookup/blockLookup.js';
 import { networkName } from '../../format/networkName.js';
@@ -30,7 +31,10 @@ export const getMiningInfo = defineMethod({
     errors: t.optional(t.str('the same value as "warnings"'), 'in the lbcd profile'),
     testnet: t.optional(t.bool('whether this is the test network'), 'in the lbcd profile'),
     generate: t.optional(t.bool('whether the node mines by itself; always false'), 'in the lbcd profile'),
-    genproclimit: t.optional(t.int('number of mining threads; always 0'), 'in the lbcd profile'),
+    genproclimit: t.optional(
+      t.int('number of processors, which lbcd would mine with'),
+      'in the lbcd profile',
+    ),
     hashespersec: t.optional(t.int('hash rate of the mining threads; always 0'), 'in the lbcd profile'),
   }),
   examples: [[]],
@@ -62,7 +66,7 @@ export const getMiningInfo = defineMethod({
       errors: warnings,
       testnet: params.name === 'test',
       generate: false,
-      genproclimit: 0,
+      genproclimit: availableParallelism(),
       hashespersec: 0,
     };
   },
