@@ -1,5 +1,5 @@
 /** Pages of claims and names from answers of the test: kinds of claims, names that are no text or too long, the mempool. */
-import { Fragment, h } from 'preact';
+import { Fragment, h, type VNode } from 'preact';
 import { render } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { encodePurchase } from '../../../src/metadata/purchase.js';
@@ -100,6 +100,57 @@ describe('the page of a claim', () => {
       expect([name, list.html]).toEqual([name, expect.stringContaining('/name-hex/ff')]);
       expect(list.html).not.toContain('/name/%5Cu00ff');
     }
+  });
+});
+
+describe('the page of an ended claim', () => {
+  const [MADE, UPDATED, ENDED] = ['01', '02', '03'].map((byte) => byte.repeat(32)) as [string, string, string];
+  const infos: Readonly<Record<string, object>> = {
+    [MADE]: {
+      height: 5,
+      inputs: [],
+      outputs: [{ n: 0, amount: 1, address: 'first', claim: { op: 'claim', claimId: ID, title: 'Old' } }],
+    },
+    [UPDATED]: {
+      height: 7,
+      inputs: [{ n: 0, txid: MADE, vout: 0, claim: { op: 'claim', claimId: ID } }],
+      outputs: [{ n: 0, amount: 2, address: 'second', claim: { op: 'update', claimId: ID, title: 'New' } }],
+    },
+  };
+  const status = { ...(known['getclaimstatus'] as object), claimId: ID, txid: UPDATED, n: 0, value: '7b7d' };
+  const gone = (): Promise<never> => {
+    const refused = Promise.reject(new AskError(-5, 'Could not find claim'));
+    refused.catch(() => undefined);
+    return refused;
+  };
+  const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+  const pageOf = async (of: object, gettxinfo: (txid: string) => unknown): Promise<string> => {
+    const context = contextOf('harmless', [ID], {});
+    const ask = (async (method: string, txid: string) => {
+      if (method === 'getclaim') return gone();
+      if (method === 'gettxinfo') return gettxinfo(txid);
+      return method === 'getclaimstatus' ? { ...status, ...of } : known[method];
+    }) as typeof context.ask;
+    const result = await PAGES.get('claim')!({ ...context, ask, taken: [] });
+    return textOf(render(h(Fragment, null, (result as { body: VNode }).body)));
+  };
+
+  it('lists its end and all its outputs, with what each update changed', async () => {
+    const text = await pageOf({ state: 'spent', endedHeight: 9, spentBy: ENDED }, (txid) => infos[txid]);
+    const [, history = ''] = text.split('Output Address');
+    expect(history).toMatch(
+      /^ 9 abandoned – 03030303…030303 – 7 updated moved new title 2\S* \S+ 02020202…:0 second 5 made 1\S* \S+ 01010101…:0 first/,
+    );
+    expect(text).toContain('7b7d');
+  });
+
+  it('shows how it ended if its transactions are not indexed', async () => {
+    const refusal = new AskError(-5, 'No such transaction. Use -txindex');
+    const refused = (): Promise<never> => Promise.reject(refusal);
+    const text = await pageOf({ state: 'expired', endedHeight: 9, spentBy: undefined }, refused);
+    expect(text).toContain(refusal.message);
+    expect(text.split('Output Address')[1]).toMatch(/^ 9 expired – – –/);
   });
 });
 

@@ -3,6 +3,7 @@ import {
   Address,
   Amount,
   Block,
+  ClaimId,
   Facts,
   Hash,
   Name,
@@ -19,7 +20,9 @@ import { shownLine } from '../../../page/text.js';
 import type { ClaimStatusAnswer } from '../../answers.js';
 import type { TakenBlock } from '../../messages.js';
 import type { PageContext, PageResult } from '../../pageContext.js';
-import { TakenBack } from '../parts.js';
+import { orNull, TakenBack } from '../parts.js';
+import { ClaimOutputs, outputsOf, type ClaimEnd } from './claimOutputs.js';
+import { RawValue } from './claimValue.js';
 
 function How({ status }: { readonly status: ClaimStatusAnswer }) {
   const { state, spentBy, endedHeight } = status;
@@ -43,9 +46,14 @@ function How({ status }: { readonly status: ClaimStatusAnswer }) {
   );
 }
 
+function endOf({ state, endedHeight, spentBy }: ClaimStatusAnswer): ClaimEnd | null {
+  return endedHeight === undefined ? null : { height: endedHeight, isExpired: state === 'expired', spentBy };
+}
+
 /** The page of a claim that was abandoned or has expired. */
-export function ended(status: ClaimStatusAnswer, { tip }: PageContext): PageResult {
+export async function ended(status: ClaimStatusAnswer, { ask, tip }: PageContext): Promise<PageResult> {
   const title = status.title ?? status.name;
+  const found = await orNull(outputsOf(ask, status.claimId, { txid: status.txid, n: status.n }));
   return {
     title: `${shownLine(title, 80)} (ended)`,
     description: `An ended claim of the name ${shownLine(status.name, 60)}.`,
@@ -72,10 +80,13 @@ export function ended(status: ClaimStatusAnswer, { tip }: PageContext): PageResu
               ['In block', <Block height={status.outputHeight} />],
               ['Would have expired', `block ${integerText(status.expirationHeight)}`],
               ['Address', status.address && <Address address={status.address} />],
+              ['Named channel', status.channelId && <ClaimId id={status.channelId} />],
               ['As of block', <Block height={tip.height} />],
             ]}
           />
         </Section>
+        <ClaimOutputs found={found} end={endOf(status)} />
+        <RawValue value={undefined} hex={status.value} />
       </>
     ),
   };

@@ -1,6 +1,6 @@
-/** Table of the outputs of a claim, the latest first: its creation and its updates. */
-import { Address, Coins, Block, Output, Section, Table, Tag } from '../../../page/components.js';
-import { integerText } from '../../../page/format.js';
+/** Table of the history of a claim, the latest first: its end, its updates and its creation. */
+import { Address, Coins, Block, Output, Section, Table, Tag, Tx } from '../../../page/components.js';
+import { countText } from '../../../page/format.js';
 import { txLink } from '../../../page/links.js';
 import type { TxInfoAnswer } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
@@ -18,7 +18,17 @@ interface ClaimOutput {
   readonly height: number | undefined;
   readonly amount: number;
   readonly address: string | undefined;
+  readonly title: string | undefined;
+  readonly channelId: string | undefined;
   readonly isUpdate: boolean;
+}
+
+/** The end of a claim. */
+export interface ClaimEnd {
+  readonly height: number;
+  readonly isExpired: boolean;
+  /** Transaction that spent the last output; undefined if the claim expired, or if the block is pruned. */
+  readonly spentBy: string | undefined;
 }
 
 export interface FoundOutputs {
@@ -43,7 +53,16 @@ export async function outputsOf(
     const output = info.outputs.find((one) => one.n === n);
     if (output?.claim === undefined) break;
     const isUpdate = output.claim.op === 'update';
-    outputs.push({ txid, n, height: info.height, amount: output.amount, address: output.address, isUpdate });
+    outputs.push({
+      txid,
+      n,
+      height: info.height,
+      amount: output.amount,
+      address: output.address,
+      title: output.claim.title,
+      channelId: output.claim.channelId,
+      isUpdate,
+    });
     if (!isUpdate) return { outputs, isWhole: true };
     const before = info.inputs.find(({ claim }) => claim?.claimId === claimId && claim.op !== 'support');
     at =
@@ -52,47 +71,88 @@ export async function outputsOf(
   return { outputs, isWhole: false };
 }
 
-export function ClaimOutputs({ found }: { readonly found: FoundOutputs | AskError }) {
-  if (isMissing(found))
-    return (
-      <Section title="History">
-        <Missing error={found} />
-      </Section>
-    );
-  const { outputs, isWhole } = found;
+/** Names what an update changed, besides the amount. `before` is the output that it spent; undefined if it is not known. */
+function changesOf(output: ClaimOutput, before: ClaimOutput | undefined): string[] {
+  if (before === undefined) return [];
+  return [
+    output.address !== before.address && 'moved',
+    output.title !== before.title && 'new title',
+    output.channelId !== before.channelId && 'other channel',
+  ].filter((change) => change !== false);
+}
+
+/** A row of the table: the end of the claim, or one of its outputs. */
+type Row = { readonly end: ClaimEnd } | { readonly output: ClaimOutput; readonly changes: readonly string[] };
+
+function rowsOf(outputs: readonly ClaimOutput[], end: ClaimEnd | null): Row[] {
+  const rows = outputs.map((output, at): Row => ({ output, changes: changesOf(output, outputs[at + 1]) }));
+  return end === null ? rows : [{ end }, ...rows];
+}
+
+function What({ row }: { readonly row: Row }) {
+  if ('end' in row) return <Tag tone="warning">{row.end.isExpired ? 'expired' : 'abandoned'}</Tag>;
+  const { output, changes } = row;
+  return (
+    <>
+      <Tag tone={output.isUpdate ? 'info' : 'good'}>{output.isUpdate ? 'updated' : 'made'}</Tag>{' '}
+      {changes.map((change) => (
+        <>
+          <Tag tone="warning">{change}</Tag>{' '}
+        </>
+      ))}
+    </>
+  );
+}
+
+function HeightCell({ row }: { readonly row: Row }) {
+  const { height } = 'end' in row ? row.end : row.output;
+  return height === undefined ? <Tag tone="warning">waits</Tag> : <Block height={height} />;
+}
+
+/** The output, or the transaction that spent the last output. */
+function PlaceCell({ row }: { readonly row: Row }) {
+  if (!('end' in row)) return <Output txid={row.output.txid} n={row.output.n} />;
+  return row.end.spentBy === undefined ? <>–</> : <Tx txid={row.end.spentBy} />;
+}
+
+interface ClaimOutputsProps {
+  readonly found: FoundOutputs | AskError;
+  /** Null while the claim exists. */
+  readonly end?: ClaimEnd | null;
+}
+
+export function ClaimOutputs({ found, end = null }: ClaimOutputsProps) {
+  const outputs = isMissing(found) ? [] : found.outputs;
   return (
     <Section title="History" id="history">
-      <Table
-        caption="Outputs of the claim, the latest first"
-        empty="Its outputs are not known."
-        rows={outputs}
-        columns={[
-          {
-            title: 'Block',
-            isHead: true,
-            cell: ({ height }) =>
-              height === undefined ? <Tag tone="warning">waits</Tag> : <Block height={height} />,
-          },
-          {
-            title: 'What',
-            cell: ({ isUpdate, address }, index) => (
-              <>
-                <Tag tone={isUpdate ? 'info' : 'good'}>{isUpdate ? 'updated' : 'made'}</Tag>{' '}
-                {isUpdate && outputs[index + 1] && outputs[index + 1]!.address !== address && (
-                  <Tag tone="warning">moved</Tag>
-                )}
-              </>
-            ),
-          },
-          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
-          { title: 'Output', isTight: true, cell: ({ txid, n }) => <Output txid={txid} n={n} /> },
-          { title: 'Address', cell: ({ address }) => (address ? <Address address={address} /> : '–') },
-        ]}
-      />
-      {!isWhole && outputs.length > 0 && (
+      {isMissing(found) && <Missing error={found} />}
+      {(!isMissing(found) || end !== null) && (
+        <Table<Row>
+          caption="History of the claim, the latest first"
+          empty="Its outputs are not known."
+          rows={rowsOf(outputs, end)}
+          columns={[
+            { title: 'Block', isHead: true, cell: (row) => <HeightCell row={row} /> },
+            { title: 'What', cell: (row) => <What row={row} /> },
+            {
+              title: 'Amount',
+              unit: 'LBC',
+              isNumber: true,
+              cell: (row) => ('end' in row ? '–' : <Coins lbc={row.output.amount} />),
+            },
+            { title: 'Output', isTight: true, cell: (row) => <PlaceCell row={row} /> },
+            {
+              title: 'Address',
+              cell: (row) =>
+                'end' in row || row.output.address === undefined ? '–' : <Address address={row.output.address} />,
+            },
+          ]}
+        />
+      )}
+      {!isMissing(found) && !found.isWhole && outputs.length > 0 && (
         <p class="quiet">
-          These are the latest {integerText(outputs.length)}.{' '}
-          <a href={txLink(outputs.at(-1)!.txid)}>Its inputs lead further back.</a>
+          These are the latest {countText(outputs.length, 'output')}.{' '}
+          <a href={txLink(outputs.at(-1)!.txid)}>The inputs of the oldest one lead further back.</a>
         </p>
       )}
     </Section>
