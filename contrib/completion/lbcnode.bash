@@ -22,9 +22,9 @@ _lbcnode_methods=(
     gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress
     importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts
     listaddressgroupings listbanned listclaims listlabels listlockunspent listmempoolclaims listnameclaims
-    listnames listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock listsupports
-    listtransactions listunspent listupcoming listwalletdir listwallets loadwallet lockunspent logging
-    migratewallet move node normalize ping preciousblock prioritisetransaction pruneblockchain
+    listnames listnewclaims listreceivedbyaccount listreceivedbyaddress listreceivedbylabel listsinceblock
+    listsupports listtransactions listunspent listupcoming listwalletdir listwallets loadwallet lockunspent
+    logging migratewallet move node normalize ping preciousblock prioritisetransaction pruneblockchain
     removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset searchclaims
     searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban setgenerate
     sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey signrawtransaction

@@ -268,6 +268,21 @@ export interface ClaimAnswer {
   readonly reposted_claim?: ClaimAnswer;
 }
 
+/** An entry of `listnewclaims`. */
+export interface NewClaim extends NamePieces {
+  readonly claimId: string;
+  readonly txid: string;
+  readonly n: number;
+  readonly amount: number;
+  /** Absent while the claim waits in the mempool. */
+  readonly createdHeight?: number;
+  readonly time: number;
+  readonly kind?: string;
+  readonly title?: string;
+  /** Channel that the value names. The signature is not verified. */
+  readonly channelId?: string;
+}
+
 export interface NamesAnswer {
   readonly names: readonly (NamePieces & {
     readonly claims?: number;

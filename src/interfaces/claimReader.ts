@@ -20,6 +20,7 @@ import {
   type NameHistoryPage,
   type NameHistoryQuery,
 } from '../store/claims/query/nameHistory.js';
+import { type NewestPage, type NewestPlace } from '../store/claims/query/newestClaims.js';
 import { type UpcomingPage, type UpcomingQuery } from '../store/claims/query/upcoming.js';
 import { type ProofQuery } from '../store/claims/query/proofQueries.js';
 import { type ClaimChoice, type ClaimOfName } from '../store/claims/query/oneClaim.js';
@@ -60,6 +61,8 @@ export interface ClaimReader {
   changesIn(height: number): Promise<BlockChanges>;
   /** Events of a block of the active chain with the given claim operations, as in notifications. */
   eventsOf(block: ClaimBlock): Promise<ClaimEvent[]>;
+  /** The claims that were created last, from a place downwards. Claims that have ended since are included. */
+  newestClaims(place: NewestPlace, count: number): Promise<NewestPage>;
   /** Names that a block changed, in the form that lbcd returns. */
   lbcdChangesIn(height: number): Promise<Bytes[]>;
   /** Totals of the claim trie at the tip. */

@@ -707,6 +707,107 @@ describe('getclaimstatus', () => {
   });
 });
 
+interface NewClaims {
+  claims: {
+    claimId: string;
+    txid: string;
+    n: number;
+    createdHeight?: number;
+    time: number;
+    amount: number;
+  }[];
+  next?: number;
+  skip?: number;
+}
+
+/** Claims from block `from` downwards, in pages of `count`. */
+async function newClaims(from: number, count: number): Promise<NewClaims['claims']> {
+  const claims: NewClaims['claims'] = [];
+  for (let [block, skip] = [from, 0]; ;) {
+    const page = await node.rpc<NewClaims>('listnewclaims', [count, block, skip]);
+    expect(page.claims.length).toBeLessThanOrEqual(count);
+    claims.push(...page.claims);
+    if (page.next === undefined) return claims;
+    [block, skip] = [page.next, page.skip ?? 0];
+  }
+}
+
+/** Claims with those of each block in the order of their ids. */
+const byBlock = (claims: NewClaims['claims']): NewClaims['claims'] =>
+  // The block that normalizes names is reported without events.
+  claims
+    .filter(({ createdHeight }) => createdHeight !== FORK)
+    .toSorted((a, b) => b.createdHeight! - a.createdHeight! || (a.claimId < b.claimId ? -1 : 1));
+
+/** The claims that exist at the tip, from the events of all blocks. */
+async function existingClaims(): Promise<NewClaims['claims']> {
+  const claims: NewClaims['claims'] = [];
+  for (const { height, time } of (await chain()).slice(200)) {
+    for (const { event, claimId } of (await eventsOf(height, 1000)).events) {
+      if (event !== 'claim') continue;
+      const id = claimId as string;
+      const status = await node
+        .rpc<Status & { amount: number }>('getclaimstatus', [id])
+        .catch(() => ({ state: 'spent' }) as const);
+      if (!('txid' in status) || !['active', 'pending'].includes(status.state)) continue;
+      const { txid, n, amount } = status;
+      claims.push({ claimId: id, txid, n, createdHeight: height, time, amount });
+    }
+  }
+  return byBlock(claims);
+}
+
+async function holdNewClaims(): Promise<number> {
+  const wanted = await existingClaims();
+  const tip = await node.rpc<number>('getblockcount');
+  for (const count of [1, 7, 1000]) {
+    const found = await newClaims(tip, count);
+    const heights = found.map(({ createdHeight }) => createdHeight!);
+    expect(heights).toEqual(heights.toSorted((a, b) => b - a));
+    expect(byBlock(found)).toMatchObject(wanted);
+    expect(found.length - wanted.length).toBe(
+      found.filter(({ createdHeight }) => createdHeight === FORK).length,
+    );
+  }
+  const older = wanted.filter(({ createdHeight }) => createdHeight! <= tip - 5);
+  expect(byBlock(await newClaims(tip - 5, 100))).toMatchObject(older);
+  return wanted.length;
+}
+
+describe('listnewclaims', () => {
+  it('returns every claim that exists, the newest first', async () => {
+    expect(await holdNewClaims()).toBeGreaterThan(10);
+  });
+
+  it('begins with the claims of the mempool', async () => {
+    const sent: string[] = [];
+    for (const hex of await source.take(14)) sent.push(await node.rpc('sendrawtransaction', [hex, true]));
+    const { claims: waiting } = await node.rpc<{
+      claims: { event: string; claimId: string; txid: string; n: number; time: number }[];
+    }>('listmempoolclaims', [null, null, false, 1000]);
+    const made = waiting.filter(({ event }) => event === 'claim').toReversed();
+    expect(made.length).toBeGreaterThan(1);
+    const { claims } = await node.rpc<NewClaims>('listnewclaims', [made.length + 3]);
+    expect(claims.slice(0, made.length)).toMatchObject(
+      made.map(({ claimId, txid, n, time }) => ({ claimId, txid, n, time })),
+    );
+    expect(claims.map(({ createdHeight }) => createdHeight !== undefined)).toEqual([
+      ...made.map(() => false),
+      true,
+      true,
+      true,
+    ]);
+    const [first, ...others] = claims;
+    const one = await node.rpc<NewClaims>('listnewclaims', [1]);
+    expect(one.claims).toEqual([first]);
+    expect(others.length).toBeGreaterThan(0);
+    await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    await holdNewClaims();
+    for (const args of [[0], [1001], [1, 'zz'], [1, 1_000_000], [1, null, -1]])
+      await expect(node.rpc('listnewclaims', args)).rejects.toThrow();
+  });
+});
+
 describe('getchainseries', () => {
   it('returns names and claims after each block', () => holdSeries());
 
@@ -768,7 +869,9 @@ describe('after a reorganisation', () => {
     await expect(node.rpc('getblockevents', [fork.hash])).rejects.toThrow('Block not in main chain');
     await node.rpc('generatetoaddress', [7, OPEN_ADDRESS]);
     await holdTransactions(await chain(), fork.height - 3);
+    await holdNewClaims();
     await node.rpc('reconsiderblock', [fork.hash]);
+    await holdNewClaims();
     await holdTransactions(await chain(), fork.height - 3);
   });
 });

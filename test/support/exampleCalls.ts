@@ -207,6 +207,7 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('listclaims', 'MindBlown', 1),
     call('listmempoolclaims'),
     call('listnames', 'mi', 1),
+    call('listnewclaims', 10),
     call('listsupports', claimId),
     call('listupcoming', 2000),
     lbcd('normalize', 'MindBlown'),

@@ -83,6 +83,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   listmempoolclaims: [[2, 'hex', 'json'], [3, 'count', 'json']],
   listnameclaims: [[0, 'includesuppports|includesupports', 'json'], [1, 'activeonly', 'json'], [2, 'minconf', 'json']],
   listnames: [[1, 'count', 'json'], [3, 'block', 'auto'], [4, 'hex', 'json']],
+  listnewclaims: [[0, 'count', 'json'], [1, 'block', 'auto'], [2, 'skip', 'json']],
   listreceivedbyaccount: [[0, 'minconf', 'json'], [1, 'include_empty', 'json'], [2, 'include_watchonly', 'json']],
   listreceivedbyaddress: [[0, 'minconf', 'json'], [1, 'include_empty', 'json'], [2, 'include_watchonly', 'json']],
   listreceivedbylabel: [[0, 'minconf', 'json'], [1, 'include_empty', 'json'], [2, 'include_watchonly', 'json']],

@@ -155,6 +155,12 @@ export interface ClaimtrieMethods {
     named: { prefix?: string | null; count?: number | null; after?: string | null; block?: string | number | null; hex?: boolean | null };
     result: { height: number; blockhash: string; names: ListedName[]; next?: string };
   };
+  /** `listnewclaims ( count block skip )` */
+  listnewclaims: {
+    params: [count?: number | null, block?: string | number | null, skip?: number | null];
+    named: { count?: number | null; block?: string | number | null; skip?: number | null };
+    result: { height: number; blockhash: string; claims: ({ claimId: string; name: string; namehex?: string; normalized_name?: string; txid: string; n: number; amount: number; kind?: "stream" | "channel" | "repost" | "collection" | "support"; title?: string; channelId?: string; createdHeight?: number; time: number })[]; next?: number; skip?: number };
+  };
   /** `listsupports "claimid" ( count "after" )` */
   listsupports: {
     params: [claimid: string, count?: number | null, after?: string | null];

@@ -2,17 +2,16 @@
 import { Amount, Block, Figures, Notice, Section, Table, Time, type Column } from '../../page/components.js';
 import { integerText, prefixedText, sizeText } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
-import type { ChainInfo, ClaimAnswer, UpcomingAnswer, UpcomingEvent } from '../answers.js';
+import type { ChainInfo, UpcomingAnswer, UpcomingEvent } from '../answers.js';
 import type { Page, PageContext } from '../pageContext.js';
 import { EventSubject, InBlocks, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
 import { blocksFrom, eventCounts, type BlockRow, type EventCounts } from './blockRow.js';
-import { ClaimList } from './claim/claimTable.js';
+import { NewestClaims, newestOf, type Newest } from './newestClaims.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
 /** Number of blocks in which takeovers are listed: those of one day on the main network. */
 const TAKEOVER_BLOCKS = 576;
-const NEWEST = 10;
 
 interface HomeBlock extends BlockRow {
   readonly counts: EventCounts | null;
@@ -58,7 +57,7 @@ interface Shown {
   readonly amount: OrError<number>;
   /** Upcoming events; null during the sync. */
   readonly upcoming: OrError<UpcomingAnswer> | null;
-  readonly newest: OrError<{ readonly claims: readonly ClaimAnswer[] }>;
+  readonly newest: Newest;
   readonly blocks: readonly HomeBlock[];
 }
 
@@ -73,7 +72,7 @@ async function read(context: PageContext): Promise<Shown> {
     orNull(ask<number>('gettotalclaims')),
     orNull(ask<number>('gettotalvalueofclaims')),
     comingOf(context),
-    orNull(ask<{ claims: ClaimAnswer[] }>('searchclaims', { order_by: ['creation_height'], limit: NEWEST })),
+    newestOf(context),
   ]);
   return { info, hashrate, mempool, names, claims, amount, upcoming, newest, blocks };
 }
@@ -177,24 +176,6 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
   );
 }
 
-/** Text in place of the list of the newest claims. The list contains only claims with metadata. */
-const noneNewest = (claims: Shown['claims']): string =>
-  claims === 0
-    ? 'There are no active claims yet.'
-    : `No claim with metadata was found.${isMissing(claims) ? '' : ` Number of all active claims: ${integerText(claims)}.`}`;
-
-function Newest({ newest, claims, nowSec }: Pick<Shown, 'newest' | 'claims'> & { readonly nowSec: number }) {
-  if (isMissing(newest)) return <Missing error={newest} />;
-  return (
-    <ClaimList
-      claims={newest.claims}
-      nowSec={nowSec}
-      caption="The newest claims with metadata"
-      empty={noneNewest(claims)}
-    />
-  );
-}
-
 export const home: Page = async (context) => {
   const { tip, nowSec, spacingSec, network } = context;
   const shown = await read(context);
@@ -219,8 +200,12 @@ export const home: Page = async (context) => {
           <Section title="Names that change hands next" more={<a href="/upcoming">All that comes</a>}>
             <Takeovers upcoming={shown.upcoming} height={tip.height} spacingSec={spacingSec} />
           </Section>
-          <Section title="Newest claims with metadata" more={<a href="/claims">Find claims</a>}>
-            <Newest newest={shown.newest} claims={claims} nowSec={nowSec} />
+          <Section title="Newest claims" more={<a href="/claims">Find claims</a>}>
+            {isMissing(shown.newest) ? (
+              <Missing error={shown.newest} />
+            ) : (
+              <NewestClaims claims={shown.newest} nowSec={nowSec} />
+            )}
           </Section>
         </div>
       </>

@@ -131,6 +131,7 @@ import { getValueForName } from '../methods/claimtrie/getValueForName.js';
 import { lbcdGetChangesInBlock } from '../methods/claimtrie/lbcd/lbcdGetChangesInBlock.js';
 import { lbcdGetClaimsForName } from '../methods/claimtrie/lbcd/lbcdGetClaimsForName.js';
 import { listNames } from '../methods/claimtrie/lists/listNames.js';
+import { listNewClaims } from '../methods/claimtrie/lists/listNewClaims.js';
 import { listUpcoming } from '../methods/claimtrie/lists/listUpcoming.js';
 import { normalize } from '../methods/claimtrie/lbcd/normalize.js';
 import { discover } from '../methods/control/discover.js';
@@ -290,6 +291,7 @@ export const METHODS: readonly RpcMethod[] = [
   listClaims,
   listMempoolClaims,
   listNames,
+  listNewClaims,
   listSupports,
   listUpcoming,
   normalize,

@@ -13,6 +13,7 @@ import {
 } from '../../store/claims/query/claimQueries.js';
 import { describePastNames, describePresentNames, namesBehind } from '../../store/claims/query/nameList.js';
 import { readNameHistory } from '../../store/claims/query/nameHistory.js';
+import { readNewestClaims } from '../../store/claims/query/newestClaims.js';
 import { FORESEEN_BLOCKS_BEHIND, readDueNames, readUpcoming } from '../../store/claims/query/upcoming.js';
 import { readLbcdChanges } from '../../store/claims/lbcd/lbcdSchedule.js';
 import { readLbcdName } from '../../store/claims/lbcd/lbcdView.js';
@@ -93,12 +94,16 @@ function outputs(claims: PresentClaims): Outputs {
   };
 }
 
-type Blocks = Pick<ClaimReader, 'changesIn' | 'eventsOf' | 'lbcdChangesIn' | 'lbcdNameAt' | 'totals'>;
+type Blocks = Pick<
+  ClaimReader,
+  'changesIn' | 'eventsOf' | 'newestClaims' | 'lbcdChangesIn' | 'lbcdNameAt' | 'totals'
+>;
 
 function blocks({ rows, rules, active }: PresentClaims): Blocks {
   return {
     changesIn: (height) => readChanges(rows, height),
     eventsOf: (block) => readPastEvents(rows, rules, block),
+    newestClaims: (place, count) => readNewestClaims(rows, place, count),
     lbcdChangesIn: (height) => readLbcdChanges(rows, rules, height),
     async lbcdNameAt(asked, height) {
       const isLong = asked.length > LONGEST_FILED_BYTES;

@@ -127,6 +127,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   listmempoolclaims: ['INVALID_PARAMETER'],
   listnameclaims: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listnames: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
+  listnewclaims: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
   listreceivedbyaccount: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listreceivedbyaddress: ['METHOD_NOT_FOUND', 'MISC_ERROR', 'WALLET_ERROR', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listreceivedbylabel: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],

@@ -93,6 +93,7 @@ describe('the page of a claim', () => {
         [],
         {
           searchclaims: { claims: [odd], total: 1 },
+          listnewclaims: { claims: [{ name: odd.name, namehex: 'ff', claimId: ID, amount: 1, time: 1 }] },
           listclaims: { ...(known['listclaims'] as object), claims: 0 },
         },
         query,
@@ -104,7 +105,11 @@ describe('the page of a claim', () => {
 });
 
 describe('the page of an ended claim', () => {
-  const [MADE, UPDATED, ENDED] = ['01', '02', '03'].map((byte) => byte.repeat(32)) as [string, string, string];
+  const [MADE, UPDATED, ENDED] = ['01', '02', '03'].map((byte) => byte.repeat(32)) as [
+    string,
+    string,
+    string,
+  ];
   const infos: Readonly<Record<string, object>> = {
     [MADE]: {
       height: 5,
@@ -253,12 +258,41 @@ describe('the search', () => {
 });
 
 describe('the newest claims of the first page', () => {
-  it.each([
-    [0, 'There are no active claims yet.'],
-    [5, 'No claim with metadata was found. Number of all active claims: 5.'],
-  ])('if none has metadata, with %i active claims', async (gettotalclaims, text) => {
-    const { html } = await shown('', [], { gettotalclaims, searchclaims: { claims: [], total: 0 } });
-    expect(html).toContain(text);
+  const listed = { name: 'plain', claimId: OTHER, txid: HASH, n: 0, amount: 1, time: 1 };
+
+  it('include claims without metadata and of the mempool, and channels with a valid signature', async () => {
+    const titled = {
+      ...listed,
+      claimId: ID,
+      createdHeight: 3,
+      kind: 'stream',
+      title: 'Titled',
+      channelId: OTHER,
+    };
+    const page = await shown('', [], {
+      listnewclaims: { claims: [listed, titled] },
+      searchclaims: { claims: [{ ...claim, signing_channel: { claim_id: OTHER, name: '@signer' } }] },
+    });
+    expect(optionsOf(page, 'searchclaims')).toMatchObject({ claim_ids: [ID] });
+    const [, list = ''] = page.html.split('Newest claims');
+    const text = list.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toContain('plain no metadata waits plain 1');
+    expect(text).toContain('Titled stream plain in @signer 1');
+  });
+
+  it('are shown without channels if the search is off', async () => {
+    const off = Promise.reject(new AskError(-1, 'Claim search is not enabled.'));
+    off.catch(() => undefined);
+    const claims = [{ ...listed, channelId: ID, createdHeight: 3, kind: 'stream' }];
+    const { html } = await shown('', [], { listnewclaims: { claims }, searchclaims: off });
+    expect(html).toContain(`href="/claim/${OTHER}"`);
+    expect(html).not.toContain('not enabled');
+  });
+
+  it('may be none', async () => {
+    expect((await shown('', [], { listnewclaims: { claims: [] } })).html).toContain(
+      'There are no claims yet.',
+    );
   });
 });
 

@@ -144,7 +144,11 @@ export function ClaimOutputs({ found, end = null }: ClaimOutputsProps) {
             {
               title: 'Address',
               cell: (row) =>
-                'end' in row || row.output.address === undefined ? '–' : <Address address={row.output.address} />,
+                'end' in row || row.output.address === undefined ? (
+                  '–'
+                ) : (
+                  <Address address={row.output.address} />
+                ),
             },
           ]}
         />

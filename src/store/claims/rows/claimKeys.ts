@@ -231,6 +231,11 @@ export function logKey(height: number, chunk: number): string {
   return CLAIM_PREFIX.log + u32Key(height) + String.fromCharCode(chunk >>> 8, chunk & 255);
 }
 
+/** Parses the height and the number of the chunk from the key of a log row. */
+export function parseLogKey(key: string): { height: number; number: number } {
+  return { height: readU32(key, 1), number: (key.charCodeAt(5) << 8) | key.charCodeAt(6) };
+}
+
 /** Key prefix of the snapshots of a name. */
 export function snapshotsKey(name: string): string {
   return CLAIM_PREFIX.snapshot + lengthKey(name.length) + name;
