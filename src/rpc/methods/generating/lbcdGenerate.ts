@@ -4,7 +4,7 @@
  */
 import { MiningError } from '../../../mining/miner.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { callMethod } from '../../call/callMethod.js';
+import { onWallets } from '../../call/onWallets.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
@@ -31,12 +31,14 @@ export const lbcdGenerate = defineMethod({
         `parameter #1 'numblocks' must be type uint32 (got number ${numblocks})`,
       );
     const script = mining.nextPayoutScript();
-    const hasWallet = wallets !== null && wallets.all().length > 0;
-    if (script === null && !hasWallet)
+    if (script === null && !wallets?.all().length)
       throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'No payment addresses specified via --miningaddr');
     if (numblocks === 0)
       throw rpcError(RPC_ERROR.INTERNAL_ERROR, 'Please request a nonzero number of blocks to generate.');
-    if (script === null) return callMethod(generate, ctx, [numblocks, MAX_TRIES_IN_WALLET]);
+    if (script === null) {
+      const args = { nblocks: numblocks, maxtries: MAX_TRIES_IN_WALLET };
+      return onWallets(wallets!, () => generate.run(ctx, args, []));
+    }
     try {
       return (await mining.generate(script, numblocks, Infinity, ctx.signal)).map(hashToHex);
     } catch (error) {

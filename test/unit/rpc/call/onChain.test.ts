@@ -221,6 +221,7 @@ describe('the declarations', () => {
     // These methods change or start something, wait by themselves, or hold the chain while they read it.
     expect(acts.map(({ name }) => name).sort()).toEqual([
       'dumpsnapshot',
+      'generate',
       'generatetoaddress',
       'getblocktemplate',
       'gettxoutsetinfo',
