@@ -182,7 +182,7 @@ function unitsOf({ inputs, target, cc, cxx, secp256k1, objects }) {
   ];
   const cxxFlags = [
     ...common,
-    ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${HEADERS}`],
+    ...['-std=c++17', '-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', `-I${NATIVE}`, `-I${HEADERS}`],
     ...leveldbFlags(target),
     ...secp256k1.compile,
   ];

@@ -1,7 +1,7 @@
 /**
  * The rows of the address index: keys and values of the prefixes `A`, `U` and `S`. Amounts are satoshis. The index stores
  * hashes of scripts as keys (`addressScripts.ts`); the scripts themselves are in the coins and the blocks. The addon builds
- * the same rows (`native/indexRows.cpp`).
+ * the same rows (`native/blocks/indexRows.cpp`).
  */
 import { PREFIX, u32Key } from '../store/rows/keys.js';
 import { asBuffer, toLatin1, type Bytes } from '../util/bytes.js';

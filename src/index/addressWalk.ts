@@ -1,6 +1,6 @@
 /**
  * Applies a block to the address index, transaction by transaction, or reverts it. The addon has a faster implementation for
- * applying a block (`native/indexRows.cpp`); this is the fallback.
+ * applying a block (`native/blocks/indexRows.cpp`); this is the fallback.
  */
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';

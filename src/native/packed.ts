@@ -1,7 +1,7 @@
 /**
  * Converts tables that the addon returns in one buffer to views of that buffer. Separate buffers for the tables would take
- * several times as long to create, and each would be freed separately. Layouts: `PackedTablesHead` (native/parse.h),
- * `PackedResolvedHead` (native/resolved.h).
+ * several times as long to create, and each would be freed separately. Layouts: `PackedTablesHead` (native/blocks/parse.h),
+ * `PackedResolvedHead` (native/coins/resolved.h).
  */
 import type { NativeAddon, NativeCoinTable, ParsedBlock, ResolvedInputs } from './addonTypes.js';
 

@@ -1,6 +1,6 @@
 /**
  * Column layout of the tables in `ParsedBlock`: rows of `txs`, `inputs` and `outputs`, and the flag bits of a transaction.
- * The addon writes this layout, too (`native/parse.cpp`).
+ * The addon writes this layout, too (`native/blocks/parse.cpp`).
  */
 
 /** Columns of `ParsedBlock.txs`, as offsets in a row of `TX_STRIDE` numbers. */

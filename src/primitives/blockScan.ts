@@ -1,5 +1,5 @@
 /**
- * Readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/parse.cpp`): fills the offset table in one
+ * Readable fallback of the addon's `parseBlock`, `parseTx` and `scanTx` (`native/blocks/parse.cpp`): fills the offset table in one
  * pass over the bytes. Contains only deserialization rules, the same as `transaction.ts`. Source: Core 0.17
  * `UnserializeTransaction`, `BlockMerkleRoot`, `BlockWitnessMerkleRoot`.
  */

@@ -2,7 +2,7 @@
  * An approximate set of hashes (a Bloom filter). A query tells whether the set may contain a hash that begins with twelve
  * known bytes. A query creates no string, so a scan over many hashes allocates no memory. Hashes are never removed. Each
  * hash sets three bits, selected by its first three words of four bytes (little endian). The addon reads the same bits
- * (`native/paymentScan.cpp`).
+ * (`native/blocks/paymentScan.cpp`).
  */
 import { assert } from './assert.js';
 

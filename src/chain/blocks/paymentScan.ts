@@ -1,6 +1,6 @@
 /**
  * Scans stored blocks for transactions that may concern a wallet: those that may pay to its keys and scripts, those it may
- * already know, and those that may spend outputs of known transactions. Chooses between the addon (`native/paymentScan.cpp`)
+ * already know, and those that may spend outputs of known transactions. Chooses between the addon (`native/blocks/paymentScan.cpp`)
  * and the fallback below, and defines the layout of the result. Matches may be false positives; the wallet decides on each.
  */
 import { hash160, ripemd160 } from '../../crypto/hash.js';

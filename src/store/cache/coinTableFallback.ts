@@ -1,5 +1,5 @@
 /**
- * JavaScript fallback of the addon's coin table (`native/coinTable.cpp`), based on a Map. Each coin uses about 300 bytes of
+ * JavaScript fallback of the addon's coin table (`native/coins/coinTable.cpp`), based on a Map. Each coin uses about 300 bytes of
  * heap. `CoinTable` in `coinTable.ts` documents the methods.
  */
 import type { CoinValue, ParsedBlock, ResolvedInputs } from '../../native/binding.js';

@@ -1,0 +1,215 @@
+// Work on whole blobs: hashes of several blobs at the same time, codes of their chunks, and storing without the page cache.
+#include "blobs/chunkCodes.h"
+#include "hash/sha512Lanes.h"
+#include "napi/addon.h"
+#include "napi/job.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "blobs/fileStamp.h"
+#endif
+
+namespace lbc {
+
+namespace {
+
+constexpr size_t kDigest = 48;
+
+// One to four equally long messages. Lanes without a message repeat the first message.
+struct Messages {
+  const uint8_t* data[kSha384Lanes];
+  uint32_t count = 0;
+  size_t size = 0;
+};
+
+bool readMessages(napi_env env, napi_value value, Messages* out) {
+  if (napi_get_array_length(env, value, &out->count) != napi_ok || out->count == 0 || out->count > kSha384Lanes) {
+    throwTypeError(env, "messages must be an array of one to four");
+    return false;
+  }
+  for (uint32_t i = 0; i < kSha384Lanes; i++) {
+    napi_value message;
+    Span bytes;
+    if (napi_get_element(env, value, i < out->count ? i : 0, &message) != napi_ok ||
+        !readBytes(env, message, "message", &bytes)) {
+      return false;
+    }
+    if (i == 0) out->size = bytes.size;
+    if (bytes.size != out->size) {
+      throwTypeError(env, "messages must be equally long");
+      return false;
+    }
+    out->data[i] = bytes.data;
+  }
+  return true;
+}
+
+// Writes `count` digests of 48 bytes, `stride` bytes apart.
+void hashMessages(const Messages& messages, uint8_t* digests, size_t stride) {
+  uint8_t unused[kDigest];
+  uint8_t* places[kSha384Lanes];
+  for (uint32_t i = 0; i < kSha384Lanes; i++) places[i] = i < messages.count ? digests + i * stride : unused;
+  sha384Lanes(messages.data, messages.size, places);
+}
+
+// Returns the SHA-384 digests of one to four equally long messages, concatenated.
+napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Messages messages;
+  if (!readArguments(env, info, 1, arguments) || !readMessages(env, arguments[0], &messages)) return nullptr;
+  uint8_t found[kSha384Lanes * kDigest];
+  hashMessages(messages, found, kDigest);
+  return makeBuffer(env, found, messages.count * kDigest);
+}
+
+#ifdef LBC_OPENSSL
+
+constexpr size_t tableSize(size_t size) { return kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode; }
+
+// Writes the codes of all chunks behind the key at the start of the table.
+bool writeCodes(const uint8_t* blob, size_t size, uint8_t* table) {
+  ChunkCodes codes(table);
+  for (size_t at = 0; at < size; at += kChunk) {
+    const size_t number = at / kChunk;
+    if (!codes.code(number, blob + at, std::min(kChunk, size - at), table + kChunkKey + number * kChunkCode)) return false;
+  }
+  return true;
+}
+
+// Whether the bytes, which start at the start of a chunk, match the table.
+napi_value jsChunksMatch(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  Span table, bytes;
+  uint64_t first;
+  if (!readArguments(env, info, 3, arguments) || !readBytes(env, arguments[0], "table", &table) ||
+      !readSize(env, arguments[1], "first", &first) || !readBytes(env, arguments[2], "bytes", &bytes)) {
+    return nullptr;
+  }
+  const size_t count = (bytes.size + kChunk - 1) / kChunk;
+  if (table.size < kChunkKey || first > UINT32_MAX || table.size < kChunkKey + (first + count) * kChunkCode) {
+    return throwTypeError(env, "the table has no codes for these chunks");
+  }
+  ChunkCodes codes(table.data);
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = i * kChunk, number = static_cast<size_t>(first) + i;
+    const uint8_t* wanted = table.data + kChunkKey + number * kChunkCode;
+    if (!codes.matches(number, bytes.data + at, std::min(kChunk, bytes.size - at), wanted)) return makeBool(env, false);
+  }
+  return makeBool(env, true);
+}
+
+// Digests and tables of one to four equally long blobs, by a thread of the pool.
+napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  auto messages = std::make_shared<Messages>();
+  Span keys;
+  if (!readArguments(env, info, 2, arguments) || !readMessages(env, arguments[0], messages.get()) ||
+      !readBytes(env, arguments[1], "keys", &keys)) {
+    return nullptr;
+  }
+  if (keys.size != messages->count * kChunkKey) return throwTypeError(env, "keys must have 16 bytes for each message");
+  const size_t stride = kDigest + tableSize(messages->size);
+  auto out = std::make_shared<std::vector<uint8_t>>(messages->count * stride);
+  for (uint32_t i = 0; i < messages->count; i++) {
+    memcpy(out->data() + i * stride + kDigest, keys.data + i * kChunkKey, kChunkKey);
+  }
+  const auto work = [messages, out, stride] {
+    hashMessages(*messages, out->data(), stride);
+    for (uint32_t i = 0; i < messages->count; i++) {
+      if (!writeCodes(messages->data[i], messages->size, out->data() + i * stride + kDigest)) {
+        return Outcome::failed("OpenSSL failed to compute the codes of a blob");
+      }
+    }
+    return Outcome();
+  };
+  const auto result = [out](napi_env env) { return makeBufferOf(env, std::move(*out)); };
+  return startJob(env, "digestBlobs", work, result, arguments[0]);
+}
+
+#endif
+
+#ifdef __linux__
+
+constexpr size_t kPage = 4096;
+
+// Number of bytes from the start of the memory to the next page.
+napi_value jsBytesToPage(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  Span bytes;
+  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
+  const size_t over = reinterpret_cast<uintptr_t>(bytes.data) % kPage;
+  return makeNumber(env, over == 0 ? 0 : static_cast<double>(kPage - over));
+}
+
+bool writeAll(int file, const uint8_t* data, size_t size) {
+  for (size_t at = 0; at < size;) {
+    const ssize_t count = write(file, data + at, size - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+// Writes a new file past the page cache, syncs it, and gives it its name. Returns the stamp of the file: inode, size and
+// times. Returns an empty string if this is not possible or fails; no temporary file remains then.
+std::string storeFile(const std::string& temporary, const std::string& path, Span bytes) {
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_DIRECT | O_CLOEXEC, 0666);
+  if (file < 0) {
+    // Some file systems create the file before they refuse the flag.
+    if (errno == EINVAL) unlink(temporary.c_str());
+    return "";
+  }
+  const bool isStored = writeAll(file, bytes.data, bytes.size) && fdatasync(file) == 0 &&
+                        rename(temporary.c_str(), path.c_str()) == 0;
+  if (!isStored) unlink(temporary.c_str());
+  struct stat found;
+  std::string stamp;
+  if (isStored && fstat(file, &found) == 0) stamp = fileStamp(found);
+  close(file);
+  return stamp;
+}
+
+napi_value jsStoreFile(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  Span temporary, path, bytes;
+  if (!readArguments(env, info, 3, arguments) || !readBytes(env, arguments[0], "temporary", &temporary) ||
+      !readBytes(env, arguments[1], "path", &path) || !readBytes(env, arguments[2], "bytes", &bytes)) {
+    return nullptr;
+  }
+  const auto textOf = [](Span span) { return std::string(reinterpret_cast<const char*>(span.data), span.size); };
+  auto stamp = std::make_shared<std::string>();
+  const auto work = [stamp, from = textOf(temporary), to = textOf(path), bytes] {
+    *stamp = storeFile(from, to, bytes);
+    return Outcome();
+  };
+  return startJob(env, "storeFile", work, [stamp](napi_env env) { return makeString(env, stamp->c_str()); }, arguments[2]);
+}
+
+#endif
+
+}  // namespace
+
+void registerBlobs(napi_env env, napi_value exports) {
+  if (sha384HasLanes()) setFunction(env, exports, "sha384Lanes", jsSha384Lanes);
+#ifdef LBC_OPENSSL
+  if (hasOpenSsl()) setFunction(env, exports, "chunksMatch", jsChunksMatch);
+  if (hasOpenSsl() && sha384HasLanes()) setFunction(env, exports, "digestBlobs", jsDigestBlobs);
+#endif
+#ifdef __linux__
+  setFunction(env, exports, "bytesToPage", jsBytesToPage);
+  setFunction(env, exports, "storeFile", jsStoreFile);
+#endif
+}
+
+}  // namespace lbc

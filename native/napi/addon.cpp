@@ -1,0 +1,28 @@
+// Entry point of the addon. All state stored between calls belongs to one environment (main or worker thread).
+#include "napi/addon.h"
+
+NAPI_MODULE_INIT() {
+  using namespace lbc;
+  setProperty(env, exports, "abi", makeNumber(env, kAbi));
+  registerDatabase(env, exports);
+  registerBlobs(env, exports);
+  registerBlobCopy(env, exports);
+  registerFileReads(env, exports);
+  registerHeap(env, exports);
+  registerHashing(env, exports);
+  registerClaimNode(env, exports);
+  registerNameRow(env, exports);
+  registerParsing(env, exports);
+  registerSnapshotRows(env, exports);
+  registerPaymentScan(env, exports);
+  registerCoinTable(env, exports);
+  registerMemtable(env, exports);
+  registerIndexRows(env, exports);
+#ifdef LBC_SECP256K1_BUNDLED
+  setProperty(env, exports, "secp256k1", makeString(env, "bundled"));
+#else
+  setProperty(env, exports, "secp256k1", makeString(env, "system"));
+#endif
+  registerVerification(env, exports);
+  return exports;
+}

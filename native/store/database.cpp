@@ -1,0 +1,285 @@
+#include "store/database.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "db/snapshot.h"
+#include "leveldb/cache.h"
+#include "leveldb/env.h"
+#include "leveldb/filter_policy.h"
+#include "leveldb/value_sink.h"
+#include "leveldb/write_batch.h"
+#include "napi/napi.h"
+#ifndef _WIN32
+#include "util/env_posix_test_helper.h"
+#endif
+
+#ifndef _WIN32
+namespace leveldb {
+
+// Access to a test function of LevelDB. Only this function can turn off the mapping of table files, and only before
+// LevelDB creates its environment.
+class EnvPosixTest {
+ public:
+  static void turnMappingOff() { EnvPosixTestHelper::SetReadOnlyMMapLimit(0); }
+};
+
+}  // namespace leveldb
+#endif
+
+namespace lbc {
+
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+constexpr size_t kRowHead = 8;
+// Number of bits per key of the bloom filters, as recommended by LevelDB.
+constexpr int kFilterBits = 10;
+// Maximum size in bytes of one batch of deletions.
+constexpr size_t kDeletionBytes = 1 << 20;
+
+class SilentLog : public leveldb::Logger {
+ public:
+  void Logv(const char*, va_list) override {}
+};
+
+// By default LevelDB maps up to 1,000 table files into memory. Mapped pages count as memory of the process, with fifteen
+// more pages around each page read, so memory use would grow with the database. A page that a failing disk cannot read
+// would end the process with a signal. On Windows LevelDB maps no files.
+void readInsteadOfMapping() {
+#ifndef _WIN32
+  static const bool isOff = (leveldb::EnvPosixTest::turnMappingOff(), true);
+  (void)isOff;
+#endif
+}
+
+void append(Bytes* out, const void* data, size_t size) {
+  const auto* from = static_cast<const uint8_t*>(data);
+  out->insert(out->end(), from, from + size);
+}
+
+void appendLength(Bytes* out, uint32_t length) {
+  uint8_t bytes[4];
+  writeLE32(bytes, length);
+  append(out, bytes, sizeof bytes);
+}
+
+// Sink for a value read from LevelDB: appends the value with its length.
+class PackedValue : public leveldb::ValueSink {
+ public:
+  explicit PackedValue(Bytes* out) : out_(out) {}
+  void assign(const char* data, size_t size) override {
+    appendLength(out_, static_cast<uint32_t>(size));
+    append(out_, data, size);
+  }
+
+ private:
+  Bytes* out_;
+};
+
+// Number of the table file that this thread read last. LevelDB does not report in which file a checksum failed.
+thread_local uint64_t lastTable = 0;
+
+class NumberedFile : public leveldb::RandomAccessFile {
+ public:
+  NumberedFile(const std::string& path, leveldb::RandomAccessFile* file)
+      : number_(strtoull(path.c_str() + path.rfind('/') + 1, nullptr, 10)), file_(file) {}
+  leveldb::Status Read(uint64_t offset, size_t size, leveldb::Slice* result, char* scratch) const override {
+    lastTable = number_;
+    return file_->Read(offset, size, result, scratch);
+  }
+
+ private:
+  const uint64_t number_;
+  std::unique_ptr<leveldb::RandomAccessFile> file_;
+};
+
+class NamingEnv : public leveldb::EnvWrapper {
+ public:
+  NamingEnv() : leveldb::EnvWrapper(leveldb::Env::Default()) {}
+  leveldb::Status NewRandomAccessFile(const std::string& path, leveldb::RandomAccessFile** result) override {
+    leveldb::RandomAccessFile* file = nullptr;
+    const leveldb::Status status = target()->NewRandomAccessFile(path, &file);
+    *result = status.ok() ? new NumberedFile(path, file) : nullptr;
+    return status;
+  }
+};
+
+// The environment is never destroyed, because databases that are still open at the end of the process use it.
+leveldb::Env* namingEnv() {
+  static leveldb::Env* const env = new NamingEnv();
+  return env;
+}
+
+// Adds the name of the table file to a corruption error of a key lookup.
+leveldb::Status named(const leveldb::Status& status) {
+  if (!status.IsCorruption() || lastTable == 0) return status;
+  char name[32];
+  snprintf(name, sizeof name, "%06llu.ldb", static_cast<unsigned long long>(lastTable));
+  return leveldb::Status::Corruption(name, status.ToString());
+}
+
+leveldb::ReadOptions checked(bool fillCache) {
+  leveldb::ReadOptions options;
+  options.verify_checksums = true;
+  options.fill_cache = fillCache;
+  return options;
+}
+
+}  // namespace
+
+leveldb::Status Database::open(const std::string& path, const DatabaseOptions& options,
+                               std::unique_ptr<Database>* out) {
+  readInsteadOfMapping();
+  std::unique_ptr<Database> database(new Database());
+  database->cache_.reset(leveldb::NewLRUCache(options.cacheBytes));
+  database->filter_.reset(leveldb::NewBloomFilterPolicy(kFilterBits));
+  database->log_.reset(new SilentLog());
+  leveldb::Options settings;
+  settings.create_if_missing = true;
+  settings.paranoid_checks = true;
+  settings.env = namingEnv();
+  settings.info_log = database->log_.get();
+  settings.block_cache = database->cache_.get();
+  settings.filter_policy = database->filter_.get();
+  settings.write_buffer_size = options.writeBufferBytes;
+  settings.max_file_size = options.fileBytes;
+  settings.max_open_files = options.openFiles;
+  // Most bytes of the rows are hashes and keys, which do not get smaller.
+  settings.compression = leveldb::kNoCompression;
+  leveldb::DB* db = nullptr;
+  const leveldb::Status status = leveldb::DB::Open(settings, path, &db);
+  database->db_.reset(db);
+  if (status.ok()) *out = std::move(database);
+  return status;
+}
+
+Database::~Database() = default;
+
+leveldb::Status Database::get(const leveldb::Slice& key, bool fillCache, Bytes* out) const {
+  PackedValue value(out);
+  lastTable = 0;
+  const leveldb::Status status = db_->Get(checked(fillCache), key, &value);
+  if (!status.IsNotFound()) return named(status);
+  appendLength(out, kNone);
+  return leveldb::Status::OK();
+}
+
+leveldb::Iterator* Database::iterate(bool fillCache) const { return db_->NewIterator(checked(fillCache)); }
+
+leveldb::Status Database::write(const std::vector<std::pair<const uint8_t*, size_t>>& pieces, bool isSynced) {
+  const leveldb::Status broken = leveldb::Status::Corruption("rows that are no records were to be written");
+  leveldb::WriteBatch batch;
+  for (const auto& piece : pieces) {
+    const uint8_t* at = piece.first;
+    size_t left = piece.second;
+    while (left > 0) {
+      if (left < kRowHead) return broken;
+      const uint64_t keySize = readLE32(at);
+      const uint32_t length = readLE32(at + 4);
+      const uint64_t valueSize = length == kNone ? 0 : length;
+      if (keySize + valueSize > left - kRowHead) return broken;
+      const char* key = reinterpret_cast<const char*>(at + kRowHead);
+      if (length == kNone) {
+        batch.Delete(leveldb::Slice(key, keySize));
+      } else {
+        batch.Put(leveldb::Slice(key, keySize), leveldb::Slice(key + keySize, valueSize));
+      }
+      at += kRowHead + keySize + valueSize;
+      left -= kRowHead + keySize + valueSize;
+    }
+  }
+  leveldb::WriteOptions options;
+  options.sync = isSynced;
+  return db_->Write(options, &batch);
+}
+
+leveldb::Status Database::deleteRange(const KeyBounds& bounds) {
+  std::unique_ptr<leveldb::Iterator> rows(iterate(false));
+  leveldb::WriteBatch batch;
+  size_t bytes = 0;
+  for (rows->Seek(bounds.gte); rows->Valid() && rows->key().compare(bounds.lt) < 0; rows->Next()) {
+    batch.Delete(rows->key());
+    bytes += rows->key().size() + 16;
+    if (bytes < kDeletionBytes) continue;
+    const leveldb::Status status = db_->Write(leveldb::WriteOptions(), &batch);
+    if (!status.ok()) return status;
+    batch.Clear();
+    bytes = 0;
+  }
+  if (!rows->status().ok()) return rows->status();
+  return bytes == 0 ? leveldb::Status::OK() : db_->Write(leveldb::WriteOptions(), &batch);
+}
+
+void Database::compact(const std::string& gte, const std::string& lt) {
+  const leveldb::Slice from(gte), to(lt);
+  db_->CompactRange(&from, &to);
+}
+
+uint64_t Database::approximateSize(const std::string& gte, const std::string& lt) const {
+  const leveldb::Range range(gte, lt);
+  uint64_t size = 0;
+  db_->GetApproximateSizes(&range, 1, &size);
+  return size;
+}
+
+std::string Database::property(const std::string& name) const {
+  std::string value;
+  db_->GetProperty(name, &value);
+  return value;
+}
+
+uint64_t Database::sequence() const {
+  const leveldb::Snapshot* now = db_->GetSnapshot();
+  const uint64_t number = static_cast<const leveldb::SnapshotImpl*>(now)->number_;
+  db_->ReleaseSnapshot(now);
+  return number;
+}
+
+RangeWalk::RangeWalk(const Database& database, KeyBounds bounds, bool fillCache)
+    : bounds_(std::move(bounds)), iterator_(database.iterate(fillCache)) {}
+
+bool RangeWalk::isInside() const {
+  if (!iterator_->Valid()) return false;
+  return bounds_.isReverse ? iterator_->key().compare(bounds_.gte) >= 0 : iterator_->key().compare(bounds_.lt) < 0;
+}
+
+leveldb::Status RangeWalk::read(size_t maxRows, size_t maxBytes, const std::function<bool()>& isLate, Bytes* out) {
+  if (isDone_) return leveldb::Status::OK();
+  if (!isPlaced_) {
+    isPlaced_ = true;
+    if (!bounds_.isReverse) {
+      iterator_->Seek(bounds_.gte);
+    } else {
+      iterator_->Seek(bounds_.lt);
+      if (iterator_->Valid()) {
+        iterator_->Prev();
+      } else {
+        iterator_->SeekToLast();
+      }
+    }
+  }
+  const size_t start = out->size();
+  for (size_t rows = 0; rows < maxRows && out->size() - start < maxBytes; rows++) {
+    if (!isInside()) {
+      isDone_ = true;
+      break;
+    }
+    const leveldb::Slice key = iterator_->key(), value = iterator_->value();
+    appendLength(out, static_cast<uint32_t>(key.size()));
+    appendLength(out, static_cast<uint32_t>(value.size()));
+    append(out, key.data(), key.size());
+    append(out, value.data(), value.size());
+    if (bounds_.isReverse) {
+      iterator_->Prev();
+    } else {
+      iterator_->Next();
+    }
+    if (isLate()) break;
+  }
+  // A corrupt block also ends the iteration, and only the status distinguishes this from the end of the rows.
+  return iterator_->status();
+}
+
+}  // namespace lbc

@@ -1,0 +1,470 @@
+#include "store/memtable.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hash/saltedHash.h"
+#include "napi/napi.h"
+
+namespace lbc {
+
+namespace {
+
+constexpr size_t kMinSlots = 64;
+// Number of row types. The first byte of a key is the type.
+constexpr size_t kKinds = 256;
+// Size of the head of a record, before its key.
+constexpr size_t kRecordHead = 8;
+constexpr uint32_t kMinSegmentUnits = 1u << 9;
+// Number of segments that may be moved when space is made for one row. Limits the time of one insertion.
+constexpr uint32_t kMovedSegments = 2;
+// Number of empty segments that a bounded table keeps for reuse.
+constexpr size_t kSpareOfBound = 2;
+// A bounded table is compacted when 1/`kDeadShare` of its units is unused, one segment at a time, if at least
+// 1/`kSparseShare` of that segment is unused. If unused units are spread evenly, at most three times the units gained are
+// moved.
+constexpr uint64_t kDeadShare = 4;
+constexpr uint32_t kSparseShare = 8;
+// A bounded table has at least this many segments.
+constexpr uint64_t kSegmentsOfBound = 16;
+// Fraction of a long value by which it may grow before its row moves.
+constexpr size_t kRoomShare = 8;
+constexpr size_t kLongValue = 256;
+
+int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
+  const int order = memcmp(a, b, std::min(aSize, bSize));
+  if (order != 0) return order;
+  return aSize < bSize ? -1 : aSize > bSize ? 1 : 0;
+}
+
+}  // namespace
+
+Memtable::Memtable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
+  drawSalts(salt_);
+  if (maxBytes == 0) orders_.resize(kKinds);
+  while (maxBytes > 0 && segmentUnits_ > kMinSegmentUnits &&
+         segmentUnits_ * kUnitBytes * kSegmentsOfBound > maxBytes) {
+    segmentUnits_ /= 2;
+  }
+}
+
+uint32_t Memtable::hashOf(const uint8_t* key, size_t size) const {
+  uint64_t hash = salt_[0] ^ size;
+  size_t left = size;
+  for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salt_[1]);
+  uint64_t last = 0;
+  memcpy(&last, key, left);
+  hash = fold(hash ^ last, salt_[2]);
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+Memtable::Row& Memtable::at(uint32_t place) const {
+  const Segment& segment = segments_[place >> kSegmentBits];
+  const size_t unit = place & ((1u << kSegmentBits) - 1);
+  return *reinterpret_cast<Row*>(segment.bytes.get() + unit * kUnitBytes);
+}
+
+size_t Memtable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    if (slots_[slot].number == kNone) return slot;
+    if (slots_[slot].hash != hash) continue;
+    const Row& found = row(slots_[slot].number);
+    if (found.keySize() == size && memcmp(found.key(), key, size) == 0) return slot;
+  }
+}
+
+int64_t Memtable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
+  return count_ == 0 ? kUnknown : find(key, keySize, hashOf(key, keySize), value);
+}
+
+int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) {
+  if (count_ == 0) return kUnknown;
+  const size_t slot = slotOf(key, keySize, hash);
+  if (slots_[slot].number == kNone) return kUnknown;
+  Row& found = row(slots_[slot].number);
+  if (maxBytes_ > 0) found.keySizeAsked |= kAsked;
+  if (found.valueSize == kDeletedValue) return kDeleted;
+  *value = found.value();
+  return found.valueSize;
+}
+
+void Memtable::grow() {
+  std::vector<Slot> old = std::move(slots_);
+  slots_.assign(std::max(kMinSlots, old.size() * 2), Slot{kNone, 0});
+  const size_t mask = slots_.size() - 1;
+  for (const Slot& moved : old) {
+    if (moved.number == kNone) continue;
+    size_t slot = moved.hash & mask;
+    while (slots_[slot].number != kNone) slot = (slot + 1) & mask;
+    slots_[slot] = moved;
+  }
+}
+
+void Memtable::set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize) {
+  set(key, keySize, hashOf(key, keySize), value, valueSize);
+}
+
+void Memtable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize) {
+  if ((count_ + 1) * 4 > slots_.size() * 3) grow();
+  const size_t slot = slotOf(key, keySize, hash);
+  const bool isNew = slots_[slot].number == kNone;
+  const uint32_t storedSize = value ? static_cast<uint32_t>(valueSize) : kDeletedValue;
+  const size_t needed = value ? valueSize : 0;
+  if (!isNew) {
+    Row& known = row(slots_[slot].number);
+    if (needed <= known.capacity()) {
+      known.valueSize = storedSize;
+      if (needed > 0) memcpy(known.value(), value, needed);
+      return;
+    }
+  }
+  const size_t room = needed < kLongValue || maxBytes_ > 0 ? needed : needed + needed / kRoomShare;
+  const uint32_t units = static_cast<uint32_t>((sizeof(Row) + keySize + room + kUnitBytes - 1) / kUnitBytes);
+  if (maxBytes_ > 0 && units > segmentUnits_) {
+    if (!isNew) erase(slot);
+    return;
+  }
+  const uint32_t place = append(units);
+  const uint32_t number = isNew ? takeNumber() : slots_[slot].number;
+  if (!isNew) leave(places_[number]);
+  places_[number] = place;
+  if (isNew) {
+    slots_[slot] = Slot{number, hash};
+    count_++;
+    if (maxBytes_ == 0) orders_[keySize == 0 ? 0 : key[0]].fresh.push_back(number);
+  }
+  Row& made = at(place);
+  made = Row{units, storedSize, static_cast<uint32_t>(keySize), number};
+  memcpy(made.key(), key, keySize);
+  if (needed > 0) memcpy(made.value(), value, needed);
+  uint32_t mayMove = kMovedSegments * segmentUnits_;
+  while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
+}
+
+size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
+  size_t count = 0;
+  while (count < kRecordsAtOnce && *at < end) {
+    const size_t left = static_cast<size_t>(end - *at);
+    if (left < kRecordHead) {
+      *isWhole = false;
+      break;
+    }
+    const uint8_t* key = *at + kRecordHead;
+    const uint32_t keySize = readLE32(*at), storedSize = readLE32(*at + 4);
+    const size_t valueSize = storedSize == kDeletedValue ? 0 : storedSize;
+    if (keySize > left - kRecordHead || valueSize > left - kRecordHead - keySize) {
+      *isWhole = false;
+      break;
+    }
+    *at = key + keySize + valueSize;
+    if (kind >= 0 && (keySize == 0 || key[0] != kind)) continue;
+    records[count++] = Record{key, keySize, storedSize, hashOf(key, keySize)};
+  }
+  if (slots_.empty()) return count;
+  const size_t mask = slots_.size() - 1;
+  for (size_t i = 0; i < count; i++) __builtin_prefetch(&slots_[records[i].hash & mask]);
+  for (size_t i = 0; i < count; i++) {
+    const Slot& slot = slots_[records[i].hash & mask];
+    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&places_[slot.number]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    const Slot& slot = slots_[records[i].hash & mask];
+    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&row(slot.number));
+  }
+  return count;
+}
+
+bool Memtable::setRecords(int kind, const uint8_t* records, size_t size) {
+  Record some[kRecordsAtOnce];
+  bool isWhole = true;
+  for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
+    const size_t count = readAhead(kind, &at, end, some, &isWhole);
+    for (size_t i = 0; i < count; i++) {
+      const Record& record = some[i];
+      const bool isDeletion = record.storedSize == kDeletedValue;
+      set(record.key, record.keySize, record.hash, isDeletion ? nullptr : record.key + record.keySize,
+          isDeletion ? 0 : record.storedSize);
+    }
+  }
+  return isWhole;
+}
+
+ptrdiff_t Memtable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
+  Record some[kRecordsAtOnce];
+  bool isWhole = true;
+  ptrdiff_t unknown = 0;
+  for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
+    const size_t count = readAhead(-1, &at, end, some, &isWhole);
+    for (size_t i = 0; i < count; i++) {
+      const uint8_t* value = nullptr;
+      const int64_t found = find(some[i].key, some[i].keySize, some[i].hash, &value);
+      if (found == kUnknown) unknown++;
+      const size_t start = out->size();
+      out->resize(start + 4 + (found > 0 ? static_cast<size_t>(found) : 0));
+      writeLE32(out->data() + start, found == kUnknown   ? kUnknownValue
+                                     : found == kDeleted ? kDeletedValue
+                                                         : static_cast<uint32_t>(found));
+      if (found > 0) memcpy(out->data() + start + 4, value, static_cast<size_t>(found));
+    }
+  }
+  return isWhole ? unknown : -1;
+}
+
+uint32_t Memtable::takeNumber() {
+  if (freeNumbers_.empty()) {
+    places_.push_back(kNone);
+    return static_cast<uint32_t>(places_.size() - 1);
+  }
+  const uint32_t number = freeNumbers_.back();
+  freeNumbers_.pop_back();
+  return number;
+}
+
+// Erases a slot and moves the following slots up if their keys are still found there.
+void Memtable::erase(size_t slot) {
+  const uint32_t number = slots_[slot].number;
+  leave(places_[number]);
+  places_[number] = kNone;
+  freeNumbers_.push_back(number);
+  count_--;
+  const size_t mask = slots_.size() - 1;
+  for (size_t next = (slot + 1) & mask; slots_[next].number != kNone; next = (next + 1) & mask) {
+    const size_t home = slots_[next].hash & mask;
+    if (((next - home) & mask) < ((next - slot) & mask)) continue;
+    slots_[slot] = slots_[next];
+    slot = next;
+  }
+  slots_[slot].number = kNone;
+}
+
+uint32_t Memtable::append(uint32_t units) {
+  if (filled_.empty() || segments_[filled_.back()].used + units > segments_[filled_.back()].size) {
+    addSegment(std::max(units, segmentUnits_));
+  }
+  Segment& segment = segments_[filled_.back()];
+  const uint32_t place = filled_.back() << kSegmentBits | segment.used;
+  segment.used += units;
+  units_ += units;
+  return place;
+}
+
+void Memtable::addSegment(uint32_t units) {
+  uint32_t number;
+  if (freeSegments_.empty()) {
+    number = static_cast<uint32_t>(segments_.size());
+    segments_.emplace_back();
+  } else {
+    number = freeSegments_.back();
+    freeSegments_.pop_back();
+  }
+  Segment& segment = segments_[number];
+  if (units == segmentUnits_ && !spare_.empty()) {
+    segment.bytes = std::move(spare_.back());
+    spare_.pop_back();
+  } else {
+    segment.bytes.reset(new uint8_t[units * kUnitBytes]);
+  }
+  segment.size = units;
+  segment.used = 0;
+  segment.dead = 0;
+  filled_.push_back(number);
+}
+
+void Memtable::freeSegment(uint32_t number) {
+  Segment& segment = segments_[number];
+  units_ -= segment.used;
+  dead_ -= segment.dead;
+  const bool isWanted = maxBytes_ == 0 || spare_.size() < kSpareOfBound;
+  if (segment.size == segmentUnits_ && isWanted) spare_.push_back(std::move(segment.bytes));
+  segment = Segment();
+  freeSegments_.push_back(number);
+}
+
+void Memtable::leave(uint32_t place) {
+  const uint32_t units = at(place).units;
+  segments_[place >> kSegmentBits].dead += units;
+  dead_ += units;
+}
+
+void Memtable::moveToEnd(uint32_t place) {
+  const uint32_t moved = append(at(place).units);
+  const Row& old = at(place);
+  memcpy(static_cast<void*>(&at(moved)), &old, old.units * kUnitBytes);
+  places_[old.number] = moved;
+  leave(place);
+}
+
+ptrdiff_t Memtable::sparsest() const {
+  if (dead_ * kDeadShare < units_) return -1;
+  uint32_t most = 0;
+  ptrdiff_t found = -1;
+  // The last segment is still being filled, so it is never compacted.
+  for (size_t i = 0; i + 1 < filled_.size(); i++) {
+    const Segment& segment = segments_[filled_[i]];
+    if (segment.dead <= most || segment.dead < segment.used / kSparseShare) continue;
+    most = segment.dead;
+    found = static_cast<ptrdiff_t>(i);
+  }
+  return found;
+}
+
+void Memtable::makeRoom(uint32_t* mayMove) {
+  const ptrdiff_t position = sparsest();
+  if (position < 0) return evictOldest(mayMove);
+  const uint32_t number = filled_[static_cast<size_t>(position)];
+  const uint32_t live = segments_[number].used - segments_[number].dead;
+  if (live > *mayMove) return evictOldest(mayMove);
+  *mayMove -= live;
+  filled_.erase(filled_.begin() + position);
+  for (uint32_t unit = 0; unit < segments_[number].used;) {
+    const uint32_t place = number << kSegmentBits | unit;
+    const Row& row = at(place);
+    unit += row.units;
+    if (places_[row.number] == place) moveToEnd(place);
+  }
+  freeSegment(number);
+}
+
+void Memtable::evictOldest(uint32_t* mayMove) {
+  const uint32_t oldest = filled_.front();
+  filled_.pop_front();
+  for (uint32_t unit = 0; unit < segments_[oldest].used;) {
+    const uint32_t place = oldest << kSegmentBits | unit;
+    Row& old = at(place);
+    unit += old.units;
+    if (places_[old.number] != place) continue;
+    if ((old.keySizeAsked & kAsked) && old.units <= *mayMove) {
+      *mayMove -= old.units;
+      old.keySizeAsked &= ~kAsked;
+      moveToEnd(place);
+    } else {
+      erase(slotOf(old.key(), old.keySize(), hashOf(old.key(), old.keySize())));
+    }
+  }
+  freeSegment(oldest);
+}
+
+void Memtable::clear() {
+  const size_t took = filled_.size();
+  for (const uint32_t segment : filled_) freeSegment(segment);
+  filled_.clear();
+  // Number of empty segments that stay allocated: the smaller of the numbers that the last two fillings used.
+  if (spare_.size() > std::min(took, lastSegments_)) spare_.resize(std::min(took, lastSegments_));
+  lastSegments_ = took;
+  segments_.clear();
+  freeSegments_.clear();
+  std::fill(slots_.begin(), slots_.end(), Slot{kNone, 0});
+  places_.clear();
+  freeNumbers_.clear();
+  count_ = 0;
+  walk_.clear();
+  walked_ = 0;
+  for (Order& order : orders_) order = Order();
+}
+
+namespace {
+
+// Writes a row to `out`, which must be large enough. Returns the number of bytes.
+template <typename Row>
+size_t writeRecord(Row& row, uint8_t* out) {
+  const uint32_t keySize = row.keySize();
+  const size_t valueSize = row.valueSize == Memtable::kDeletedValue ? 0 : row.valueSize;
+  writeLE32(out, keySize);
+  writeLE32(out + 4, row.valueSize);
+  memcpy(out + kRecordHead, row.key(), keySize);
+  memcpy(out + kRecordHead + keySize, row.value(), valueSize);
+  return kRecordHead + keySize + valueSize;
+}
+
+template <typename Row>
+size_t recordSize(const Row& row) {
+  return kRecordHead + row.keySize() + (row.valueSize == Memtable::kDeletedValue ? 0 : row.valueSize);
+}
+
+}  // namespace
+
+void Memtable::beginWalk() {
+  auto kindOf = [&](uint32_t number) -> size_t {
+    const Row& found = row(number);
+    return found.keySize() == 0 ? 0 : found.key()[0];
+  };
+  size_t starts[257] = {0};
+  for (uint32_t number = 0; number < places_.size(); number++) starts[kindOf(number) + 1]++;
+  for (size_t kind = 0; kind < 256; kind++) starts[kind + 1] += starts[kind];
+  walk_.resize(places_.size());
+  for (uint32_t number = 0; number < places_.size(); number++) walk_[starts[kindOf(number)]++] = number;
+  walked_ = 0;
+}
+
+size_t Memtable::walk(uint8_t* out, size_t capacity, size_t* needed) {
+  size_t written = 0;
+  *needed = 0;
+  for (; walked_ < walk_.size(); walked_++) {
+    Row& next = row(walk_[walked_]);
+    const size_t size = recordSize(next);
+    if (size > capacity - written) {
+      if (written == 0) *needed = size;
+      return written;
+    }
+    written += writeRecord(next, out + written);
+  }
+  return written;
+}
+
+bool Memtable::less(uint32_t a, uint32_t b) const {
+  const Row& left = row(a);
+  const Row& right = row(b);
+  return compare(left.key(), left.keySize(), right.key(), right.keySize()) < 0;
+}
+
+bool Memtable::isBelow(uint32_t number, const uint8_t* key, size_t size) const {
+  const Row& found = row(number);
+  return compare(found.key(), found.keySize(), key, size) < 0;
+}
+
+// The new rows are sorted as a run, which is merged with earlier runs that are less than twice as long.
+void Memtable::settle(Order* order) {
+  if (order->fresh.empty()) return;
+  const auto before = [&](uint32_t a, uint32_t b) { return less(a, b); };
+  std::vector<uint32_t> run = std::move(order->fresh);
+  order->fresh.clear();
+  std::sort(run.begin(), run.end(), before);
+  std::vector<std::vector<uint32_t>>& runs = order->runs;
+  while (!runs.empty() && runs.back().size() < 2 * run.size()) {
+    std::vector<uint32_t> merged(runs.back().size() + run.size());
+    std::merge(runs.back().begin(), runs.back().end(), run.begin(), run.end(), merged.begin(), before);
+    run = std::move(merged);
+    runs.pop_back();
+  }
+  runs.push_back(std::move(run));
+}
+
+size_t Memtable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
+                       std::vector<uint8_t>* out) const {
+  std::vector<uint32_t> found;
+  const size_t last = ltSize == 0 ? 0 : lt[0];
+  for (size_t kind = gteSize == 0 ? 0 : gte[0]; kind <= last; kind++) {
+    for (const std::vector<uint32_t>& run : orders_[kind].runs) {
+      const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
+        return isBelow(number, gte, gteSize);
+      });
+      const auto to = std::lower_bound(from, run.end(), 0, [&](uint32_t number, int) {
+        return isBelow(number, lt, ltSize);
+      });
+      found.insert(found.end(), from, to);
+    }
+    for (const uint32_t number : orders_[kind].fresh) {
+      if (!isBelow(number, gte, gteSize) && isBelow(number, lt, ltSize)) found.push_back(number);
+    }
+  }
+  std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
+  size_t size = 0;
+  for (const uint32_t number : found) size += recordSize(row(number));
+  out->resize(size);
+  size_t written = 0;
+  for (const uint32_t number : found) written += writeRecord(row(number), out->data() + written);
+  return found.size();
+}
+
+}  // namespace lbc

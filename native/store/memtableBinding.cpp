@@ -1,0 +1,202 @@
+// JavaScript class that wraps Memtable. Contract: NativeRows of src/native/binding.ts.
+#include <vector>
+
+#include "napi/addon.h"
+#include "napi/latin1Key.h"
+#include "napi/napi.h"
+#include "napi/sharedObjectRegistry.h"
+#include "store/sharedRows.h"
+
+namespace lbc {
+
+namespace {
+
+using Table = std::shared_ptr<SharedTable>;
+
+// Reads the arguments of a method call and the table that `this` wraps.
+SharedTable* readShared(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  Table* table = lbc::readCall<Table>(env, info, "not a row table", count, arguments);
+  return table ? table->get() : nullptr;
+}
+
+Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  SharedTable* table = readShared(env, info, count, arguments);
+  return table ? &table->rows() : nullptr;
+}
+
+// Like `readShared`, but throws if the table has a size limit, because such tables do not support iterations.
+SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
+  SharedTable* table = readShared(env, info, count, arguments);
+  if (!table || !table->rows().isBounded()) return table;
+  throwError(env, "a row table with a bound cannot be walked");
+  return nullptr;
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self, argument;
+  uint64_t maxBytes;
+  if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
+  return wrapObject(env, self, new Table(std::make_shared<SharedTable>(maxBytes)), "the row table could not be made");
+}
+
+napi_value getSizeBytes(napi_env env, napi_callback_info info) {
+  Memtable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->usedBytes())) : nullptr;
+}
+
+napi_value getCount(napi_env env, napi_callback_info info) {
+  Memtable* table = readCall(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->count())) : nullptr;
+}
+
+napi_value getChanges(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  return table ? makeNumber(env, static_cast<double>(table->changes())) : nullptr;
+}
+
+// () => number with which other threads attach to the table
+napi_value share(napi_env env, napi_callback_info info) {
+  if (!readWalkable(env, info, 0, nullptr)) return nullptr;
+  Table* table = lbc::readCall<Table>(env, info, "not a row table", 0, nullptr);
+  (*table)->share();
+  return makeNumber(env, publish(SharedKind::kRows, *table));
+}
+
+napi_value beginChange(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->beginChange();
+  return makeUndefined(env);
+}
+
+napi_value endChange(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->endChange();
+  return makeUndefined(env);
+}
+
+// Reads an argument: a buffer to which the result is written.
+bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
+  Span target;
+  if (!readBytes(env, value, "target", &target)) return false;
+  *data = const_cast<uint8_t*>(target.data);
+  *size = target.size;
+  return true;
+}
+
+napi_value read(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Latin1Key key;
+  uint8_t* target;
+  size_t room;
+  Memtable* table = readCall(env, info, 2, arguments);
+  if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room)) return nullptr;
+  const uint8_t* value;
+  const int64_t size = table->find(key.data(), key.size(), &value);
+  if (size > 0 && static_cast<size_t>(size) <= room) memcpy(target, value, static_cast<size_t>(size));
+  return makeNumber(env, static_cast<double>(size));
+}
+
+napi_value set(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Latin1Key key;
+  Span value;
+  SharedTable* table = readShared(env, info, 2, arguments);
+  if (!table || !key.read(env, arguments[0])) return nullptr;
+  const bool isDeletion = isNullish(env, arguments[1]);
+  if (!isDeletion && !readBytes(env, arguments[1], "value", &value)) return nullptr;
+  static const uint8_t nothing = 0;
+  const SharedTable::Change change(table);
+  table->rows().set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
+  return makeUndefined(env);
+}
+
+napi_value setAll(napi_env env, SharedTable* table, int kind, const Span& records) {
+  const SharedTable::Change change(table);
+  if (table->rows().setRecords(kind, records.data, records.size)) return makeUndefined(env);
+  return throwError(env, "bytes that are no records were given to a row table");
+}
+
+napi_value setRecords(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  uint32_t kind;
+  Span records;
+  SharedTable* table = readShared(env, info, 2, arguments);
+  if (!table || !readUint32(env, arguments[0], "kind", &kind) || !readBytes(env, arguments[1], "records", &records)) {
+    return nullptr;
+  }
+  return setAll(env, table, static_cast<uint8_t>(kind), records);
+}
+
+napi_value addRecords(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Span records;
+  SharedTable* table = readShared(env, info, 1, &argument);
+  if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
+  return setAll(env, table, -1, records);
+}
+
+napi_value readRecords(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Span records;
+  Memtable* table = readCall(env, info, 1, &argument);
+  if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
+  std::vector<uint8_t> values(sizeof(uint32_t));
+  const ptrdiff_t unknown = table->readRecords(records.data, records.size, &values);
+  if (unknown < 0) return throwError(env, "bytes that are no records were given to a row table");
+  writeLE32(values.data(), static_cast<uint32_t>(unknown));
+  return makeBuffer(env, values.data(), values.size());
+}
+
+napi_value clear(napi_env env, napi_callback_info info) {
+  SharedTable* table = readShared(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  const SharedTable::Change change(table);
+  table->rows().clear();
+  return makeUndefined(env);
+}
+
+napi_value beginWalk(napi_env env, napi_callback_info info) {
+  SharedTable* table = readWalkable(env, info, 0, nullptr);
+  if (!table) return nullptr;
+  table->rows().beginWalk();
+  return makeUndefined(env);
+}
+
+napi_value walk(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  uint8_t* target;
+  size_t room, needed;
+  SharedTable* table = readWalkable(env, info, 1, &argument);
+  if (!table || !readTarget(env, argument, &target, &room)) return nullptr;
+  const size_t written = table->rows().walk(target, room, &needed);
+  return makeNumber(env, written > 0 ? static_cast<double>(written) : -static_cast<double>(needed));
+}
+
+napi_value range(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  Latin1Key gte, lt;
+  SharedTable* table = readWalkable(env, info, 2, arguments);
+  if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
+  std::vector<uint8_t> records;
+  table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
+  // Usually no records are in the range, in which case no buffer is allocated.
+  return records.empty() ? makeUndefined(env) : makeBuffer(env, records.data(), records.size());
+}
+
+}  // namespace
+
+void registerMemtable(napi_env env, napi_value exports) {
+  const napi_property_descriptor members[] = {
+      getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
+      method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
+      method("readRecords", readRecords), method("clear", clear),
+      method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
+      getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
+      method("endChange", endChange),
+  };
+  setClass(env, exports, "Memtable", construct, members, sizeof members / sizeof members[0]);
+}
+
+}  // namespace lbc
