@@ -1,4 +1,4 @@
-/** Checks the imports of `src`: there is no cycle, imports of types included. `npm run lint` runs it. */
+/** Checks the imports of `src`, `test` and `scripts` for cycles, imports of types included. `npm run lint` runs it. */
 module.exports = {
   forbidden: [
     {

@@ -15,8 +15,8 @@ import {
   transactionId,
   type OutputDraft,
 } from '../../src/client/index.js';
+import { call, lbcd, lbrycrd, once, type ExampleCase, type ExampleNode } from './exampleCase.js';
 import { makeWalletExamples } from './exampleWalletCalls.js';
-import type { Profile } from '../../src/rpc/declare/method.js';
 import { encodeDestination } from '../../src/script/address.js';
 import { encodeSecret } from '../../src/script/wif.js';
 import { signingKeyOf } from '../../src/signing/signingProvider.js';
@@ -55,20 +55,6 @@ export const EXAMPLE_NODE_ARGS: readonly string[] = [
   '-listen=1',
 ];
 
-export interface Caller {
-  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
-}
-
-export interface ExampleCase {
-  readonly method: string;
-  readonly params: readonly unknown[];
-  /**
-   * Profiles in which the method is called; default: all. A method that changes something is called once, in the documented
-   * profile.
-   */
-  readonly profiles?: readonly Profile[];
-}
-
 /** Methods without a recorded sample, with the reason. */
 export const WITHOUT_EXAMPLE: readonly string[] = [
   // Its answer is the document that contains the examples.
@@ -91,24 +77,57 @@ export const WITHOUT_EXAMPLE: readonly string[] = [
   'getclaimtrie',
 ];
 
-const once = (method: string, ...params: unknown[]): ExampleCase => ({
-  method,
-  params,
-  profiles: ['documented'],
-});
-const call = (method: string, ...params: unknown[]): ExampleCase => ({ method, params });
-/** It has other parameters in lbcd's profile. */
-const lbrycrd = (method: string, ...params: unknown[]): ExampleCase => ({
-  method,
-  params,
-  profiles: ['documented', 'lbrycrd'],
-});
-const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({ method, params, profiles: ['lbcd'] });
+/** What the calls name of the chain. Transactions and blocks are in hex. */
+interface ExampleFacts {
+  readonly publicKey: string;
+  readonly claim: string;
+  readonly claimId: string;
+  readonly claimTxid: string;
+  /** Hash of the block that contains the claim. */
+  readonly claimBlock: string;
+  readonly claimBlockHex: string;
+  readonly parent: string;
+  /** Spends `parent`. */
+  readonly child: string;
+  readonly unsent: string;
+  readonly tip: string;
+  readonly spent: { readonly txid: string; readonly vout: number };
+  readonly raw: string;
+  readonly psbt: string;
+  readonly proof: string;
+  readonly signature: string;
+}
+
+const OUTPUTS = [{ [ADDRESS]: 0.1 }, { data: '00010203' }];
 
 /** Makes the chain. Returns the calls that work on it, in the order in which they must be made. */
-export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
+export async function makeExampleCalls(node: ExampleNode): Promise<ExampleCase[]> {
   const example = new ExampleChain(node);
   const publicKey = Buffer.from(KEY.publicKey).toString('hex');
+  const { claim, claimId } = await mineClaims(example);
+  const wallet = await makeWalletExamples(node, example, { publicKey, otherAddress: OTHER_ADDRESS });
+  const facts = await makeFacts(node, example, { publicKey, claim, claimId });
+  return [
+    ...chainCalls(facts),
+    ...claimCalls(facts),
+    ...controlCalls(facts),
+    ...networkCalls(),
+    ...transactionCalls(facts),
+    ...wallet.calls,
+    // zmq
+    call('getzmqnotifications'),
+    // Calls that change the chain or disconnect peers come last.
+    once('generatetoaddress', 1, ADDRESS),
+    once('invalidateblock', facts.tip),
+    once('reconsiderblock', facts.tip),
+    once('setnetworkactive', true),
+    ...wallet.last,
+    once('disconnectnode', '', 0),
+  ];
+}
+
+/** Mines the blocks with the claims and the support. Returns the transaction and the id of the first claim. */
+async function mineClaims(example: ExampleChain): Promise<{ claim: string; claimId: string }> {
   await example.mine(COINBASES);
   const claim = await example.spend([
     claimOutput({ ...common(10_000_000n), name: 'MindBlown', value: 'a value' }),
@@ -122,19 +141,34 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     claimOutput({ ...common(3_000_000n), name: 'mint', value: 'a third value' }),
   ]);
   await example.mine(2);
-  const wallet = await makeWalletExamples(node, example, { publicKey, otherAddress: OTHER_ADDRESS });
+  return { claim, claimId };
+}
+
+async function makeFacts(
+  node: ExampleNode,
+  example: ExampleChain,
+  claimed: Pick<ExampleFacts, 'publicKey' | 'claim' | 'claimId'>,
+): Promise<ExampleFacts> {
   const parent = await example.spend([paymentOutput(common(50_000_000n))]);
   const child = await example.spend([paymentOutput(common(40_000_000n))], example.change(parent));
-  const unsent = await example.make([paymentOutput(common(30_000_000n))]);
-  const tip = await node.rpc<string>('getbestblockhash');
+  const claimTxid = transactionId(claimed.claim);
   const claimBlock = await node.rpc<string>('getblockhash', [COINBASES + 1]);
-  const claimTxid = transactionId(claim);
-  const outputs = [{ [ADDRESS]: 0.1 }, { data: '00010203' }];
   const spent = { txid: claimTxid, vout: 0 };
-  const raw = await node.rpc<string>('createrawtransaction', [[spent], outputs]);
-  const psbt = await node.rpc<string>('createpsbt', [[spent], outputs]);
-  const proof = await node.rpc<string>('gettxoutproof', [[claimTxid], claimBlock]);
-  const signature = await node.rpc<string>('signmessagewithprivkey', [WIF, 'my message']);
+  return {
+    ...claimed,
+    ...{ parent, child, claimTxid, claimBlock, spent },
+    unsent: await example.make([paymentOutput(common(30_000_000n))]),
+    tip: await node.rpc('getbestblockhash'),
+    claimBlockHex: await node.rpc('getblock', [claimBlock, 0]),
+    raw: await node.rpc('createrawtransaction', [[spent], OUTPUTS]),
+    psbt: await node.rpc('createpsbt', [[spent], OUTPUTS]),
+    proof: await node.rpc('gettxoutproof', [[claimTxid], claimBlock]),
+    signature: await node.rpc('signmessagewithprivkey', [WIF, 'my message']),
+  };
+}
+
+/** Calls about addresses, blocks and the mempool. */
+function chainCalls({ claimTxid, claimBlock, parent, child, tip, proof }: ExampleFacts): ExampleCase[] {
   return [
     // addressindex
     call('getaddressbalance', ADDRESS),
@@ -175,6 +209,12 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('scantxoutset', 'start', [`addr(${OTHER_ADDRESS})`]),
     call('verifychain', 1, 2),
     call('verifytxoutproof', proof),
+  ];
+}
+
+/** Calls about claims, names and the hub. */
+function claimCalls({ claimId, claimTxid, claimBlock }: ExampleFacts): ExampleCase[] {
+  return [
     // claimindex
     call('getclaim', claimId),
     call('getclaimindexinfo'),
@@ -214,6 +254,12 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     // hub
     once('addhub', 'hub.example.com:50001'),
     call('gethubinfo'),
+  ];
+}
+
+/** Calls about control and mining. */
+function controlCalls({ claimBlockHex, child, tip }: ExampleFacts): ExampleCase[] {
+  return [
     // control
     call('getmemoryinfo'),
     lbcd('debuglevel', 'show'),
@@ -238,7 +284,13 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     lbcd('setgenerate', false),
     call('getnetworkhashps'),
     once('prioritisetransaction', transactionId(child), 0, 10_000),
-    call('submitblock', await node.rpc<string>('getblock', [claimBlock, 0])),
+    call('submitblock', claimBlockHex),
+  ];
+}
+
+/** Calls about the peer network. */
+function networkCalls(): ExampleCase[] {
+  return [
     // network
     once('addnode', '192.0.2.6:9246', 'add'),
     lbrycrd('getaddednodeinfo', '192.0.2.6:9246'),
@@ -255,12 +307,27 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('getnodeaddresses', 8),
     call('getpeerinfo'),
     call('ping'),
+  ];
+}
+
+/** Calls about transactions and signatures. */
+function transactionCalls({
+  publicKey,
+  claim,
+  claimTxid,
+  unsent,
+  raw,
+  psbt,
+  signature,
+  spent,
+}: ExampleFacts): ExampleCase[] {
+  return [
     // rawtransactions
     call('combinepsbt', [psbt]),
     call('combinerawtransaction', [unsent]),
     call('converttopsbt', raw),
-    call('createpsbt', [spent], outputs),
-    call('createrawtransaction', [spent], outputs),
+    call('createpsbt', [spent], OUTPUTS),
+    call('createrawtransaction', [spent], OUTPUTS),
     call('decodepsbt', psbt),
     call('decoderawtransaction', claim),
     call('decodescript', `76a914${Buffer.from(hash160(KEY.publicKey)).toString('hex')}88ac`),
@@ -281,17 +348,6 @@ export async function makeExampleCalls(node: Caller): Promise<ExampleCase[]> {
     call('signmessagewithprivkey', WIF, 'my message'),
     call('validateaddress', ADDRESS),
     call('verifymessage', ADDRESS, signature, 'my message'),
-    // wallet
-    ...wallet.calls,
-    // zmq
-    call('getzmqnotifications'),
-    // Calls that change the chain or disconnect peers come last.
-    once('generatetoaddress', 1, ADDRESS),
-    once('invalidateblock', tip),
-    once('reconsiderblock', tip),
-    once('setnetworkactive', true),
-    ...wallet.last,
-    once('disconnectnode', '', 0),
   ];
 }
 
@@ -308,10 +364,10 @@ interface Coin {
 
 /** A chain whose coinbases pay to one address, and transactions that spend them, the oldest first. */
 class ExampleChain {
-  private readonly node: Caller;
+  private readonly node: ExampleNode;
   private nextCoinbase = 1;
 
-  constructor(node: Caller) {
+  constructor(node: ExampleNode) {
     this.node = node;
   }
 

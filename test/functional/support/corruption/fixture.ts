@@ -17,8 +17,8 @@ import { ClaimSource } from '../claimSource.js';
 import { OPEN_ADDRESS } from '../network.js';
 import { mineBlock, placeAt, transaction } from '../rawChain.js';
 import { hashOf } from '../rawMessages.js';
-import { untilIndexed } from './queries.js';
 import { CorruptedNode, INDEX_ARGS, type RpcAnswer } from './runner.js';
+import { untilIndexed } from './untilIndexed.js';
 
 export interface State {
   readonly name: string;
@@ -139,64 +139,114 @@ export async function buildFixture(): Promise<CorruptionFixture> {
   const work = mkdtempSync(join(tmpdir(), 'corrupted-'));
   const base = join(work, 'base');
   mkdirSync(base);
-  const arrivalHashes: string[] = [];
-  let on = await begin(base);
-  let source: ClaimSource | null = null;
-  const supply = (): ClaimSource =>
-    (source ??= new ClaimSource({ rpc: (...args) => on.rpc(...args) }, 1, undefined, 2 + WALLET_COINS));
-  arrivalHashes.push(...(await mine(on, 240)));
-  await fillWallet(on);
-  for (let phase = 0; phase < 3; phase++) {
-    await live(on, supply(), 14, arrivalHashes);
-    await on.node.stop();
-    on = await begin(base);
-  }
-  await send(on, supply(), 5);
-  for (let i = 1; i <= 20; i++) await on.rpc('setban', [`203.0.113.${i}`, 'add', 86_400]);
-  await on.node.stop();
+  const chain = new FixtureChain(await begin(base));
+  await chain.build(base);
   await writePeers(base);
 
   // The chain is continued once without interruption. The nodes on the other states receive these blocks.
   const stopped = copyOf(base, join(work, 'stopped'));
-  on = await begin(stopped);
-  const from = arrivalHashes.length;
-  await live(on, supply(), 16, arrivalHashes);
-  const tip = await placeAt(on);
-  const hex = (hash: string): Promise<string> => on.rpc('getblock', [hash, 0]);
-  const arrivals: string[] = [];
-  for (const hash of arrivalHashes) arrivals.push(await hex(hash));
-  const hashes: string[] = [];
-  for (let height = 0; height <= tip.height; height++) hashes.push(await on.rpc('getblockhash', [height]));
-  const txids: string[] = [];
-  for (const hash of hashes.slice(1)) txids.push(...(await on.rpc<{ tx: string[] }>('getblock', [hash])).tx);
-  const coinbase = async (height: number): Promise<Buffer> =>
-    hashOf((await on.rpc<{ tx: string[] }>('getblock', [hashes[height]])).tx[0]!);
-  const spentLast = await lastSpent(on, hashes);
-  const doubleSpends = [
-    { txid: await coinbase(2), index: 0 },
-    { txid: await coinbase(20), index: 0 },
-    spentLast,
-  ].map((input) => mineBlock(tip, [transaction([input], [{ valueSat: 1000n }])]).raw.toString('hex'));
-  await send(on, supply(), 6);
-  const claimIds = (await on.rpc<NamedClaims[]>('getclaimsintrie')).flatMap(({ claims }) =>
-    claims.map(({ claimId }) => claimId),
-  );
-  await untilIndexed(on.node);
-  await on.node.stop();
+  chain.on = await begin(stopped);
+  const from = chain.arrivalHashes.length;
+  const facts = await chain.continue();
+  chain.on = await begin(copyOf(stopped, join(work, 'ahead')));
+  const next = await chain.blocksAhead(4);
 
-  const ahead = await begin(copyOf(stopped, join(work, 'ahead')));
-  const next: string[] = [];
-  on = ahead;
-  for (let i = 0; i < 4; i++) {
-    const [hash] = await mine(on, 1);
-    next.push(await hex(hash!));
-    await send(on, supply(), 3);
+  const killed = await killedStates(work, base, facts.arrivals.slice(from));
+  const staleHashes = chain.arrivalHashes.filter((hash) => !facts.hashes.includes(hash));
+  expect(staleHashes.length).toBeGreaterThan(3);
+  return {
+    ...facts,
+    states: [{ name: 'stopped', folder: stopped, earlier: base }, ...killed],
+    staleHashes,
+    next,
+    remove: () => rmSync(work, { recursive: true, force: true }),
+  };
+}
+
+type ChainFacts = Pick<CorruptionFixture, 'hashes' | 'txids' | 'claimIds' | 'arrivals' | 'doubleSpends'>;
+
+/** The chain of the fixture, which several nodes make one after the other. */
+class FixtureChain {
+  /** Every block that was mined, in the order of arrival. */
+  readonly arrivalHashes: string[] = [];
+  on: Rpc;
+  private source: ClaimSource | null = null;
+
+  constructor(on: Rpc) {
+    this.on = on;
   }
-  await on.node.stop();
 
-  const states: State[] = [{ name: 'stopped', folder: stopped, earlier: base }];
-  const feed = arrivals.slice(from);
-  const killed = async (
+  /** Makes the chain up to the state before the last blocks, and stops the node. */
+  async build(folder: string): Promise<void> {
+    this.arrivalHashes.push(...(await mine(this.on, 240)));
+    await fillWallet(this.on);
+    for (let phase = 0; phase < 3; phase++) {
+      await live(this.on, this.supply(), 14, this.arrivalHashes);
+      await this.on.node.stop();
+      this.on = await begin(folder);
+    }
+    await send(this.on, this.supply(), 5);
+    for (let i = 1; i <= 20; i++) await this.on.rpc('setban', [`203.0.113.${i}`, 'add', 86_400]);
+    await this.on.node.stop();
+  }
+
+  /** Makes the last blocks, reads what the queries need, and stops the node. */
+  async continue(): Promise<ChainFacts> {
+    await live(this.on, this.supply(), 16, this.arrivalHashes);
+    const tip = await placeAt(this.on);
+    const arrivals: string[] = [];
+    for (const hash of this.arrivalHashes) arrivals.push(await this.hex(hash));
+    const hashes: string[] = [];
+    for (let height = 0; height <= tip.height; height++)
+      hashes.push(await this.on.rpc('getblockhash', [height]));
+    const txids: string[] = [];
+    for (const hash of hashes.slice(1)) txids.push(...(await this.txidsOf(hash)));
+    const coinbase = async (height: number): Promise<Buffer> =>
+      hashOf((await this.txidsOf(hashes[height]!))[0]!);
+    const doubleSpends = [
+      { txid: await coinbase(2), index: 0 },
+      { txid: await coinbase(20), index: 0 },
+      await lastSpent(this.on, hashes),
+    ].map((input) => mineBlock(tip, [transaction([input], [{ valueSat: 1000n }])]).raw.toString('hex'));
+    await send(this.on, this.supply(), 6);
+    const claimIds = (await this.on.rpc<NamedClaims[]>('getclaimsintrie')).flatMap(({ claims }) =>
+      claims.map(({ claimId }) => claimId),
+    );
+    await untilIndexed(this.on.node);
+    await this.on.node.stop();
+    return { hashes, txids, claimIds, arrivals, doubleSpends };
+  }
+
+  /** Mines blocks on the tip and stops the node. Returns the blocks in hex. */
+  async blocksAhead(count: number): Promise<string[]> {
+    const blocks: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const [hash] = await mine(this.on, 1);
+      blocks.push(await this.hex(hash!));
+      await send(this.on, this.supply(), 3);
+    }
+    await this.on.node.stop();
+    return blocks;
+  }
+
+  private supply(): ClaimSource {
+    const node = { rpc: <T>(method: string, params?: readonly unknown[]) => this.on.rpc<T>(method, params) };
+    return (this.source ??= new ClaimSource(node, 1, undefined, 2 + WALLET_COINS));
+  }
+
+  private hex(hash: string): Promise<string> {
+    return this.on.rpc('getblock', [hash, 0]);
+  }
+
+  private async txidsOf(hash: string): Promise<readonly string[]> {
+    return (await this.on.rpc<{ tx: string[] }>('getblock', [hash])).tx;
+  }
+}
+
+/** Copies of the base whose nodes were killed while they received the blocks, or at a point of a flush. */
+async function killedStates(work: string, base: string, blocks: readonly string[]): Promise<State[]> {
+  const states: State[] = [];
+  const kill = async (
     name: string,
     args: readonly string[],
     crashAt: string | null,
@@ -205,7 +255,7 @@ export async function buildFixture(): Promise<CorruptionFixture> {
     const folder = copyOf(base, join(work, name));
     const { node, rpc } = await begin(folder, args, crashAt ? { LBCNODE_CRASH_AT: crashAt } : {});
     try {
-      for (const [i, block] of feed.entries()) {
+      for (const [i, block] of blocks.entries()) {
         await rpc('submitblock', [block]);
         if (flushAfter.includes(i)) await rpc('gettxoutsetinfo');
       }
@@ -216,26 +266,14 @@ export async function buildFixture(): Promise<CorruptionFixture> {
     expect(signal).toBe('SIGKILL');
     states.push({ name, folder, earlier: base });
   };
-  await killed('killed', [], null, []);
-  await killed('killed-after-flushes', [], null, [3, 8, 13]);
-  const last = feed.length - 1;
+  await kill('killed', [], null, []);
+  await kill('killed-after-flushes', [], null, [3, 8, 13]);
+  const last = blocks.length - 1;
   const journal = ['-dbbatchsize=4096'];
-  await killed('killed-in-journal', journal, 'flush:in-journal@2', [6, last]);
-  await killed('killed-with-journal', journal, 'flush:journal-committed@2', [6, last]);
-  await killed('killed-applying', journal, 'flush:applying-journal@3', [last]);
-  const stale = arrivalHashes.filter((hash) => !hashes.includes(hash));
-  expect(stale.length).toBeGreaterThan(3);
-  return {
-    states,
-    hashes,
-    staleHashes: stale,
-    txids,
-    claimIds,
-    arrivals,
-    next,
-    doubleSpends,
-    remove: () => rmSync(work, { recursive: true, force: true }),
-  };
+  await kill('killed-in-journal', journal, 'flush:in-journal@2', [6, last]);
+  await kill('killed-with-journal', journal, 'flush:journal-committed@2', [6, last]);
+  await kill('killed-applying', journal, 'flush:applying-journal@3', [last]);
+  return states;
 }
 
 /** The output that the second transaction of a block spends first, in the last block that has a second transaction. */

@@ -3,8 +3,9 @@
  * node on an intact copy.
  */
 import { OPEN_ADDRESS } from '../network.js';
-import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
 import type { CorruptionFixture } from './fixture.js';
+import type { Call, CorruptedNode, RpcAnswer } from './runner.js';
+import { untilIndexed, type Progress } from './untilIndexed.js';
 
 /**
  * `soft`: answers from files that the node does not need. `fees`: the same, but the node also learns fees when it connects
@@ -116,28 +117,6 @@ function withoutNoise(method: string, result: unknown): unknown {
     return told.sort();
   }
   return result;
-}
-
-/** Time after which filling an index counts as hanging. */
-const FILLING_MS = 120_000;
-
-interface Progress {
-  readonly synced: boolean;
-  readonly failure?: string;
-}
-
-/** Resolves when all indexes are at the tip or report why they are not. */
-export async function untilIndexed(node: CorruptedNode): Promise<void> {
-  for (const deadline = Date.now() + FILLING_MS; Date.now() < deadline;) {
-    const [all, claims] = await node.ask([
-      ['getindexinfo', []],
-      ['getclaimindexinfo', []],
-    ]);
-    const { search, ...own } = (claims!.result ?? {}) as Progress & { search: Progress };
-    const parts = [...Object.values((all!.result ?? {}) as Record<string, Progress>), own, search];
-    if (claims!.error !== null || parts.every((part) => part.synced || part.failure !== undefined)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 export async function askAll(node: CorruptedNode, fixture: CorruptionFixture): Promise<Answer[]> {
