@@ -25,8 +25,6 @@ namespace lbc {
 namespace {
 
 constexpr size_t kBlock = 16;
-// Number of bytes that are decrypted and written together.
-constexpr size_t kPart = 64 * 1024;
 
 class OpenFile {
  public:
@@ -53,14 +51,11 @@ struct CopyRequest {
   uint8_t iv[kBlock];
   int target;
   uint64_t position;
-  // Memory for the blob.
-  uint8_t* memory;
-  size_t memorySize;
 };
 
-bool readAll(int file, uint8_t* into, size_t size) {
+bool readAllAt(int file, uint8_t* into, size_t size, size_t position) {
   for (size_t at = 0; at < size;) {
-    const ssize_t got = pread(file, into + at, size - at, static_cast<off_t>(at));
+    const ssize_t got = pread(file, into + at, size - at, static_cast<off_t>(position + at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += static_cast<size_t>(got);
@@ -78,17 +73,6 @@ bool writeAllAt(int file, const uint8_t* data, size_t size, uint64_t position) {
   return true;
 }
 
-// Whether all chunks of a blob match its table of AES-128-GMAC codes.
-bool matchesTable(const uint8_t* blob, size_t size, const std::vector<uint8_t>& table) {
-  if (table.size() != kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode) return false;
-  ChunkCodes codes(table.data());
-  for (size_t at = 0; at < size; at += kChunk) {
-    const size_t number = at / kChunk;
-    if (!codes.matches(number, blob + at, std::min(kChunk, size - at), table.data() + kChunkKey + number * kChunkCode)) return false;
-  }
-  return true;
-}
-
 // Number of padding bytes at the end of the bytes, which are at least one block; 0 if the padding is wrong.
 size_t paddingOf(const uint8_t* bytes, size_t size) {
   const uint8_t count = bytes[size - 1];
@@ -99,36 +83,65 @@ size_t paddingOf(const uint8_t* bytes, size_t size) {
   return count;
 }
 
-// Reads the file of a blob into memory. Returns its size; 0 if the file does not have the stamp, does not match its table, does
-// not fit or cannot be read.
-size_t readVerified(const CopyRequest& request) {
-  // Opening a pipe without a writer must not block.
-  OpenFile file(open(request.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat found;
-  if (file.get() < 0 || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return 0;
-  const size_t size = static_cast<size_t>(found.st_size);
-  if (size > request.memorySize || size % kBlock != 0 || fileStamp(found) != request.stamp) return 0;
-  if (!readAll(file.get(), request.memory, size)) return 0;
-  if (request.hasTable) return matchesTable(request.memory, size, request.table) ? size : 0;
-  return fstat(file.get(), &found) == 0 && fileStamp(found) == request.stamp ? size : 0;
-}
+// Reads and verifies the file of a blob part by part.
+class BlobReader {
+ public:
+  explicit BlobReader(const CopyRequest& request)
+      // Opening a pipe without a writer must not block.
+      : request_(request), file_(open(request.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (request.hasTable && request.table.size() >= kChunkKey) codes_ = std::make_unique<ChunkCodes>(request.table.data());
+  }
+
+  // The size of the blob; 0 if the file does not have the stamp, or if the table or the size is wrong.
+  size_t size() const {
+    struct stat found;
+    if (!hasStamp(&found) || !S_ISREG(found.st_mode)) return 0;
+    const size_t size = static_cast<size_t>(found.st_size);
+    if (size % kBlock != 0) return 0;
+    if (request_.hasTable && request_.table.size() != kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode) return 0;
+    return size;
+  }
+
+  // Reads a part, which starts at a multiple of `kChunk`. Returns false if it cannot be read, or if it is not verified: it does
+  // not match the table, or the file does not have the stamp after the read.
+  bool read(uint8_t* part, size_t count, size_t at) {
+    if (!readAllAt(file_.get(), part, count, at)) return false;
+    struct stat found;
+    if (!codes_) return hasStamp(&found);
+    const size_t number = at / kChunk;
+    return codes_->matches(number, part, count, request_.table.data() + kChunkKey + number * kChunkCode);
+  }
+
+ private:
+  bool hasStamp(struct stat* found) const {
+    return file_.get() >= 0 && fstat(file_.get(), found) == 0 && fileStamp(*found) == request_.stamp;
+  }
+
+  const CopyRequest& request_;
+  OpenFile file_;
+  std::unique_ptr<ChunkCodes> codes_;
+};
 
 // Returns the number of written bytes. Returns -1 if the blob is not verified or has wrong padding, or if the target cannot be
-// written. The whole blob is verified before its first byte is written. Each part is written while it is in the processor's cache.
+// written. Each part is verified, decrypted and written while it is in the processor's cache. So the target may contain verified
+// parts before a part that is not verified.
 double copyBlob(const CopyRequest& request) {
-  const size_t size = readVerified(request);
+  BlobReader blob(request);
+  const size_t size = blob.size();
   CipherContext cipher(EVP_CIPHER_CTX_new());
   if (size == 0 || !cipher ||
       EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, request.key, request.iv, 0) != 1 ||
       EVP_CIPHER_CTX_set_padding(cipher.get(), 0) != 1) {
     return -1;
   }
+  const std::unique_ptr<uint8_t[]> memory(new uint8_t[kChunk]);
+  uint8_t* part = memory.get();
   size_t written = 0;
-  for (size_t at = 0; at < size; at += kPart) {
-    const size_t count = std::min(kPart, size - at);
-    uint8_t* part = request.memory + at;
+  for (size_t at = 0; at < size; at += kChunk) {
+    const size_t count = std::min(kChunk, size - at);
     int decrypted = 0;
-    if (EVP_CipherUpdate(cipher.get(), part, &decrypted, part, static_cast<int>(count)) != 1 ||
+    if (!blob.read(part, count, at) ||
+        EVP_CipherUpdate(cipher.get(), part, &decrypted, part, static_cast<int>(count)) != 1 ||
         static_cast<size_t>(decrypted) != count) {
       return -1;
     }
@@ -142,15 +155,15 @@ double copyBlob(const CopyRequest& request) {
 }
 
 napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
-  napi_value arguments[8];
-  Span path, stamp, table, memory;
+  napi_value arguments[7];
+  Span path, stamp, table;
   const uint8_t *key, *iv;
   auto request = std::make_shared<CopyRequest>();
-  if (!readArguments(env, info, 8, arguments) || !readBytes(env, arguments[0], "path", &path) ||
+  if (!readArguments(env, info, 7, arguments) || !readBytes(env, arguments[0], "path", &path) ||
       !readBytes(env, arguments[1], "stamp", &stamp) ||
       !readFixedBytes(env, arguments[3], kBlock, "key", &key) || !readFixedBytes(env, arguments[4], kBlock, "iv", &iv) ||
       !readInt32(env, arguments[5], "target", &request->target) ||
-      !readSize(env, arguments[6], "position", &request->position) || !readBytes(env, arguments[7], "memory", &memory)) {
+      !readSize(env, arguments[6], "position", &request->position)) {
     return nullptr;
   }
   request->hasTable = !isNullish(env, arguments[2]);
@@ -158,8 +171,6 @@ napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
   request->path.assign(reinterpret_cast<const char*>(path.data), path.size);
   request->stamp.assign(reinterpret_cast<const char*>(stamp.data), stamp.size);
   request->table.assign(table.data, table.data + table.size);
-  request->memory = const_cast<uint8_t*>(memory.data);
-  request->memorySize = memory.size;
   memcpy(request->key, key, kBlock);
   memcpy(request->iv, iv, kBlock);
   auto written = std::make_shared<double>(-1);
@@ -167,7 +178,7 @@ napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
     *written = copyBlob(*request);
     return Outcome();
   };
-  return startJob(env, "copyBlob", work, [written](napi_env env) { return makeNumber(env, *written); }, arguments[7]);
+  return startJob(env, "copyBlob", work, [written](napi_env env) { return makeNumber(env, *written); });
 }
 
 }  // namespace

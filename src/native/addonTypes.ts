@@ -433,11 +433,11 @@ export interface NativeAddon {
   storeFile?(temporary: Uint8Array, path: Uint8Array, bytes: Uint8Array): Promise<string>;
   /**
    * On another thread, decrypts the file of a blob (AES-128-CBC) and writes the plaintext without padding into the open file
-   * `target` at `position`. Before the first write, the file of the blob must have the stamp `stamp` (`FileStamp`), and all
-   * its chunks must match `table`. Without a table, a file with this stamp counts as verified. Resolves to the number of
-   * written bytes. Resolves to -1 if a condition does not hold or a system call fails; the caller then copies the blob by
-   * another way, which reports the error. `target` must stay open, and the job alone uses `memory` (space for the blob),
-   * until the promise settles. Only on Linux, and only if the program exports OpenSSL.
+   * `target` at `position`. The file of the blob must have the stamp `stamp` (`FileStamp`), and each chunk must match `table`
+   * before it is written. Without a table, a file with this stamp counts as verified. Resolves to the number of written
+   * bytes. Resolves to -1 if a condition does not hold or a system call fails; the caller then copies the blob by another
+   * way, which reports the error. The chunks before the failure may be written then. `target` must stay open until the
+   * promise settles. Only on Linux, and only if the program exports OpenSSL.
    */
   copyBlob?(
     path: Uint8Array,
@@ -447,7 +447,6 @@ export interface NativeAddon {
     iv: Uint8Array,
     target: number,
     position: number,
-    memory: Uint8Array,
   ): Promise<number>;
 
   /**

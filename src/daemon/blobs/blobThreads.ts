@@ -25,10 +25,10 @@ const IDLE_MS = 20_000;
 /** Maximum number of threads. More threads are not faster on common disks. Arbitrary. */
 const MAX_THREADS = 4;
 /**
- * Maximum number of concurrent copies in the thread pool, which has four threads. Copies into one file wait for each other,
- * and waiting threads keep processors busy. Arbitrary.
+ * Maximum number of concurrent copies in the thread pool, which has four threads. Copies into one file wait for each other in
+ * the kernel, so there are more of them than processors.
  */
-const COPIES_AT_ONCE = Math.min(3, Math.max(2, availableParallelism()));
+const COPIES_AT_ONCE = 4;
 
 const native = loadNative();
 
@@ -134,21 +134,10 @@ export class BlobThreads {
     { key, iv }: CipherKey,
     { fd, position }: CopyTarget,
   ): Promise<number> {
-    const memory = blobBuffers.take();
     this.#begin();
     try {
-      return await native!.copyBlob!(
-        Buffer.from(path),
-        Buffer.from(stamp),
-        table,
-        key,
-        iv,
-        fd,
-        position,
-        memory,
-      );
+      return await native!.copyBlob!(Buffer.from(path), Buffer.from(stamp), table, key, iv, fd, position);
     } finally {
-      blobBuffers.giveBack(memory);
       this.#end();
     }
   }

@@ -361,8 +361,8 @@ export class ContentStore {
     this.#files.setFileStatus(streamHash, status);
   }
 
-  setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
-    this.#files.setFilePlace(streamHash, place, isSaved);
+  setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean, status: string): void {
+    this.#files.setFilePlace(streamHash, place, isSaved, status);
   }
 
   setContentFee(streamHash: string, rawTransaction: string): void {

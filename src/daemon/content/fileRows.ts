@@ -198,13 +198,17 @@ export class FileRows {
     this.#main.run('update file set status = ? where stream_hash = ?', status, streamHash);
   }
 
-  /** Sets the path of the saved file; null if the file is not saved. Source: `change_file_download_dir_and_file_name`. */
-  setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean): void {
+  /**
+   * Sets the status and the path of the saved file; null if the file is not saved. Source:
+   * `change_file_download_dir_and_file_name`.
+   */
+  setFilePlace(streamHash: string, place: SavedPlace | null, isSaved: boolean, status: string): void {
     this.#main.run(
-      'update file set file_name = ?, download_directory = ?, saved_file = ? where stream_hash = ?',
+      'update file set file_name = ?, download_directory = ?, saved_file = ?, status = ? where stream_hash = ?',
       place === null ? null : hexOf(place.fileName),
       place === null ? null : hexOf(place.directory),
       isSaved ? 1 : 0,
+      status,
       streamHash,
     );
   }

@@ -290,8 +290,7 @@ export class LibraryRebuild {
     const { lower, upper } = file.bounds;
     if (sizeBytes === null || sizeBytes < lower || sizeBytes > upper) return;
     if (!(await isOfClaim(pathOf(place), claim).catch(() => false))) return;
-    await files.database.setFilePlace(streamHash, place, true);
-    await files.database.setFileStatus(streamHash, 'finished');
+    await files.database.setFilePlace(streamHash, place, true, 'finished');
     await manager.reload(streamHash);
     await file.lookAtOutput();
   }

@@ -98,14 +98,20 @@ export class ManagedFile {
     await this.#deps.database.setFileStatus(this.row.streamHash, status);
   }
 
-  async #setPlace(place: SavedPlace | null, isSaved: boolean): Promise<void> {
+  /** Sets place and status in one commit. */
+  async #setPlace(
+    place: SavedPlace | null,
+    isSaved: boolean,
+    status = this.row.status as FileStatus,
+  ): Promise<void> {
     this.row = {
       ...this.row,
       fileName: place?.fileName ?? null,
       directory: place?.directory ?? null,
       isSaved,
+      status,
     };
-    await this.#deps.database.setFilePlace(this.row.streamHash, place, isSaved);
+    await this.#deps.database.setFilePlace(this.row.streamHash, place, isSaved, status);
   }
 
   /** Checks whether the saved file exists on disk. If it is missing, removes its name from the row. */
@@ -180,15 +186,13 @@ export class ManagedFile {
     const before = this.place;
     let isNoted = false;
     try {
-      await this.#setStatus('running');
       return await createOutput(directory, name, (place) => {
         isNoted = true;
-        return this.#setPlace(place, false);
+        return this.#setPlace(place, false, 'running');
       });
     } catch (error) {
       const note = (failed: unknown): void => this.#deps.log.warn(failureReason(failed));
-      if (isNoted) await this.#setPlace(before, isSaved).catch(note);
-      await this.#setStatus(status as FileStatus).catch(note);
+      if (isNoted) await this.#setPlace(before, isSaved, status as FileStatus).catch(note);
       this.#stopWhenIdle();
       throw error;
     }
@@ -262,7 +266,7 @@ export class ManagedFile {
     const done = this.#write(place, file, ending.signal, wroteFirst).then(
       async () => {
         try {
-          await this.#saved(place);
+          await this.#saved(place, file);
           wroteFirst();
           end?.('finished');
         } catch (error) {
@@ -311,6 +315,9 @@ export class ManagedFile {
     wroteFirst: () => void,
   ): Promise<void> {
     try {
+      // A crash before the sync may truncate the file. This is recorded, so that the next start checks the file.
+      const noted = this.#syncing.then(() => this.#deps.database.noteUnsynced(this.row.streamHash));
+      noted.catch(() => undefined);
       const stream = await this.#reader.open(this.row.sdHash, signal);
       let written = 0;
       const onWritten = (bytes: number): void => {
@@ -320,27 +327,28 @@ export class ManagedFile {
         // For a file of one blob, the call is answered only when the file is complete, as in lbry-sdk.
         if (this.row.blobsInStream > 1) wroteFirst();
       };
-      // A crash before the sync may truncate the file. This is recorded, so that the next start checks the file.
-      await this.#syncing;
-      await this.#deps.database.noteUnsynced(this.row.streamHash);
+      await noted;
       await writeOutput({ reader: this.#reader, stream, file, signal, onWritten });
     } catch (error) {
       await file.close();
       throw environmentError(error, pathOf(place));
     }
-    // The sync may take long. During the sync the file can be used, and its blobs are not deleted.
-    this.#syncing = this.#sync(file)
+  }
+
+  async #saved(place: SavedPlace, file: FileHandle): Promise<void> {
+    this.#save = null;
+    const recorded = this.#setPlace(place, true, 'finished');
+    // The sync may take long. During the sync the file can be used, and its blobs are not deleted. It starts after the commit,
+    // because a commit during the sync would wait until the data of the file is on disk.
+    this.#syncing = recorded
+      .catch(() => undefined)
+      .then(() => this.#sync(file))
       .catch((error: unknown) =>
         this.#deps.log.warn(`${pathOf(place)} may not be on disk: ${failureReason(error)}`),
       )
       .finally(() => file.close());
     this.#deps.blobs.keepUntil(this.#syncing);
-  }
-
-  async #saved(place: SavedPlace): Promise<void> {
-    this.#save = null;
-    await this.#setPlace(place, true);
-    await this.#setStatus('finished');
+    await recorded;
   }
 
   /**
@@ -356,8 +364,7 @@ export class ManagedFile {
     // On a full disk the database may refuse the change. The error is only logged, because the file on disk is correct and
     // the next start checks it again.
     const note = (error: unknown): void => this.#deps.log.warn(failureReason(error));
-    await this.#setPlace(null, false).catch(note);
-    if (how !== 'replaced') await this.#setStatus('stopped').catch(note);
+    await this.#setPlace(null, false, how === 'replaced' ? undefined : 'stopped').catch(note);
     if (how === null) this.#deps.log.warn(`The file ${place.fileName} could not be saved: ${error.message}`);
   }
 

@@ -9,9 +9,9 @@ import { dataBlobs, type OpenStream, type StreamReader } from './streamReader.js
 
 /**
  * Maximum number of blobs that are written concurrently. After an interruption up to this number of blobs may be missing at
- * the end of the file. Arbitrary: enough for two threads.
+ * the end of the file. Arbitrary: enough for four threads if one blob takes longer than the next ones.
  */
-const BLOBS_AT_ONCE = 4;
+const BLOBS_AT_ONCE = 8;
 /** Number of blobs that are prepared together. Arbitrary. */
 const PREPARED_BLOBS = 64;
 

@@ -299,8 +299,7 @@ describe('a file that is saved', () => {
     await file.save({});
     await file.settled();
     // The state that a kill leaves.
-    await folder.database.setFilePlace(file.row.streamHash, file.place, false);
-    await folder.database.setFileStatus(file.row.streamHash, 'running');
+    await folder.database.setFilePlace(file.row.streamHash, file.place, false, 'running');
     writeFileSync(join(downloadDir, 'film.mp4'), content);
     manager = openManager();
     await manager.start();
