@@ -72,6 +72,29 @@ async function fund(daemon: TestDaemon, lbc: number): Promise<void> {
 
 describe('wallets of a daemon', () => {
   it(
+    'spend another coin when the chain of unconfirmed transactions of the first one is at the limit',
+    async () => {
+      const daemon = await start(newFolder());
+      for (const lbc of [1, 2]) await fund(daemon, lbc);
+      const addresses = await node.rpc<string>('getnewaddress');
+      const pay = (): Promise<unknown> => daemon.call('wallet_send', { amount: '0.01', addresses });
+      for (let n = 0; n < 50; n++) await pay();
+      await expect(pay()).rejects.toThrow(
+        /too-long-mempool-chain.*\nWait for the next block, and try again\./,
+      );
+      await node.rpc('generate', [1]);
+      await until('another payment is possible', () =>
+        pay().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await end(daemon);
+    },
+    HANG_MS,
+  );
+
+  it(
     'start once settings_set names a hub, if none was set; wallet_reconnect works before that',
     async () => {
       const noHub = await freePort();

@@ -89,6 +89,8 @@ export class WorldLedger implements LedgerPort {
   /** Runs before a broadcast is accepted. */
   beforeTaking: () => Promise<void> = () => Promise.resolve();
   isTaken = true;
+  /** Numbers of transactions whose chain of unconfirmed ancestors is at the limit. */
+  longChains: number[] = [];
   private readonly owners = new Map<string, AddressRow>();
   private count = 0;
 
@@ -188,12 +190,14 @@ export class WorldLedger implements LedgerPort {
   }
 
   private async coins(
-    { accountIds, isConfirmed }: CoinFilter,
+    { accountIds, isConfirmed, notOf = [] }: CoinFilter,
     fits: (coin: CoinCandidate) => boolean,
   ): Promise<CoinCandidate[]> {
     const coins: CoinCandidate[] = [];
     for (const id of accountIds) coins.push(...(await this.database.spendable([id])));
-    return coins.filter((coin) => (!isConfirmed || coin.height > 0) && fits(coin));
+    return coins.filter(
+      (coin) => (!isConfirmed || coin.height > 0) && !notOf.includes(coin.tx) && fits(coin),
+    );
   }
 
   readonly database: LedgerPort['database'] = {
@@ -239,6 +243,7 @@ export class WorldLedger implements LedgerPort {
       const coins = await this.coins(filter, (coin) => coin.amountDewies === amountDewies);
       return coins.slice(0, count).map(({ number }) => number);
     },
+    longChains: () => Promise.resolve(this.longChains),
     reserveCoins: async (candidates): Promise<SpendableCoin[] | null> => {
       const all = [...this.kept.values()];
       const rows = candidates.map((number) => this.rowOf(all[number]!));

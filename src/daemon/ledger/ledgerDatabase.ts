@@ -44,6 +44,8 @@ export interface CoinFilter {
   readonly accountIds: readonly string[];
   /** Whether only confirmed coins match. */
   readonly isConfirmed: boolean;
+  /** Numbers of transactions in the database whose outputs do not match. */
+  readonly notOf?: readonly number[];
 }
 
 export interface CoinTotals {
@@ -151,6 +153,11 @@ export interface LedgerDatabase {
    * than requested if fewer exist.
    */
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
+  /**
+   * Numbers of the unconfirmed transactions whose outputs cannot be spent before the next block, because the mempool's limit
+   * of unconfirmed ancestors or descendants is reached.
+   */
+  longChains(): Promise<number[]>;
   /**
    * Reserves all candidates or none. Resolves to null, without changes, if one is missing, spent or already reserved. When
    * the promise resolves, the reservation is on disk.

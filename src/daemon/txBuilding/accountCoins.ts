@@ -65,12 +65,14 @@ export class AccountCoins implements UtxoPool<NumberedCoin> {
 
   /** All unspent outputs, sorted by account in the given order. The order decides between outputs of equal amount. */
   async all(): Promise<NumberedCoin[]> {
-    const { accountIds, isConfirmed } = this.#filter;
+    const { accountIds, isConfirmed, notOf = [] } = this.#filter;
+    const excluded = new Set(notOf);
     const coins: NumberedCoin[] = [];
     let since = performance.now();
     for (const id of accountIds)
-      for (const { number, amountDewies, height } of await this.#database.spendable([id])) {
-        if (!isConfirmed || height > 0) coins.push({ number, effectiveAmount: amountDewies - SPENDING_FEE });
+      for (const { number, tx, amountDewies, height } of await this.#database.spendable([id])) {
+        const fits = (!isConfirmed || height > 0) && !excluded.has(tx);
+        if (fits) coins.push({ number, effectiveAmount: amountDewies - SPENDING_FEE });
         if (coins.length % COINS_A_STEP === 0) since = await yieldIfDue(since);
       }
     return coins;

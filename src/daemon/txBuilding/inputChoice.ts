@@ -37,7 +37,9 @@ export class InputChoice {
 
   /**
    * Selects and reserves coins that pay `deficit` and the fee for spending them. Empty if the accounts do not have enough
-   * coins. The strategy `largest` uses as few coins as possible.
+   * coins. The strategy `largest` uses as few coins as possible. Outputs of transactions at the end of a long chain of
+   * unconfirmed transactions are selected only if the other coins do not suffice. Difference from lbry-sdk: it selects them
+   * like other coins, and nodes reject the transaction.
    */
   choose(
     accountIds: readonly string[],
@@ -46,7 +48,7 @@ export class InputChoice {
   ): Promise<readonly SpendableCoin[]> {
     return this.#queue.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        const chosen = await this.#chosen(accountIds, deficitDewies, strategy);
+        const chosen = await this.#preferred(accountIds, deficitDewies, strategy);
         if (chosen?.length === 0) return [];
         const coins = chosen && (await this.#database.reserveCoins(chosen.map(({ number }) => number)));
         if (coins !== null) return coins;
@@ -55,16 +57,33 @@ export class InputChoice {
     });
   }
 
-  /** Selects outputs once. Resolves to null if a selected output was spent during the selection. */
-  async #chosen(
+  async #preferred(
     accountIds: readonly string[],
     deficit: bigint,
     strategy: SelectionStrategy | 'largest',
   ): Promise<readonly NumberedCoin[] | null> {
-    if (strategy === 'sqlite') return this.#byBands(accountIds, deficit);
+    const longChains = await this.#database.longChains();
+    if (longChains.length > 0) {
+      const chosen = await this.#chosen(accountIds, deficit, strategy, longChains);
+      if (chosen?.length !== 0) return chosen;
+    }
+    return this.#chosen(accountIds, deficit, strategy, []);
+  }
+
+  /**
+   * Selects outputs once, and none of the transactions `notOf`. Resolves to null if a selected output was spent during the
+   * selection.
+   */
+  async #chosen(
+    accountIds: readonly string[],
+    deficit: bigint,
+    strategy: SelectionStrategy | 'largest',
+    notOf: readonly number[],
+  ): Promise<readonly NumberedCoin[] | null> {
+    if (strategy === 'sqlite') return this.#byBands(accountIds, deficit, new Set(notOf));
     const selector = new CoinSelector<NumberedCoin>(deficit, COST_OF_CHANGE, () => this.#draw());
     try {
-      const coins = new AccountCoins(this.#database, { accountIds, isConfirmed: false });
+      const coins = new AccountCoins(this.#database, { accountIds, isConfirmed: false, notOf });
       return await (strategy === 'largest' ? largestFirst(coins, deficit) : selector.select(coins, strategy));
     } catch (error) {
       if (error instanceof CoinGone) return null;
@@ -72,12 +91,17 @@ export class InputChoice {
     }
   }
 
-  async #byBands(accountIds: readonly string[], deficit: bigint): Promise<readonly NumberedCoin[]> {
+  async #byBands(
+    accountIds: readonly string[],
+    deficit: bigint,
+    excluded: ReadonlySet<number>,
+  ): Promise<readonly NumberedCoin[]> {
     const candidates: (BandedCoin & NumberedCoin)[] = [];
     let since = performance.now();
     for (const id of accountIds)
       for (const coin of await this.#database.spendable([id], true)) {
-        candidates.push({ ...coin, effectiveAmount: coin.amountDewies - SPENDING_FEE });
+        if (!excluded.has(coin.tx))
+          candidates.push({ ...coin, effectiveAmount: coin.amountDewies - SPENDING_FEE });
         if (candidates.length % COINS_A_STEP === 0) since = await yieldIfDue(since);
       }
     const tenth = deficit / 10n;

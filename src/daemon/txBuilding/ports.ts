@@ -19,6 +19,7 @@ export interface LedgerPort extends Pick<
     | 'coinAmounts'
     | 'leastCoinAmount'
     | 'coinsOfAmount'
+    | 'longChains'
     | 'reserve'
     | 'reserveCoins'
     | 'release'

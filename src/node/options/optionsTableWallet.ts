@@ -37,5 +37,5 @@ export const WALLET_DEBUG_OPTIONS = [
   int('dblogsize=<n>', 100, 'Accepted for compatibility, without effect: wallets do not use Berkeley DB', { ...COUNT, debugOnly: true }),
   bool('flushwallet', true, 'Accepted for compatibility, without effect: changes of the wallet are written to disk before a call returns', { debugOnly: true }),
   bool('privdb', true, 'Accepted for compatibility, without effect: wallets do not use Berkeley DB', { debugOnly: true }),
-  bool('walletrejectlongchains', false, 'Do not create transactions that exceed the mempool limits for chains of unconfirmed transactions', { debugOnly: true }),
+  bool('walletrejectlongchains', undefined, 'Do not create transactions that exceed the mempool limits for chains of unconfirmed transactions (default: off with -compat=lbrycrd or lbcd, else on)', { debugOnly: true }),
 ] as const;

@@ -50,6 +50,6 @@ function walletOptions({ options, params, isSet }: LoadedOptions): WalletOptions
     spendsUnconfirmedChange: options.spendzeroconfchange,
     signalsReplacement: options.walletrbf,
     broadcasts: options.walletbroadcast,
-    rejectsLongChains: options.walletrejectlongchains,
+    rejectsLongChains: options.walletrejectlongchains ?? options.compat === 'documented',
   };
 }

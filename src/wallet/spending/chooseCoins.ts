@@ -13,6 +13,7 @@ import type { MempoolPort } from '../port.js';
 import type { Wallet } from '../wallet.js';
 import type { WalletCoin } from './availableCoins.js';
 import type { CoinControl } from './coinControl.js';
+import { LONG_CHAIN } from './spendError.js';
 
 /** An output that the transaction spends. */
 export interface SpentCoin {
@@ -90,6 +91,24 @@ export class CoinChoice {
    * exists.
    */
   choose(targetSat: bigint, exact: ExactPayment | null): readonly SpentCoin[] | null {
+    return this.chooseWithin(targetSat, exact, this.wallet.options.rejectsLongChains);
+  }
+
+  /**
+   * Returns the text of the error after `choose` found no coins worth `targetSat`. Difference from the reference: it reports
+   * insufficient funds too if only coins in chains of unconfirmed transactions beyond the limits of the mempool are left.
+   */
+  whyNone(targetSat: bigint): string {
+    const { rejectsLongChains } = this.wallet.options;
+    const isHeld = rejectsLongChains && this.chooseWithin(targetSat, null, false) !== null;
+    return isHeld ? LONG_CHAIN : 'Insufficient funds';
+  }
+
+  private chooseWithin(
+    targetSat: bigint,
+    exact: ExactPayment | null,
+    rejectsLongChains: boolean,
+  ): readonly SpentCoin[] | null {
     const { preset } = this;
     if (preset === null) return null;
     const presetSat = preset.reduce((sum, { valueSat }) => sum + valueSat, 0n);
@@ -103,7 +122,7 @@ export class CoinChoice {
         spendsUnconfirmedChange: options.spendsUnconfirmedChange,
         maxAncestors: node.mempool.limits.ancestors,
         maxDescendants: node.mempool.limits.descendants,
-        rejectsLongChains: options.rejectsLongChains,
+        rejectsLongChains,
       },
       exact,
       this.chance,

@@ -20,7 +20,7 @@ import type { CoinControl } from './coinControl.js';
 import { Drafting, type Draft, type Recipient } from './draft.js';
 import { refuseOversized, TOO_LARGE } from './oversized.js';
 import { signInputs } from './signInputs.js';
-import { SpendError } from './spendError.js';
+import { LONG_CHAIN, SpendError } from './spendError.js';
 import { spendStateOf } from './spendState.js';
 
 export type { Recipient } from './draft.js';
@@ -192,5 +192,5 @@ function standingProblem({ options, node: { mempool } }: Wallet, tx: Transaction
     [...ancestors.values()].some(
       (txid) => (mempool.relatives(txid)?.descendants ?? 0) + 1 > limits.descendants,
     );
-  return isLong ? 'Transaction has too long of a mempool chain' : null;
+  return isLong ? LONG_CHAIN : null;
 }

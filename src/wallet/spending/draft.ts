@@ -97,7 +97,7 @@ export class Drafting {
         isExact = seeksExact && targetSat > 0n;
         const coins = choice.choose(targetSat, isExact ? this.exactPayment(outputs) : null);
         if (coins === null) {
-          if (!isExact) throw this.fail('Insufficient funds');
+          if (!isExact) throw this.fail(choice.whyNone(targetSat));
           seeksExact = false;
           continue;
         }

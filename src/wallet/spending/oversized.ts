@@ -43,6 +43,7 @@ export function* refuseOversized(
     if (n % RECIPIENTS_AT_ONCE === RECIPIENTS_AT_ONCE - 1) yield;
   }
   const available = availableCoins(wallet, { ...SPENDABLE, control });
-  const coins = new CoinChoice(wallet, control, available, chance).choose(totalSat, null);
-  throw new SpendError(coins === null ? 'Insufficient funds' : TOO_LARGE);
+  const choice = new CoinChoice(wallet, control, available, chance);
+  const coins = choice.choose(totalSat, null);
+  throw new SpendError(coins === null ? choice.whyNone(totalSat) : TOO_LARGE);
 }

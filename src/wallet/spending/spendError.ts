@@ -14,6 +14,13 @@ export const SPEND_ERROR = {
   deserialization: -22,
 } as const;
 
+/**
+ * The payment would exceed the limits of the mempool for chains of unconfirmed transactions. The first part is the text of
+ * lbrycrd.
+ */
+export const LONG_CHAIN =
+  'Transaction has too long of a mempool chain: too many unconfirmed ancestors or descendants. Wait for a block, or use another coin';
+
 export class SpendError extends Error {
   override readonly name = 'SpendError';
   readonly code: number;

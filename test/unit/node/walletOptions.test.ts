@@ -25,7 +25,7 @@ const OTHER: Readonly<Record<string, string>> = {
   walletbroadcast: '0',
   walletdir: tmpdir(),
   walletrbf: '1',
-  walletrejectlongchains: '1',
+  walletrejectlongchains: '0',
   zapwallettxes: '2',
 };
 /** Options that do not change wallet settings: the file that reads them, and the test of their effect in `test/functional`. */
@@ -100,6 +100,15 @@ describe('the options of wallets', () => {
     expect([options.walletbroadcast, options.walletrbf]).toEqual([false, false]);
     expect(warnings).toContain(
       `-walletbroadcast=${word} turns the option off, as in lbrycrd. Write 1 (on) or 0 (off).`,
+    );
+  });
+
+  it('-walletrejectlongchains is on by default, unless -compat names a reference', () => {
+    expect(walletSettings(load()).wallet.rejectsLongChains).toBe(true);
+    expect(walletSettings(load('-compat=lbrycrd')).wallet.rejectsLongChains).toBe(false);
+    expect(walletSettings(load('-compat=lbcd')).wallet.rejectsLongChains).toBe(false);
+    expect(walletSettings(load('-compat=lbrycrd', '-walletrejectlongchains')).wallet.rejectsLongChains).toBe(
+      true,
     );
   });
 

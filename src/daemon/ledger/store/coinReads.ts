@@ -13,7 +13,11 @@ const COINS =
 /** Maximum number of coin amounts per query. Arbitrary. */
 const AMOUNTS_AT_ONCE = 2048;
 
-const confirmed = ({ isConfirmed }: CoinFilter): string => (isConfirmed ? 'AND txo.height > 0' : '');
+/** The parts of a filter other than the accounts, as an SQL condition. */
+function fits({ isConfirmed, notOf = [] }: CoinFilter): string {
+  const confirmed = isConfirmed ? 'AND txo.height > 0' : '';
+  return notOf.length === 0 ? confirmed : `${confirmed} AND NOT (${among('txo.tx', notOf.map(Math.trunc))})`;
+}
 
 export class CoinReads {
   readonly #statements: Statements;
@@ -46,7 +50,7 @@ export class CoinReads {
   coinTotals(filter: CoinFilter, fromDewies: bigint | null): CoinTotals {
     const owners = this.#owners.of(filter.accountIds);
     if (owners.length === 0) return { count: 0, amounts: 0, sumDewies: 0n };
-    const where = `${COINS} AND ${among('txo.owner', owners)} ${confirmed(filter)}`;
+    const where = `${COINS} AND ${among('txo.owner', owners)} ${fits(filter)}`;
     const row =
       fromDewies === null
         ? this.#statements.get(
@@ -73,7 +77,7 @@ export class CoinReads {
       // All rows are returned as a single text, because creating many row objects is much slower.
       const row = this.#statements.get(
         `SELECT group_concat(line, ' ') AS lines FROM (
-          SELECT txo.amount || ' ' || count(*) AS line ${COINS} AND txo.owner = ${owner} ${confirmed(filter)}
+          SELECT txo.amount || ' ' || count(*) AS line ${COINS} AND txo.owner = ${owner} ${fits(filter)}
           ${belowDewies === null ? '' : 'AND txo.amount < ?'} GROUP BY txo.amount ORDER BY txo.amount DESC LIMIT ${AMOUNTS_AT_ONCE})`,
         ...values,
       );
@@ -95,7 +99,7 @@ export class CoinReads {
     let least: bigint | null = null;
     for (const owner of this.#owners.of(filter.accountIds)) {
       const row = this.#statements.get(
-        `SELECT CAST(txo.amount AS TEXT) AS amount ${COINS} AND txo.owner = ${owner} ${confirmed(filter)} AND txo.amount >= ?
+        `SELECT CAST(txo.amount AS TEXT) AS amount ${COINS} AND txo.owner = ${owner} ${fits(filter)} AND txo.amount >= ?
           ORDER BY txo.amount LIMIT 1`,
         fromDewies,
       );
@@ -115,7 +119,7 @@ export class CoinReads {
       for (const owner of owners) asked.add(owner);
       if (owners.length === 0 || numbers.length === count) continue;
       const rows = this.#statements.all(
-        `SELECT txo.id ${COINS} AND ${among('txo.owner', owners)} ${confirmed(filter)} AND txo.amount = ?
+        `SELECT txo.id ${COINS} AND ${among('txo.owner', owners)} ${fits(filter)} AND txo.amount = ?
           ${ORDERS.height} LIMIT ?`,
         amountDewies,
         count - numbers.length,

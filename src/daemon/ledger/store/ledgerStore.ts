@@ -11,6 +11,7 @@ import type {
 import type { OutPointRef, Page, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
 import { AddressUses, type SentTransaction } from './addressUses.js';
 import { CoinReads } from './coinReads.js';
+import { longChains } from './longChains.js';
 import { Filing, type FiledTransaction } from './filing.js';
 import { Histories, type AddressStatus, type HistoryUpdate, type NewKey } from './histories.js';
 import { Owners } from './owners.js';
@@ -120,6 +121,10 @@ export class LedgerStore {
 
   coinsOfAmount(filter: CoinFilter, chosen: CoinAmount) {
     return this.#coins.coinsOfAmount(filter, chosen);
+  }
+
+  longChains() {
+    return longChains(this.#statements);
   }
 
   reserve(outPoints: readonly OutPointRef[]): boolean {

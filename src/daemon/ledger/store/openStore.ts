@@ -94,6 +94,7 @@ const METHODS = [
   'coinAmounts',
   'leastCoinAmount',
   'coinsOfAmount',
+  'longChains',
 ] as const satisfies readonly (keyof LedgerStore)[];
 
 const plain = (outPoints: readonly OutPointRef[]): OutPointRef[] =>

@@ -430,6 +430,44 @@ describe('LedgerStore', () => {
     expect(store.balance(['alice']).total).toBe(300n);
   });
 
+  it('finds chains of unconfirmed transactions that are at the limit of the mempool', () => {
+    const [key] = keysOf('mine', 1);
+    store.addKeys('alice', 0, [newKey(key!, 0)]);
+    const spending = (prev: OutPoint, outputs = 1) =>
+      made(
+        transactionOf(
+          [prev],
+          Array.from({ length: outputs }, () => payTo(key!, 1000n)),
+        ),
+      );
+    const save = (tx: ReturnType<typeof made>, height = 0) =>
+      store.saveTransactions([confirmed(tx, height, -1)]);
+    const mined = spending(foreignOutPoint('coin'), 2);
+    save(mined, 5);
+    const chain = [spending({ hash: mined.txid, index: 0 })];
+    for (let n = 1; n < 24; n++) chain.push(spending({ hash: chain.at(-1)!.txid, index: 0 }));
+    for (const tx of chain) save(tx);
+    expect(store.longChains()).toEqual([]);
+    const last = spending({ hash: chain.at(-1)!.txid, index: 0 });
+    save(last);
+    // With 25 transactions in a row, the first one cannot have a further descendant, so none of them can be spent.
+    expect(store.longChains()).toHaveLength(25);
+    const filter = { accountIds: ['alice'], isConfirmed: false, notOf: store.longChains() };
+    expect(store.coinTotals({ ...filter, notOf: [] }, null).count).toBe(2);
+    expect(store.coinTotals(filter, null).count).toBe(1);
+    expect(store.coinAmounts(filter, null)).toEqual([{ amountDewies: 1000n, count: 1 }]);
+    expect(store.coinsOfAmount(filter, { amountDewies: 1000n, count: 2 })).toHaveLength(1);
+    expect(store.leastCoinAmount(filter, 1n)).toBe(1000n);
+    save(chain[0]!, 6);
+    expect(store.longChains()).toEqual([]);
+    const root = spending({ hash: mined.txid, index: 1 }, 30);
+    save(root);
+    for (let n = 0; n < 23; n++) save(spending({ hash: root.txid, index: n }));
+    expect(store.longChains()).toEqual([]);
+    save(spending({ hash: root.txid, index: 29 }));
+    expect(store.longChains()).toHaveLength(25);
+  });
+
   it('adds amounts beyond a double and 64 bits', () => {
     const [key] = keysOf('key', 1);
     store.addKeys('alice', 0, [newKey(key!, 0)]);

@@ -53,6 +53,21 @@ describe('sending', () => {
     expect(first.changeInHand.size + second.changeInHand.size).toBe(0);
   });
 
+  it.each(['prefer_confirmed', 'sqlite', 'random_draw'] as const)(
+    'leaves a long chain of unconfirmed transactions alone while other coins suffice (%s)',
+    async (strategy) => {
+      const { ledger, ports, wallet, first, second } = world([]);
+      for (const amount of [3n, 4n]) ledger.give(first.keyHash(0), amount * LBC, 0);
+      ledger.longChains = [0];
+      const txBuilder = new TxBuilder({ ...ports, settings: { ...ports.settings, strategy } });
+      const pay = (amountDewies: bigint) =>
+        sendPayment(txBuilder, wallet, { amountDewies, addresses: [second.address(0)] }, PREVIEW);
+      expect((await pay(LBC)).spent.map((txo) => txo?.amountDewies)).toEqual([4n * LBC]);
+      expect((await pay(6n * LBC)).spent).toHaveLength(2);
+      await expect(pay(8n * LBC)).rejects.toThrow('Not enough funds');
+    },
+  );
+
   it('uses no coin twice in concurrent calls', async () => {
     const { ledger, wallet, txBuilder, second } = world(Array.from({ length: 8 }, () => 2n * LBC));
     const payment = { amountDewies: LBC, addresses: [second.address(0)] };

@@ -23,6 +23,7 @@ import {
 import { bumpFee } from '../../../../src/wallet/spending/bumpFee.js';
 import { knownOutput } from '../../../../src/wallet/spending/chooseCoins.js';
 import { coinControl, type CoinControl } from '../../../../src/wallet/spending/coinControl.js';
+import { LONG_CHAIN } from '../../../../src/wallet/spending/spendError.js';
 import { commitTransaction, sendTransaction } from '../../../../src/wallet/spending/commitTransaction.js';
 import {
   createTransaction,
@@ -293,11 +294,10 @@ describe('building a transaction', () => {
     opened = await opened.reopen({ rejectsLongChains: true });
     node.limits.ancestors = node.limits.descendants = 3;
     for (let i = 0; i < 3; i++) await sendTransaction(opened.wallet, [pay(COIN)], coinControl(opened.wallet));
-    expect(await refused([pay(COIN)])).toMatch(/Insufficient funds|too long of a mempool chain/);
+    expect(await refused([pay(COIN)])).toBe(LONG_CHAIN);
+    expect(await refused([pay(20n * COIN)])).toBe('Insufficient funds');
     const named = new Set([...opened.wallet.ledger.unspentOutputs()].map(([key]) => key));
-    expect(await refused([pay(COIN)], { selected: named })).toBe(
-      'Transaction has too long of a mempool chain',
-    );
+    expect(await refused([pay(COIN)], { selected: named })).toBe(LONG_CHAIN);
   });
 
   it('counts the descendants of the first unconfirmed ancestor of a coin', async () => {
