@@ -208,8 +208,10 @@ describe('pages', () => {
     expect([page.status, page.text]).toEqual([404, expect.stringContaining('cannot be spent')]);
   });
 
-  it('state that the lists contain only claims with metadata', async () => {
-    expect((await get('/')).text).toContain('No claim with metadata was found. Number of all active claims:');
+  it('list new claims without metadata, which a search does not find', async () => {
+    const [, newest = ''] = (await get('/')).text.split('Newest claims');
+    expect(newest).toContain(`href="/claim/${claimId}"`);
+    expect(newest).toContain('no metadata');
     expect((await get('/claims')).text).toContain('No claim with metadata matches.');
   });
 
