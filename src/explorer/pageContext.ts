@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Topic } from './live.js';
 import type { OpenMethod, TakenBlock, Tip } from './messages.js';
+import type { KeptRows } from './keptRows.js';
 import type { Lru } from '../util/lru.js';
 import type { ExplorerRpcClient } from './explorerRpcClient.js';
 import { withQuery } from '../page/links.js';
@@ -17,6 +18,8 @@ export interface PageContext {
   readonly isSyncing: boolean;
   /** Cache of answers that never change, such as the size of a block, by their subject. Later pages use it too. */
   readonly fixed: Lru<string, object>;
+  /** Rendered rows of tables. Later pages use them too. */
+  readonly rows: KeptRows;
   /** Blocks that a reorg disconnected recently. */
   readonly taken: readonly TakenBlock[];
   readonly nowSec: number;

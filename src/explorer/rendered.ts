@@ -10,7 +10,7 @@ const PACK_FROM_BYTES = 1024;
  * Brotli quality of pages and of files. A page is compressed once per block. A file is compressed once per start, so that
  * more time can be spent.
  */
-const PAGE_QUALITY = 4;
+const PAGE_QUALITY = 3;
 const FILE_QUALITY = 11;
 
 export interface Rendered {

@@ -10,6 +10,7 @@ import { HostNames } from '../server/hostNames.js';
 import { Lru } from '../util/lru.js';
 import { parseIp, Subnet } from '../util/network/subnet.js';
 import { ErrorBody, SyncStrip } from './frameParts.js';
+import { KeptRows } from './keptRows.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
@@ -144,6 +145,7 @@ export class Site {
   private readonly files = new Map<string, Rendered>();
   private readonly cache = new RenderedCache(CACHE_BYTES);
   private readonly fixed = new Lru<string, object>(KEPT_ANSWERS);
+  private readonly rows = new KeptRows();
   private readonly rendering = new Map<string, Promise<Rendered>>();
   private underWay = 0;
   private errorNumber = 0;
@@ -440,6 +442,7 @@ export class Site {
       tip,
       isSyncing: sync !== null,
       fixed: this.fixed,
+      rows: this.rows,
       taken: deps.state.taken,
       nowSec,
       network: start.network,

@@ -117,6 +117,8 @@ interface TableProps<Row> {
   /** Content shown instead of the table if it has no rows. */
   readonly empty: ComponentChildren;
   readonly idOf?: (row: Row) => string | undefined;
+  /** Cache of rendered rows: returns the row, which `make` renders. */
+  readonly kept?: ((row: Row, make: () => VNode) => VNode) | undefined;
 }
 
 /**
@@ -137,7 +139,7 @@ function hintOf({ title }: Pick<Column<never>, 'title'>): VNode | null {
 }
 
 /** Shows a table in a scrollable element that can be focused by keyboard. */
-export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<Row>): VNode {
+export function Table<Row>({ caption, columns, rows, empty, idOf, kept }: TableProps<Row>): VNode {
   if (rows.length === 0) return <p class="quiet">{empty}</p>;
   const heads = columns.map(
     (column) =>
@@ -148,11 +150,14 @@ export function Table<Row>({ caption, columns, rows, empty, idOf }: TableProps<R
     return markup`${tag}${column.isHead && column.isNumber ? null : classOf(column)}>`;
   });
   const close = columns.map(({ isHead }) => (isHead ? markup`</th>` : markup`</td>`));
-  const lines = rows.map((row, index) => {
+  const lineOf = (row: Row, index: number): VNode => {
     const id = idOf?.(row);
     const cells = columns.map(({ cell }, column) => [open[column]!, cell(row, index), close[column]!]);
     return markup`<tr${id === undefined ? null : markup` id="${id}"`}>${cells}</tr>`;
-  });
+  };
+  const lines = rows.map((row, index) =>
+    kept === undefined ? lineOf(row, index) : kept(row, () => lineOf(row, index)),
+  );
   const narrow = columns.length <= NARROW_COLUMNS ? markup` class="narrow"` : null;
   return markup`<div class="scroller" role="region" aria-label="${caption}" tabindex="0"><table${narrow}><caption class="unseen">${caption}</caption><thead><tr>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }

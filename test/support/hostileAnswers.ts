@@ -2,6 +2,7 @@
 import { Lru } from '../../src/util/lru.js';
 import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { AskError } from '../../src/explorer/explorerRpcClient.js';
+import { KeptRows } from '../../src/explorer/keptRows.js';
 import type { PageContext } from '../../src/explorer/pageContext.js';
 
 export const HASH = 'ab'.repeat(32);
@@ -495,6 +496,7 @@ export function contextOf(
     tip: { height: 10, hash: HASH, timeSec: 1 },
     isSyncing: false,
     fixed: new Lru(10),
+    rows: new KeptRows(),
     taken: [
       {
         height: 10,

@@ -8,6 +8,7 @@ import { nameLink, proofLink, withQuery } from '../../../page/links.js';
 import { nameWarning, shownLine } from '../../../page/text.js';
 import type { ClaimAnswer, ListClaimsAnswer, MempoolClaims } from '../../answers.js';
 import { badRequest, type Page, type PageContext, type PageResult } from '../../pageContext.js';
+import type { KeptRows } from '../../keptRows.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { Bids, ORDERS } from './nameBids.js';
 import { History, pastOf, placeOf, Timeline, type Past } from './nameHistory.js';
@@ -213,7 +214,7 @@ function Proof({ shown: { answer, isNow } }: { readonly shown: Shown }) {
   );
 }
 
-function AllBids({ shown }: { readonly shown: Shown }) {
+function AllBids({ shown, rows }: { readonly shown: Shown; readonly rows: KeptRows }) {
   const { answer, path, order, after, block } = shown;
   const next =
     answer.next && withQuery(path, { after: answer.next, order: order === 'bid' ? undefined : order, block });
@@ -223,7 +224,7 @@ function AllBids({ shown }: { readonly shown: Shown }) {
         Each claim bids its own LBC and that of its supports, together its effective amount. The active claim
         with the highest amount holds the name.
       </p>
-      <Bids answer={answer} path={path} order={order} block={block} />
+      <Bids rows={rows} answer={answer} path={path} order={order} block={block} />
       <Pager next={next} first={after === undefined ? undefined : withQuery(path, { block })} />
     </Section>
   );
@@ -251,12 +252,12 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
           <Holder answer={answer} owner={shown.owner} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
         )}
         {waiting !== null && <Waiting {...waiting} />}
-        <AllBids shown={shown} />
+        <AllBids shown={shown} rows={context.rows} />
         <Coming answer={answer} spacingSec={spacingSec} />
         {history !== null && !isMissing(history) && before === null && (
           <Timeline blocks={history.blocks} end={answer.height} path={path} />
         )}
-        {history !== null && <History past={history} path={path} block={block} />}
+        {history !== null && <History rows={context.rows} past={history} path={path} block={block} />}
         <Proof shown={shown} />
       </>
     ),

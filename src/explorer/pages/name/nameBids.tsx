@@ -14,6 +14,7 @@ import {
 import { integerText } from '../../../page/format.js';
 import { claimLink, withQuery } from '../../../page/links.js';
 import { markup } from '../../../page/markup.js';
+import type { KeptRows } from '../../keptRows.js';
 import type { Bid, ListClaimsAnswer } from '../../answers.js';
 import { Chips, NameOf } from '../parts.js';
 
@@ -58,13 +59,15 @@ const columnsOf = (answer: ListClaimsAnswer): readonly Column<Bid>[] => [
 ];
 
 interface BidsProps {
+  readonly rows: KeptRows;
   readonly answer: ListClaimsAnswer;
   readonly path: string;
   readonly order: string;
   readonly block: string | undefined;
 }
 
-export function Bids({ answer, path, order, block }: BidsProps) {
+export function Bids({ rows, answer, path, order, block }: BidsProps) {
+  const holder = answer.holder?.claimId;
   return (
     <>
       <Chips
@@ -80,6 +83,9 @@ export function Bids({ answer, path, order, block }: BidsProps) {
         empty="No claim bids for this name."
         rows={answer.bids}
         columns={columnsOf(answer)}
+        kept={(bid, make) =>
+          rows.of(JSON.stringify(['bid', bid, holder === bid.claimId, bid.name === answer.name]), make)
+        }
       />
     </>
   );

@@ -9,6 +9,7 @@ import { blockLink, claimLink, withQuery } from '../../../page/links.js';
 import { markup } from '../../../page/markup.js';
 import type { ClaimEvent } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
+import type { KeptRows } from '../../keptRows.js';
 import type { PageContext } from '../../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from '../parts.js';
 
@@ -167,12 +168,13 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
 }
 
 interface HistoryProps {
+  readonly rows: KeptRows;
   readonly past: Past | AskError;
   readonly path: string;
   readonly block: string | undefined;
 }
 
-export function History({ past, path, block }: HistoryProps) {
+export function History({ rows, past, path, block }: HistoryProps) {
   return (
     <Section title="History" id="history">
       {isMissing(past) ? (
@@ -183,6 +185,7 @@ export function History({ past, path, block }: HistoryProps) {
             caption="What happened to the name, the latest first"
             empty="Nothing ever happened to this name."
             rows={past.events}
+            kept={(event, make) => rows.of(JSON.stringify(['event', event, path]), make)}
             columns={[
               {
                 title: 'Block',
