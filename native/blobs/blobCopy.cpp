@@ -1,4 +1,4 @@
-// Decrypts the file of a blob into another file on a thread of the pool.
+// Decrypts the file of a blob into another file, or only verifies it, on a thread of the pool.
 #include "blobs/openssl.h"
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -40,13 +40,18 @@ class OpenFile {
   int file_;
 };
 
-struct CopyRequest {
+// The file of a blob, and what it must match.
+struct StoredBlob {
   std::string path;
   // The stamp of the file when it was verified.
   std::string stamp;
   // The chunk table (src/daemon/content/chunkTable.ts). Without a table, the stamp suffices.
   bool hasTable;
   std::vector<uint8_t> table;
+};
+
+struct CopyRequest {
+  StoredBlob blob;
   uint8_t key[kBlock];
   uint8_t iv[kBlock];
   int target;
@@ -86,10 +91,10 @@ size_t paddingOf(const uint8_t* bytes, size_t size) {
 // Reads and verifies the file of a blob part by part.
 class BlobReader {
  public:
-  explicit BlobReader(const CopyRequest& request)
+  explicit BlobReader(const StoredBlob& blob)
       // Opening a pipe without a writer must not block.
-      : request_(request), file_(open(request.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    if (request.hasTable && request.table.size() >= kChunkKey) codes_ = std::make_unique<ChunkCodes>(request.table.data());
+      : blob_(blob), file_(open(blob.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (blob.hasTable && blob.table.size() >= kChunkKey) codes_ = std::make_unique<ChunkCodes>(blob.table.data());
   }
 
   // The size of the blob; 0 if the file does not have the stamp, or if the table or the size is wrong.
@@ -98,7 +103,7 @@ class BlobReader {
     if (!hasStamp(&found) || !S_ISREG(found.st_mode)) return 0;
     const size_t size = static_cast<size_t>(found.st_size);
     if (size % kBlock != 0) return 0;
-    if (request_.hasTable && request_.table.size() != kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode) return 0;
+    if (blob_.hasTable && blob_.table.size() != kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode) return 0;
     return size;
   }
 
@@ -109,15 +114,15 @@ class BlobReader {
     struct stat found;
     if (!codes_) return hasStamp(&found);
     const size_t number = at / kChunk;
-    return codes_->matches(number, part, count, request_.table.data() + kChunkKey + number * kChunkCode);
+    return codes_->matches(number, part, count, blob_.table.data() + kChunkKey + number * kChunkCode);
   }
 
  private:
   bool hasStamp(struct stat* found) const {
-    return file_.get() >= 0 && fstat(file_.get(), found) == 0 && fileStamp(*found) == request_.stamp;
+    return file_.get() >= 0 && fstat(file_.get(), found) == 0 && fileStamp(*found) == blob_.stamp;
   }
 
-  const CopyRequest& request_;
+  const StoredBlob& blob_;
   OpenFile file_;
   std::unique_ptr<ChunkCodes> codes_;
 };
@@ -126,7 +131,7 @@ class BlobReader {
 // written. Each part is verified, decrypted and written while it is in the processor's cache. So the target may contain verified
 // parts before a part that is not verified.
 double copyBlob(const CopyRequest& request) {
-  BlobReader blob(request);
+  BlobReader blob(request.blob);
   const size_t size = blob.size();
   CipherContext cipher(EVP_CIPHER_CTX_new());
   if (size == 0 || !cipher ||
@@ -154,23 +159,50 @@ double copyBlob(const CopyRequest& request) {
   return static_cast<double>(written);
 }
 
+// Whether every chunk of the blob matches its table, and the file has the stamp.
+bool blobMatches(const StoredBlob& stored) {
+  BlobReader blob(stored);
+  const size_t size = blob.size();
+  const std::unique_ptr<uint8_t[]> part(new uint8_t[kChunk]);
+  for (size_t at = 0; at < size; at += kChunk) {
+    if (!blob.read(part.get(), std::min(kChunk, size - at), at)) return false;
+  }
+  return size > 0 && blob.size() == size;
+}
+
+bool readStoredBlob(napi_env env, const napi_value* arguments, StoredBlob* blob) {
+  Span path, stamp, table;
+  if (!readBytes(env, arguments[0], "path", &path) || !readBytes(env, arguments[1], "stamp", &stamp)) return false;
+  blob->hasTable = !isNullish(env, arguments[2]);
+  if (blob->hasTable && !readBytes(env, arguments[2], "table", &table)) return false;
+  blob->path.assign(reinterpret_cast<const char*>(path.data), path.size);
+  blob->stamp.assign(reinterpret_cast<const char*>(stamp.data), stamp.size);
+  blob->table.assign(table.data, table.data + table.size);
+  return true;
+}
+
+napi_value jsBlobMatches(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  auto blob = std::make_shared<StoredBlob>();
+  if (!readArguments(env, info, 3, arguments) || !readStoredBlob(env, arguments, blob.get())) return nullptr;
+  auto matches = std::make_shared<bool>(false);
+  const auto work = [blob, matches] {
+    *matches = blobMatches(*blob);
+    return Outcome();
+  };
+  return startJob(env, "blobMatches", work, [matches](napi_env env) { return makeBool(env, *matches); });
+}
+
 napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
   napi_value arguments[7];
-  Span path, stamp, table;
   const uint8_t *key, *iv;
   auto request = std::make_shared<CopyRequest>();
-  if (!readArguments(env, info, 7, arguments) || !readBytes(env, arguments[0], "path", &path) ||
-      !readBytes(env, arguments[1], "stamp", &stamp) ||
+  if (!readArguments(env, info, 7, arguments) || !readStoredBlob(env, arguments, &request->blob) ||
       !readFixedBytes(env, arguments[3], kBlock, "key", &key) || !readFixedBytes(env, arguments[4], kBlock, "iv", &iv) ||
       !readInt32(env, arguments[5], "target", &request->target) ||
       !readSize(env, arguments[6], "position", &request->position)) {
     return nullptr;
   }
-  request->hasTable = !isNullish(env, arguments[2]);
-  if (request->hasTable && !readBytes(env, arguments[2], "table", &table)) return nullptr;
-  request->path.assign(reinterpret_cast<const char*>(path.data), path.size);
-  request->stamp.assign(reinterpret_cast<const char*>(stamp.data), stamp.size);
-  request->table.assign(table.data, table.data + table.size);
   memcpy(request->key, key, kBlock);
   memcpy(request->iv, iv, kBlock);
   auto written = std::make_shared<double>(-1);
@@ -184,7 +216,9 @@ napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void registerBlobCopy(napi_env env, napi_value exports) {
-  if (hasOpenSsl()) setFunction(env, exports, "copyBlob", jsCopyBlob);
+  if (!hasOpenSsl()) return;
+  setFunction(env, exports, "copyBlob", jsCopyBlob);
+  setFunction(env, exports, "blobMatches", jsBlobMatches);
 }
 
 #else

@@ -448,6 +448,11 @@ export interface NativeAddon {
     target: number,
     position: number,
   ): Promise<number>;
+  /**
+   * On another thread, verifies the file of a blob as `copyBlob` does, and writes nothing. Resolves to false also if the file
+   * cannot be read. Only where `copyBlob` exists.
+   */
+  blobMatches?(path: Uint8Array, stamp: Uint8Array, table: Uint8Array): Promise<boolean>;
 
   /**
    * Parses a block (`parseBlock`) or a transaction (`parseTx`). For malformed bytes it throws an `Error` with the message of

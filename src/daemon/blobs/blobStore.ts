@@ -26,6 +26,8 @@ import { BlobVerifying } from './blobVerifying.js';
 
 /** Suffix appended to the name of a corrupt blob file, so that the file is not used as a blob. */
 const QUARANTINE_SUFFIX = '.damaged';
+/** Maximum number of blobs of a peer that are verified before they are requested. Arbitrary. */
+const VERIFIED_AHEAD = 2;
 
 export class BlobStore {
   /** Hashes of all blobs on disk and of the blobs that are made on demand. A live view for other modules. */
@@ -265,6 +267,25 @@ export class BlobStore {
   /** Prepares for the opening of blobs that a reader needs soon: loads the tables that verify them, and reads no blob. */
   prepare(hashes: readonly string[]): void {
     void this.#tables.load(hashes.filter((hash) => !this.#checked.has(hash) && this.#finished.has(hash)));
+  }
+
+  /**
+   * Verifies the next blobs that a peer will request, in the thread pool and at most `VERIFIED_AHEAD` of them. A blob for which
+   * this is not possible is verified when it is opened.
+   */
+  verifyAhead(hashes: readonly string[]): void {
+    const unverified = hashes.filter((hash) => !this.#checked.has(hash) && this.#finished.has(hash));
+    for (const hash of unverified.slice(0, VERIFIED_AHEAD)) {
+      if (this.#checking.has(hash) || this.originals.has(hash)) continue;
+      const verifying = this.#verifyByTable(hash).finally(() => this.#checking.delete(hash));
+      this.#checking.set(hash, verifying);
+    }
+  }
+
+  async #verifyByTable(hash: string): Promise<void> {
+    const check = await this.#tables.of(hash)();
+    if (check === null || !(await this.#deps.threads.matches(this.#pathOf(hash), check))) return;
+    if (this.#finished.has(hash)) this.#noteChecked(hash, check.stamp, null);
   }
 
   /** Keeps the stored result of a verification in memory for the next opening of the blob. */

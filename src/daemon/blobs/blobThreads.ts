@@ -142,6 +142,12 @@ export class BlobThreads {
     }
   }
 
+  /** Whether the file has the stamp of its last check and matches its table. False without the addon. */
+  async matches(path: string, { stamp, table }: BlobCheckRow): Promise<boolean> {
+    if (native?.blobMatches === undefined) return false;
+    return native.blobMatches(Buffer.from(path), Buffer.from(stamp), table);
+  }
+
   /** Runs `BlobWork.encrypt` in a thread. A piece in shared memory is not copied. */
   async encrypt(folder: string, piece: Uint8Array, cipher: CipherKey): Promise<TemporaryBlob> {
     return (await this.#run('encrypt', [folder, piece, cipher])) as TemporaryBlob;

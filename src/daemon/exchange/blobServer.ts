@@ -99,8 +99,10 @@ export class BlobServer {
           continue;
         }
         idle.cancel();
-        if (request.requestedBlobs !== null && request.requestedBlobs.length > 1)
+        if (request.requestedBlobs !== null && request.requestedBlobs.length > 1) {
           blobs.prepare?.(request.requestedBlobs);
+          blobs.verifyAhead?.(request.requestedBlobs.filter((hash) => hash !== request.requestedBlob));
+        }
         if (!(await this.#transfer({ socket, peer, closed }, request, request.requestedBlob))) return;
         idle = startIdle();
       }

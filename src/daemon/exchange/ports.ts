@@ -25,6 +25,8 @@ export interface BlobReader {
   seek?(hashes: readonly string[]): Promise<void>;
   /** Called with blobs that a peer probably requests soon. */
   prepare?(hashes: readonly string[]): void;
+  /** Called with blobs that a peer probably requests next, in order. May verify some of them. Does not reject. */
+  verifyAhead?(hashes: readonly string[]): void;
 }
 
 export interface OpenBlob {

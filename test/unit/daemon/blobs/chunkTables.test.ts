@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
 import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
 import { CHUNK_BYTES, ChunkTable } from '../../../../src/daemon/content/chunkTable.js';
+import { loadNative } from '../../../../src/native/binding.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
 
 const CIPHER = { key: randomBytes(16), iv: randomBytes(16) };
@@ -171,4 +172,32 @@ it('blobs that were prepared are opened without a call of the database for each'
   folder.store.prepare([HASH]);
   await open(HASH, BLOB);
   expect(calls).toEqual(['blobChecks']);
+});
+
+it.skipIf(loadNative()?.blobMatches === undefined)('verifies two blobs ahead, each one once', async () => {
+  const others = [1, 2, 3].map((n) => encryptPiece(randomBytes(n * 100), CIPHER.key, CIPHER.iv));
+  const hashes = others.map((blob) => blobHashOf(blob));
+  for (const [at, blob] of others.entries()) await folder.store.write(hashes[at]!, blob);
+  await folder.reopen();
+  await corrupt(CHUNK_BYTES + 1);
+  const matches = vi.spyOn(threads, 'matches');
+  const opened = async (hash: string): Promise<void> => (await folder.store.openParts(hash))!.close();
+  folder.store.verifyAhead([HASH, ...hashes]);
+  await Promise.all([HASH, hashes[0]!].map(opened));
+  folder.store.verifyAhead(hashes);
+  await Promise.all(hashes.map(opened));
+  folder.store.verifyAhead(hashes);
+  expect(matches.mock.calls.map(([path]) => path)).toEqual(
+    [HASH, ...hashes].map((hash) => folder.blobPath(hash)),
+  );
+  expect(await Promise.all(matches.mock.results.map(({ value }) => value as boolean))).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ]);
+  matches.mockRestore();
+  const parts = (await folder.store.openParts(HASH))!;
+  await expect(parts.read(CHUNK_BYTES, 1)).rejects.toThrow('is corrupt');
+  await parts.close();
 });
