@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { firstSteps, LAUNCHER } from '../node/display/firstSteps.js';
 import { fitted } from '../node/display/fitted.js';
 import { describeFailure } from '../node/log/failure.js';
+import { inNextRound } from '../scheduler/rounds.js';
 import { FolderLockError, lockFolder } from '../store/files/folderLock.js';
 import { createFileLogger, logsToConsole, type FileLogger } from '../node/log/logger.js';
 import { startNode, type NodeHandle } from '../node/node.js';
@@ -135,7 +136,7 @@ class Program {
     try {
       this.node = await startNode(loaded, {
         logger,
-        requestStop: () => setImmediate(() => void this.stop()),
+        requestStop: () => inNextRound(() => void this.stop()),
         onFatal: (error) => this.fatal(error),
         signal: this.starting.signal,
         showWarning: this.isSeen ? () => undefined : showWarning,

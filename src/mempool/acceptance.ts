@@ -1,9 +1,8 @@
 /**
  * Accepts a transaction to the mempool: runs the checks in the order of the reference, and inserts the transaction. The
  * rules themselves are in the module `consensus` and in this folder. The tip must not change during the call, so callers run
- * it within a task of `chain/chainTurns.ts`. Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
+ * it within a task of `chain/chainQueue.ts`. Source: lbrycrd validation.cpp `AcceptToMemoryPoolWorker`.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkTransaction } from '../consensus/checkTransaction.js';
 import { checkTxInputs } from '../consensus/checkTxInputs.js';
 import { reject, type ValidationError } from '../consensus/reject.js';
@@ -12,6 +11,7 @@ import { strippedSize, weightOf, witnessSize } from '../consensus/txSize.js';
 import { sha256d } from '../crypto/hash.js';
 import { hasWitness, isCoinbase, writeTransaction, type Transaction } from '../primitives/transaction.js';
 import { formatTransactionInSlices, sha256dInSlices, txidInSlices } from '../primitives/transactionSlices.js';
+import { nextSlice } from '../scheduler/yield.js';
 import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../script/flags.js';
 import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../util/bytes.js';
 import { inSlices } from '../scheduler/slices.js';
@@ -143,17 +143,17 @@ export async function acceptTransaction(
   const hasFinalSequences = tx.inputs.every((input) => input.sequence === 0xffffffff);
   if (!view.isFinal({ lockTime: tx.lockTime, hasFinalSequences })) return refused(reject('non-final'));
   const isLarge = partsOf(tx) > PARTS_AT_ONCE;
-  if (isLarge) await nextTurn();
+  if (isLarge) await nextSlice();
   const newcomer = isLarge ? await inSlices(prepareInSlices(tx)) : prepare(tx);
   // A transaction of the block that is being connected must not count as a new transaction for the fee estimates.
   if (accept.except?.(newcomer.key) === true) return refused(reject('txn-already-known'));
   if (pool.has(newcomer.key)) return refused(reject('txn-already-in-mempool'));
-  if (isLarge) await nextTurn();
+  if (isLarge) await nextSlice();
   const spentKeys = spentKeysOf(newcomer.bytes);
   const { conflicts, error: conflict } = findConflicts(pool, spentKeys, options.allowsReplacement);
   if (conflict) return refused(conflict);
 
-  if (isLarge) await nextTurn();
+  if (isLarge) await nextSlice();
   const coins = await view.coins(spentKeys);
   if (coins.includes(null)) return isKnown(view, newcomer) ? refused(reject('txn-already-known')) : MISSING;
   const made = makeEntry(deps, newcomer, coins as SeenCoin[], accept);

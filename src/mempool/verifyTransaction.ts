@@ -8,7 +8,6 @@
  * executed scripts with that run. This node does not have such a cache. The flags of the tip are a subset of the standard flags, and flags only add restrictions, so the
  * second run could not fail.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { reject, type ValidationError } from '../consensus/reject.js';
 import { ecdsaBackend } from '../crypto/ecdsa.js';
 import { loadNative, type CoinValue, type NativeAddon, type VerifyJob } from '../native/binding.js';
@@ -23,7 +22,7 @@ import {
 import { verifyScript } from '../script/interpreter.js';
 import { SCRIPT_ERROR, scriptErrorMessage, type ScriptErrorCode } from '../script/scriptError.js';
 import { PrecomputedSighash } from '../script/sighash.js';
-import { yieldIfDue } from '../scheduler/yield.js';
+import { nextSlice, yieldIfDue } from '../scheduler/yield.js';
 import { concatBytes } from '../util/bytes.js';
 
 const EMPTY = new Uint32Array(0);
@@ -125,7 +124,7 @@ async function failure(
   code: ScriptErrorCode,
   check: InputChecker,
 ): Promise<ValidationError> {
-  await nextTurn();
+  await nextSlice();
   const mandatory = STANDARD_SCRIPT_VERIFY_FLAGS & ~STANDARD_NOT_MANDATORY_VERIFY_FLAGS;
   const isPolicy = check(input, mandatory) === SCRIPT_ERROR.OK;
   return reject(isPolicy ? 'non-mandatory-script-verify-flag' : 'mandatory-script-verify-flag-failed', {

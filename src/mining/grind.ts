@@ -2,10 +2,10 @@
  * Searches for a nonce in slices, so that the event loop is not blocked. The addon or its TypeScript fallback computes the
  * hashes. This module depends only on headers and targets.
  */
-import { setImmediate } from 'node:timers/promises';
 import { hashToNumber } from '../primitives/compactTarget.js';
 import { loadNative } from '../native/binding.js';
 import { powHash } from '../primitives/header.js';
+import { nextSlice } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 
 /** Offset of the nonce in a header. */
@@ -42,7 +42,7 @@ export async function grind(
   const targetLE = targetBytes(target);
   const slice = native ? NATIVE_SLICE : FALLBACK_SLICE;
   for (let start = 0; start < maxTries && !signal.aborted; start += slice) {
-    if (start > 0) await setImmediate();
+    if (start > 0) await nextSlice();
     const tries = Math.min(slice, maxTries - start);
     const nonce = native
       ? native.grind(header, targetLE, start, tries)

@@ -5,9 +5,9 @@
  * occupies no slot. In each round of the event loop, all clients together work for some milliseconds; the rest of the
  * process gets the same time.
  */
-import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Slices } from '../util/slices.js';
 import { FairQueue } from './fairQueue.js';
+import { nextRound } from './rounds.js';
 import { runSlices } from './slices.js';
 
 /** Number of clients that may work at a time. More than one, because most clients wait for other threads most of the time. */

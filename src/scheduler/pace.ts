@@ -3,7 +3,7 @@
  * hundreds of blocks or filling an index, would monopolize the event loop, so that peers and RPC clients wait. On regtest,
  * where blocks may be mined every second, peers would even disconnect. Therefore other work gets time after each piece.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextRound } from './rounds.js';
 
 /** Maximum duration in ms of a turn of the event loop that counts as having no other work. */
 const IDLE_TURN_MS = 0.2;
@@ -19,7 +19,7 @@ export async function letOthersWork(
 ): Promise<void> {
   const began = nowMs();
   for (let last = began; ;) {
-    await turn();
+    await nextRound();
     const now = nowMs();
     if (now - last < IDLE_TURN_MS || now - began >= workedMs) return;
     last = now;

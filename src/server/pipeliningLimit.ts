@@ -5,6 +5,7 @@
  * turn, whatever their number. No request is lost.
  */
 import type { Socket } from 'node:net';
+import { inNextRound } from '../scheduler/rounds.js';
 import type { HttpConnection } from './connections.js';
 
 /**
@@ -57,7 +58,7 @@ export class PipeliningLimit {
     if (this.isTurnOver) {
       this.isTurnOver = false;
       this.turns++;
-      setImmediate(this.endTurn);
+      inNextRound(this.endTurn);
     }
     if (connection.turn !== this.turns) {
       connection.turn = this.turns;
@@ -89,7 +90,7 @@ export class PipeliningLimit {
   private rest(): void {
     this.isResting = true;
     const sinceMs = performance.now();
-    setImmediate(() => {
+    inNextRound(() => {
       const tookMs = performance.now() - sinceMs;
       setTimeout(() => this.goOn(), Math.max(MIN_REST_MS, tookMs)).unref();
     });

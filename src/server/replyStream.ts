@@ -3,7 +3,7 @@
  * chunks at the speed of the client. A client that stops reading is disconnected. If creating a reply fails after a part was
  * sent, the connection is closed, so that the client cannot mistake the part for a complete reply.
  */
-import { setImmediate } from 'node:timers/promises';
+import { nextRound } from '../scheduler/rounds.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import type { HttpResponse } from './httpResponse.js';
 
@@ -155,7 +155,7 @@ async function write(response: HttpResponse, bytes: Uint8Array, options: ReplySt
   let isDrained = false;
   const drained = drainOf(response, options.stallMs).finally(() => (isDrained = true));
   // If the buffer of the operating system has space, the socket accepts most of the data within this event loop turn.
-  await Promise.race([drained, setImmediate()]);
+  await Promise.race([drained, nextRound()]);
   if (!isDrained) await options.whileSlow(() => drained);
 }
 

@@ -4,6 +4,7 @@
  */
 import type { WebSocket } from 'ws';
 import { RPC_ERROR, RpcError, rpcError } from '../rpc/declare/errors.js';
+import { inNextRound } from '../scheduler/rounds.js';
 import type { AddressPrefixes } from '../script/address.js';
 import { JsonObject, type JsonValue } from '../util/json/json.js';
 import { JsonParseError, parseJson } from '../util/json/jsonParse.js';
@@ -149,7 +150,7 @@ export class WebSocketClient {
       this.socket.send(message, () => {
         this.isAlive = true;
         // Waits for the next turn of the event loop before the next piece, so that other clients get a turn.
-        setImmediate(() => this.resume());
+        inNextRound(() => this.resume());
       });
     }
   }

@@ -7,6 +7,7 @@
  */
 import type { Publisher } from 'zeromq';
 import { formatBlock, parseBlockBytes } from '../primitives/block.js';
+import { inNextRound } from '../scheduler/rounds.js';
 import type { Bytes } from '../util/bytes.js';
 import type { Logger } from '../util/logging.js';
 import type { BlockNotice } from './notifications/blockNotice.js';
@@ -175,7 +176,7 @@ export class ZmqPublisher implements NotificationListener {
       try {
         while (next.next().done !== true) {
           if (performance.now() < untilMs) continue;
-          setImmediate(() => this.sendSlice());
+          inNextRound(() => this.sendSlice());
           return;
         }
       } catch (error) {

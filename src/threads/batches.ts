@@ -1,6 +1,7 @@
 /** Sends items to another thread in batches: all items of one event loop turn are sent in one message. */
 
 import type { Transferable } from 'node:worker_threads';
+import { inNextRound } from '../scheduler/rounds.js';
 
 /** Either end of a port to which messages can be posted. */
 export interface PostingPort {
@@ -40,7 +41,7 @@ export class Batches<Item> {
   schedule(): void {
     if (this.isDue) return;
     this.isDue = true;
-    setImmediate(() => this.post());
+    inNextRound(() => this.post());
   }
 
   post(): void {

@@ -1,5 +1,6 @@
 /** Server side of a `CallThread`, for the program that runs in the worker thread: serves calls with the methods of one object. */
 import { parentPort, type MessagePort, type Transferable } from 'node:worker_threads';
+import { nextRound } from '../scheduler/rounds.js';
 import { Callee, answerCall, type RunningCall } from './callee.js';
 import type { CrossingErrors } from './crossingErrors.js';
 import type { AnswerItem, CallItem, NoticeItem } from './protocol.js';
@@ -36,7 +37,7 @@ export function serveThread(open: () => Promise<object> | object, options: Serve
   // In a shared thread one call of each program runs in a turn of the event loop, so that the calls of one program do not
   // wait for all calls of another one.
   const turn = async (): Promise<void> => {
-    if (options.port) await new Promise(setImmediate);
+    if (options.port) await nextRound();
   };
   const post = (item: AnswerItem | NoticeItem, transfer: readonly Transferable[] = []): void =>
     port.postMessage([item], transfer);

@@ -9,11 +9,11 @@ const src = resolve(dirname(fileURLToPath(import.meta.url)), '../../src');
 const RANKS: Readonly<Record<string, number>> = {
   util: 0,
   scheduler: 1,
-  threads: 1,
   native: 1,
   schema: 1,
   sqlite: 1,
   crypto: 2,
+  threads: 2,
   params: 3,
   primitives: 3,
   script: 4,

@@ -1,5 +1,6 @@
 /** A thread of the daemon. The thread answers calls one after the other, and its errors are converted for the caller. */
 import type { MessagePort } from 'node:worker_threads';
+import { nextRound } from '../../scheduler/rounds.js';
 import { CallThread, type CallThreadOptions } from '../../threads/callThread.js';
 import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js';
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
@@ -77,10 +78,10 @@ export function serveDatabase(
  */
 async function finalizeStatements(): Promise<void> {
   // A statement can be collected after the event that used it.
-  await new Promise(setImmediate);
+  await nextRound();
   threadPort().collect();
   // Node runs finalizers of addons after the collection.
-  await new Promise(setImmediate);
+  await nextRound();
 }
 
 /**

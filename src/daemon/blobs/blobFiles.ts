@@ -7,7 +7,7 @@ import { fstatSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { webcrypto } from 'node:crypto';
 import { environmentError, systemErrorReason, withPath } from '../../util/text/environmentError.js';
-import { Slots } from '../base/slots.js';
+import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
 import { chunkTableOf, type ChunkTable, type StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow } from '../content/rows.js';
@@ -94,7 +94,7 @@ async function fill(file: BlobFile, bytes: Uint8Array, size: number): Promise<nu
 const corrupt = (reason: string) => ({ kind: 'corrupt', reason }) as const;
 
 export class BlobFiles {
-  readonly #hashing = new Slots(HASHES_AT_ONCE);
+  readonly #hashing = new TaskSlots(HASHES_AT_ONCE);
   /** Buffers for reading files during checks, for reuse. */
   readonly #buffers: Uint8Array[] = [];
 

@@ -16,7 +16,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadNative } from '../../native/binding.js';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
-import { Slots } from '../base/slots.js';
+import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';
 import { BatchedWork } from './batches.js';
 import { stampOf } from './blobFiles.js';
@@ -76,11 +76,11 @@ interface Member {
 
 export class BlobStoring {
   readonly #deps: BlobStoringDeps;
-  readonly #writing = new Slots(WRITES_AT_ONCE);
-  readonly #syncing = new Slots(SYNCS_AT_ONCE);
-  readonly #unsynced = new Slots(MAX_UNSYNCED);
+  readonly #writing = new TaskSlots(WRITES_AT_ONCE);
+  readonly #syncing = new TaskSlots(SYNCS_AT_ONCE);
+  readonly #unsynced = new TaskSlots(MAX_UNSYNCED);
   readonly #synced: BatchedWork<Member>;
-  readonly #direct = new Slots(DIRECT_AT_ONCE);
+  readonly #direct = new TaskSlots(DIRECT_AT_ONCE);
   readonly #named: BatchedWork<Named>;
   #written = 0;
 

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { loadNative } from '../../native/binding.js';
 import { systemClock, type Clock, type Timer } from '../base/clock.js';
-import { Slots } from '../base/slots.js';
+import { TaskSlots } from '../../scheduler/taskSlots.js';
 import type { CallThread } from '../../threads/callThread.js';
 import { daemonThread } from '../base/threadCalls.js';
 import { blobBuffers } from '../content/blobBuffers.js';
@@ -47,7 +47,7 @@ export class BlobThreads {
   #nextFile = 0;
   #idle: Timer | null = null;
   #jobs = 0;
-  readonly #copying = new Slots(COPIES_AT_ONCE);
+  readonly #copying = new TaskSlots(COPIES_AT_ONCE);
 
   constructor(
     limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism())),

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { nextRound } from '../../scheduler/rounds.js';
 import { readRanges, type ByteRange } from './byteRanges.js';
 import type { MediaStream } from './mediaPort.js';
 import { TEXT_TYPE } from './plainServer.js';
@@ -151,7 +151,7 @@ export async function sendStream(
     if (!response.write(piece)) {
       await drained(response, signal);
       // The system may accept many pieces at once. Other requests, and a player that leaves, are handled between them.
-      await setImmediate();
+      await nextRound();
     }
     signal.throwIfAborted();
   }

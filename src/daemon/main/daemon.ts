@@ -5,6 +5,7 @@
 import { realpathSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { inNextRound } from '../../scheduler/rounds.js';
 import { EnvironmentError, failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -350,7 +351,7 @@ class Daemon implements RunningDaemon {
     ffmpegStatus: () => this.#ffmpegAnswer(true),
     stop: () => {
       // `onStop` runs after the response to `stop`, which is sent in the next turns of the event loop.
-      setImmediate(() => this.#options.onStop());
+      inNextRound(() => this.#options.onStop());
     },
   };
 }

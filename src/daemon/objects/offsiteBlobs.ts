@@ -10,7 +10,7 @@ import { BlobUnavailableError } from '../base/blobUnavailable.js';
 import { sleep, type Clock } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import { MissMemory } from '../base/missMemory.js';
-import { Slots } from '../base/slots.js';
+import { TaskSlots } from '../../scheduler/taskSlots.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import { blobHashOf, isBlobHash } from '../content/blobHash.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
@@ -86,8 +86,8 @@ export class OffsiteBlobs {
   readonly #cache: DiskCache;
   readonly #health: StoreHealth;
   readonly #uploads: Uploads;
-  readonly #fetches = new Slots(...FETCHES);
-  readonly #finds = new Slots(...FINDS);
+  readonly #fetches = new TaskSlots(...FETCHES);
+  readonly #finds = new TaskSlots(...FINDS);
   readonly #misses = new MissMemory(MISS_MS);
   /** Reads and searches that are running, by blob hash. */
   readonly #fetching = new Map<string, Promise<Uint8Array | null>>();

@@ -20,6 +20,7 @@ import { AnswerCache } from '../../rpc/call/answerCache.js';
 import type { HubService } from '../../interfaces/hubService.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import { claimReader } from '../../rpc/lookup/claimReader.js';
+import { inNextRound } from '../../scheduler/rounds.js';
 import { Wallets } from '../../wallet/wallets.js';
 import { ChainWarnings } from '../watch/chainWarnings.js';
 import { addressService } from './addressService.js';
@@ -170,7 +171,7 @@ class Services implements NodeServices {
       });
     chain.events.on('tipChanged', ({ initialDownload }) => {
       // The names are read after all other work that the new block causes, so that this work is not delayed.
-      if (!initialDownload) setImmediate(refresh);
+      if (!initialDownload) inNextRound(refresh);
     });
     return reader;
   }

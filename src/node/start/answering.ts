@@ -9,6 +9,7 @@ import { RpcDispatcher, type RpcDispatcherDeps } from '../../rpc/call/dispatch.j
 import { METHODS } from '../../rpc/declare/methodTable.js';
 import { MethodTable } from '../../rpc/declare/table.js';
 import type { RpcServices } from '../../interfaces/services.js';
+import { inNextRound } from '../../scheduler/rounds.js';
 import type { EsploraEndpoint } from '../../server/esplora/esploraEndpoint.js';
 import type { RpcHttpServer } from '../../server/httpServer.js';
 import type { NodeMetrics } from '../../server/metrics/nodeMetrics.js';
@@ -139,7 +140,7 @@ export class Answering {
     this.explorer?.follow(reader);
     chain.events.on('tipChanged', ({ initialDownload }) => {
       // Results are precomputed after all other work that a new block causes.
-      if (!initialDownload) setImmediate(() => void this.dispatcher.readAhead());
+      if (!initialDownload) inNextRound(() => void this.dispatcher.readAhead());
     });
   }
 

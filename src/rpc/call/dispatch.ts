@@ -5,10 +5,9 @@
  * syntax of a batch is checked as a whole. Then its elements are read, run and written one at a time, so that neither all
  * requests nor all responses are in memory at once.
  */
-import { setImmediate } from 'node:timers/promises';
 import { AssertionError } from '../../util/assert.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
-import { yieldIfDue } from '../../scheduler/yield.js';
+import { nextSlice, yieldIfDue } from '../../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonStart } from '../../util/json/jsonStream.js';
 import { RawJson, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
@@ -379,7 +378,7 @@ export class RpcDispatcher {
     const { answers } = this.deps;
     if (answers === undefined || this.recent.size === 0) return;
     for (const [key, { method, profile, params }] of this.recent.nextBlock()) {
-      await setImmediate();
+      await nextSlice();
       const known = answers.callOf(method, profile, params);
       if (known === null || answers.has(known)) continue;
       const ctx = new CallContext(backgroundOrigin(profile), this.deps, this.options.deprecated);

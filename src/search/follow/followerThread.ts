@@ -5,6 +5,7 @@
  */
 import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
+import { inNextRound } from '../../scheduler/rounds.js';
 import { SharedRows } from '../../store/cache/sharedRows.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
@@ -130,7 +131,7 @@ class FollowerThread {
   private tellStatus(): void {
     if (this.isStatusDue) return;
     this.isStatusDue = true;
-    setImmediate(() => {
+    inNextRound(() => {
       this.isStatusDue = false;
       this.link.send(['status', this.follower.status]);
     });

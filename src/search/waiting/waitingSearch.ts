@@ -7,6 +7,7 @@ import type { PlainClaim } from '../../index/claims/claimReader.js';
 import type { WaitingClaims } from '../../index/waiting/waitingClaims.js';
 import { describeWaiting, keyTagsOf } from '../../index/waiting/waitingIndex.js';
 import type { WaitingOutput } from '../../index/waiting/waitingOutputs.js';
+import { inNextRound } from '../../scheduler/rounds.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -91,7 +92,7 @@ export class WaitingSearch {
   prepareSoon(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
-    setImmediate(() => {
+    inNextRound(() => {
       this.isScheduled = false;
       // The error is ignored here, because the next search fails with it too.
       this.prepare().catch(() => undefined);

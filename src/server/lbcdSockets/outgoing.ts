@@ -3,6 +3,7 @@
  * of the queue disconnects the client. A reply that is serialized in pieces is sent in pieces, at the speed of the client.
  */
 import type { WebSocket } from 'ws';
+import { inNextRound } from '../../scheduler/rounds.js';
 
 /** Maximum number of bytes in the socket's buffer. Further messages wait in the queue. */
 const AHEAD_BYTES = 64 << 10;
@@ -127,7 +128,7 @@ export class Outgoing {
       this.socket.send(text, { fin }, () => {
         this.events.onTaken();
         // Waits for the next turn of the event loop before the next piece, so that other clients get a turn.
-        setImmediate(resolve);
+        inNextRound(resolve);
       }),
     );
   }

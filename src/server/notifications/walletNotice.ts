@@ -2,6 +2,7 @@
  * Notifications about open wallets: their transactions up to the requested number of confirmations, their balances, and
  * events of their claims and supports. docs/notifications.md describes the messages.
  */
+import { inNextRound } from '../../scheduler/rounds.js';
 import { hashToHex, fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
 import { stringifyJson } from '../../util/json/jsonStream.js';
@@ -117,7 +118,7 @@ export class WalletWatch implements NotificationListener {
     if (wallet !== null) this.changed.add(wallet);
     if (this.isWaiting) return;
     this.isWaiting = true;
-    setImmediate(() => {
+    inNextRound(() => {
       const behind = this.wallets.caughtUp();
       if (behind === null) this.tellChanges();
       else void behind.then(() => this.tellChanges());

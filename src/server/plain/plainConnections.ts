@@ -9,6 +9,7 @@ import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { HttpConnection } from '../connections.js';
+import { inNextRound } from '../../scheduler/rounds.js';
 import {
   MAX_PLAIN_HEAD_BYTES,
   readPlainHead,
@@ -218,7 +219,7 @@ class PlainConnection {
     if (responseFinish.hasSubscribers) responseFinish.publish({ response: this.response });
     this.response = null;
     if (closes) this.socket.destroySoon();
-    else if (this.ahead.length > 0) setImmediate(this.goOn);
+    else if (this.ahead.length > 0) inNextRound(this.goOn);
   };
 
   /** Continues with the data that arrived during the last request. */

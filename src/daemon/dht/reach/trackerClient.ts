@@ -4,7 +4,7 @@
  * `TrackerClient`, `UDPTrackerClientProtocol`.
  */
 import type { Clock, RandomSource, Timer } from '../../base/clock.js';
-import { Slots } from '../../base/slots.js';
+import { TaskSlots } from '../../../scheduler/taskSlots.js';
 import { isPublicAddress } from '../addresses.js';
 import { DecodeError } from '../bencode.js';
 import { Channel } from '../channel.js';
@@ -112,7 +112,7 @@ export class TrackerClient {
    * library would wait for each of its files.
    */
   readonly #silent = new Lru<string, number>(MAX_TRACKERS);
-  readonly #slots = new Lru<string, Slots>(MAX_TRACKERS);
+  readonly #slots = new Lru<string, TaskSlots>(MAX_TRACKERS);
   #isOpen = true;
 
   constructor(deps: TrackerClientDeps) {
@@ -261,7 +261,7 @@ export class TrackerClient {
     action: number,
   ): Promise<Buffer> {
     const place = `${address}:${port}`;
-    const slots = this.#slots.get(place) ?? new Slots(MAX_REQUESTS);
+    const slots = this.#slots.get(place) ?? new TaskSlots(MAX_REQUESTS);
     this.#slots.set(place, slots);
     // The queue has no limit, so the request is never refused.
     const answer = (await slots.run(() => this.#answerTo(data, transactionId, [address, port])))!;
