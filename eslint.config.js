@@ -81,6 +81,26 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', ...NODE_DIALECT] },
   },
   {
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: ['src/scheduler/**'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        { name: 'setImmediate', message: 'Use `nextSlice`, `yieldIfDue` or `nextRound` of src/scheduler.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['node:timers/promises', 'timers/promises', 'node:timers', 'timers'].map((name) => ({
+            name,
+            importNames: ['setImmediate', 'scheduler'],
+            message: 'Use `nextSlice`, `yieldIfDue` or `nextRound` of src/scheduler.',
+          })),
+        },
+      ],
+    },
+  },
+  {
     // Names of amounts in tests are those of what they test.
     files: ['test/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', PRIVATE] },

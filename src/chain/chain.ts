@@ -14,7 +14,7 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import { inSlices } from '../scheduler/slices.js';
 import { AssumedValid } from './index/assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
-import { ChainTurns } from './chainTurns.js';
+import { ChainQueue } from './chainQueue.js';
 import { checkBlockView, contextualCheckBlockView } from './connect/checkBlockView.js';
 import { logConnectedClaims, logDisconnectedClaims } from './connect/claimLog.js';
 import {
@@ -84,7 +84,7 @@ export class Chain {
   private readonly flusher: Flusher;
   private readonly log: Logger;
   /** Queue in which tasks may read or change the chain. */
-  readonly turns = new ChainTurns(() => this.refuseWhenBroken());
+  readonly tasks = new ChainQueue(() => this.refuseWhenBroken());
   private readonly blocks: StoredBlocks;
   /** The branch of the best header, for ancestor lookups. Its end may be far ahead of the tip. */
   readonly headerChain: HeaderChain;
@@ -138,7 +138,7 @@ export class Chain {
    * inconsistent.
    */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    return this.turns.alone(task);
+    return this.tasks.alone(task);
   }
 
   /** Runs a task that changes or flushes the chain, exclusively. If it throws, the node must stop, and all changes are refused. */
@@ -424,7 +424,7 @@ export class Chain {
       connectBlock(this.deps, block, parent, { ...options, beforeCommit });
     // In a reorganisation the mempool does not accept transactions, so this block has the chain for itself.
     const isAlone = this.reorganisation.over !== null;
-    const { error, claims } = await (isAlone ? connect() : this.turns.whileChecking(block, connect));
+    const { error, claims } = await (isAlone ? connect() : this.tasks.whileChecking(block, connect));
     this.noteVerdict(id, error);
     this.events.emit('blockChecked', { id, hash: block.hash, error });
     const hash = hashToHex(block.hash);
@@ -593,7 +593,7 @@ export class Chain {
   async close(): Promise<void> {
     this.closing = true;
     if (this.quietTimer !== null) clearTimeout(this.quietTimer);
-    await this.turns.idle();
+    await this.tasks.idle();
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
 }

@@ -59,15 +59,15 @@ export class Explorer {
   /** Whether a page is open that shows the mempool, so that its changes must be reported. */
   private isWatched = false;
   private reader: ChainReader | null = null;
-  private toldStatus: string | null | undefined;
-  private toldChanges = 0;
+  private postedStatus: string | null | undefined;
+  private postedChanges = 0;
   /**
    * Whether a changed tip must be reported at the next poll. During the sync, tips are not reported one by one, because
    * blocks are connected in quick succession. The first one is reported at once: only then the explorer's thread limits its calls.
    */
   private isTipDue = false;
   /** Whether the tip was reported with the state of a sync. */
-  private isToldSyncing = false;
+  private isPostedSyncing = false;
   private readonly disconnected = new Set<string>();
   private exited: Promise<void> = Promise.resolve();
   /** Counters since the start of the explorer's thread, for metrics. */
@@ -158,7 +158,7 @@ export class Explorer {
       this.link = this.begin({ ...this.start, port: this.port });
       this.failure = null;
       this.isWatched = false;
-      this.toldStatus = undefined;
+      this.postedStatus = undefined;
       this.listen().catch((error: Error) => {
         this.failure = error.message;
         this.deps.logger.error(error.message);
@@ -214,7 +214,7 @@ export class Explorer {
     chain.describesDisconnected = true;
     this.offs.push(
       chain.events.on('tipChanged', () => {
-        if (this.isToldSyncing && chain.isInitialDownload()) {
+        if (this.isPostedSyncing && chain.isInitialDownload()) {
           this.isTipDue = true;
           this.watch();
         } else this.tellTip();
@@ -270,7 +270,7 @@ export class Explorer {
         ? null
         : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
     const sync = this.syncState(reader);
-    this.isToldSyncing = sync !== null;
+    this.isPostedSyncing = sync !== null;
     this.link.send(['tip', shown, sync]);
   }
 
@@ -280,8 +280,8 @@ export class Explorer {
     if (this.isTipDue) this.tellTip();
     if (!this.mustLook) this.unwatch();
     const status = stopping.aborted ? 'The node is stopping.' : dispatcher.warmup;
-    if (status === this.toldStatus) return;
-    this.toldStatus = status;
+    if (status === this.postedStatus) return;
+    this.postedStatus = status;
     this.link.send(['status', status]);
     if (status === null) this.tellTip();
   }
@@ -289,8 +289,8 @@ export class Explorer {
   private tellMempool(): void {
     if (this.deps.dispatcher.warmup !== null) return;
     const changes = this.deps.mempoolChanges();
-    if (changes === this.toldChanges) return;
-    this.toldChanges = changes;
+    if (changes === this.postedChanges) return;
+    this.postedChanges = changes;
     this.link.send(['mempool']);
   }
 

@@ -14,6 +14,7 @@ import { ExplorerRpcClient } from './explorerRpcClient.js';
 import { Site, type SiteState } from './site.js';
 import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
+import { inNextRound } from '../scheduler/rounds.js';
 import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
 import { reportMemory } from '../util/threadMemory.js';
 
@@ -35,7 +36,7 @@ const node = new ExplorerRpcClient((method, params) => link.call('rpc', method, 
 const state: SiteState = { tip: null, sync: null, taken: [], status: 'Starting' };
 const syncClock = new SyncClock();
 let isWatched = false;
-let told = '';
+let postedText = '';
 let counting: NodeJS.Timeout | null = null;
 
 /** Sends the changed counters to the node's thread, at most once a second. */
@@ -43,8 +44,8 @@ function noteCounters(): void {
   counting ??= setTimeout(() => {
     counting = null;
     const text = JSON.stringify(site.counters);
-    if (text === told) return;
-    told = text;
+    if (text === postedText) return;
+    postedText = text;
     link.send(['counters', { ...site.counters }]);
   }, COUNT_MS).unref();
 }
@@ -81,7 +82,7 @@ async function close(): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
   // The port is closed after the answer to this call was sent.
-  setImmediate(() => port.close());
+  inNextRound(() => port.close());
 }
 
 async function open(): Promise<number> {

@@ -81,7 +81,7 @@ export interface HubDeps {
 /** Receives each response and notification, for metrics. */
 export interface HubObserver {
   answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
-  told(method: string, count: number): void;
+  notified(method: string, count: number): void;
 }
 
 /**
@@ -98,7 +98,7 @@ export class Hub implements HubService {
   private readonly counters = new HubCounters();
   private readonly statusPort: StatusPort | null;
   private readonly answered = new Map<string, { requests: number; errors: number }>();
-  private readonly told = new Map<string, number>();
+  private readonly notified = new Map<string, number>();
   /** Thread of the hub, and the watch of changes; null until clients are accepted. */
   private clients: { readonly thread: HubThread; readonly watch: TouchWatch } | null = null;
   private readyTimer: NodeJS.Timeout | null = null;
@@ -204,7 +204,7 @@ export class Hub implements HubService {
         failed: deps.onException,
         ended: (error) => this.restartLater(`its thread has exited: ${error.message}`),
         answered: (notes) => this.noteAnswers(notes),
-        told: (method, count) => this.noteTold(method, count),
+        notified: (method, count) => this.countNotified(method, count),
         searched: (notes) => this.noteSearches(notes),
         availability: (isAvailable) => {
           if (this.statusPort) this.statusPort.available = isAvailable;
@@ -254,9 +254,9 @@ export class Hub implements HubService {
     for (const [tookMs, timedOut] of notes) this.deps.claims?.search?.note(tookMs, timedOut);
   }
 
-  private noteTold(method: string, count: number): void {
-    this.told.set(method, (this.told.get(method) ?? 0) + count);
-    this.observer?.told(method, count);
+  private countNotified(method: string, count: number): void {
+    this.notified.set(method, (this.notified.get(method) ?? 0) + count);
+    this.observer?.notified(method, count);
   }
 
   async addPeer(peer: string): Promise<boolean> {
@@ -351,7 +351,7 @@ export class Hub implements HubService {
       waiting: counters.get('waiting'),
       peers: this.peers.list,
       answered: this.answered,
-      told: this.told,
+      notified: this.notified,
     };
   }
 
@@ -365,7 +365,7 @@ export class Hub implements HubService {
       .indexes()
       .flatMap(({ name, height }) => (NEEDED_INDEXES.includes(name) ? [height] : []));
     if (node.claimSearch) heights.push(node.claimSearch.status().tip?.height ?? -1);
-    return Math.min(this.clients?.watch.toldHeight ?? node.chain.chain.height, ...heights);
+    return Math.min(this.clients?.watch.notifiedHeight ?? node.chain.chain.height, ...heights);
   }
 
   /** Disconnects all clients and closes the ports. */

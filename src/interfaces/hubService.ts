@@ -40,5 +40,5 @@ export interface HubStatus {
   /** Number of responses since the start, by method. */
   readonly answered: ReadonlyMap<string, { readonly requests: number; readonly errors: number }>;
   /** Number of notifications sent since the start, by method. */
-  readonly told: ReadonlyMap<string, number>;
+  readonly notified: ReadonlyMap<string, number>;
 }

@@ -1,7 +1,7 @@
 /**
  * The mempool: transactions that may be in the next block. It follows the chain, accepts transactions, enforces its limits,
  * and serves queries. This class combines the parts, which are in separate files. Reorgs are handled in the queue that
- * serializes changes of the chain, and during acceptance the tip is locked (`chain/chainTurns.ts`), so that the tip does not
+ * serializes changes of the chain, and during acceptance the tip is locked (`chain/chainQueue.ts`), so that the tip does not
  * change during either. Events of the chain are processed immediately; transactions returned by a reorg are processed in the
  * chain's own hook, before the new tip is announced and before the sender of the block gets a result.
  */
@@ -150,10 +150,10 @@ export class Mempool implements MempoolReader, MempoolGate, BlockSource, RelaySo
    */
   async acceptToMempool(tx: Transaction, accept: AcceptOptions = {}): Promise<AcceptVerdict> {
     const { chain } = this.deps.reader;
-    const { turns } = chain;
-    if (turns.isBusy && accept.testOnly !== true) {
-      const except = (key: string): boolean => turns.isBeingConfirmed(fromLatin1(key));
-      const verdict = await turns.atTip(() => acceptTransaction(this.acceptance, tx, { ...accept, except }));
+    const { tasks } = chain;
+    if (tasks.isBusy && accept.testOnly !== true) {
+      const except = (key: string): boolean => tasks.isBeingConfirmed(fromLatin1(key));
+      const verdict = await tasks.atTip(() => acceptTransaction(this.acceptance, tx, { ...accept, except }));
       if (verdict.accepted) return verdict;
     }
     return chain.exclusively(() => acceptTransaction(this.acceptance, tx, accept));

@@ -113,13 +113,13 @@ export class MempoolFiles {
       deps.log.info(
         `Failed to deserialize mempool data on disk: ${(error as Error).message}. Continuing anyway.`,
       );
-      const told = quarantine(
+      const notice = quarantine(
         path,
         error,
         'Transactions that were in the mempool when it was written may be lost.',
       );
-      if (deps.warn) deps.warn(told);
-      else deps.log.warn(told);
+      if (deps.warn) deps.warn(notice);
+      else deps.log.warn(notice);
       return;
     }
     const { succeeded, failed, expired, present } = counts;

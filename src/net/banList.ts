@@ -198,9 +198,9 @@ export class BanList {
       if (!(error instanceof ReadError) && systemErrorCode(error) === null) throw error;
       this.isDirty = true;
       log.info(`Invalid banlist.dat (${(error as Error).message}); recreating`);
-      const told = quarantine(path, error, 'All bans are removed.');
-      if (this.deps.warn) this.deps.warn(told);
-      else log.warn(told);
+      const notice = quarantine(path, error, 'All bans are removed.');
+      if (this.deps.warn) this.deps.warn(notice);
+      else log.warn(notice);
     }
   }
 

@@ -9,12 +9,13 @@ import type { Duplex } from 'node:stream';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { RpcDispatcher } from '../rpc/call/dispatch.js';
 import type { Profile } from '../rpc/declare/method.js';
+import { inNextRound } from '../scheduler/rounds.js';
 import { joinHostPort, splitHostPort } from '../util/network/hostPort.js';
 import { asksForWebSocket, handBack } from '../util/network/httpUpgrade.js';
 import type { Logger } from '../util/logging.js';
 import { parseIp, Subnet } from '../util/network/subnet.js';
 import { Authenticator, type AuthOptions } from './auth.js';
-import { CallTurns } from './callTurns.js';
+import { CallQueue } from './callQueue.js';
 import { Connections } from './connections.js';
 import { chooseEndpoints, isLoopbackPlace, type Endpoint } from './endpoints.js';
 import { DEFAULT_CONTENT_TYPE, refuseConnection, sendErrorPage, sendText } from './errorPages.js';
@@ -110,7 +111,7 @@ export class RpcHttpServer {
   private readonly connections: Connections;
   private readonly pipeliningLimit = new PipeliningLimit(() => this.connections.all());
   private readonly hostNames: HostNames;
-  private readonly turns: CallTurns;
+  private readonly callQueue: CallQueue;
   private readonly rpc: RpcEndpoint;
   private readonly app: FastifyInstance;
   private readonly servers: Server[] = [];
@@ -133,7 +134,7 @@ export class RpcHttpServer {
     this.connections = new Connections({ max, isAllowed }, logger);
     const bound = options.binds.map((bind) => splitHostPort(bind, 0).host);
     this.hostNames = new HostNames([...bound, ...(options.allowHosts ?? [])]);
-    this.turns = new CallTurns(
+    this.callQueue = new CallQueue(
       { threads: options.threads, depth: options.workQueueDepth, stallMs: this.timeoutMs },
       logger,
     );
@@ -150,7 +151,7 @@ export class RpcHttpServer {
       },
       {
         dispatcher: deps.dispatcher,
-        turns: this.turns,
+        callQueue: this.callQueue,
         authenticator: this.authenticator,
         authThrottle: this.authThrottle,
         passwordChecks: this.passwordChecks,
@@ -188,13 +189,15 @@ export class RpcHttpServer {
         failures.set(why, [...(failures.get(why) ?? []), joinHostPort(wanted)]);
       }
     }
-    const told = [...failures].map(([why, places]) => `RPC cannot listen at ${places.join(' and ')}: ${why}`);
+    const lines = [...failures].map(
+      ([why, places]) => `RPC cannot listen at ${places.join(' and ')}: ${why}`,
+    );
     if (this.servers.length > 0) {
-      told.forEach((failure) => logger.info(failure));
+      lines.forEach((failure) => logger.info(failure));
       return;
     }
     await this.ownAuthenticator?.close();
-    throw new ServerStartError(`Unable to start HTTP server. ${told.join(' ')}`);
+    throw new ServerStartError(`Unable to start HTTP server. ${lines.join(' ')}`);
   }
 
   private get ownAuthenticator(): Authenticator | null {
@@ -217,7 +220,7 @@ export class RpcHttpServer {
 
   private async shutDown(): Promise<void> {
     this.stopping = true;
-    this.turns.stop();
+    this.callQueue.stop();
     this.passwordChecks.close();
     this.authThrottle.close();
     const closed = Promise.all(
@@ -279,7 +282,7 @@ export class RpcHttpServer {
     const { bytesRead } = socket;
     if (connection.isHeld) socket.setTimeout(this.timeoutMs);
     else if (connection.busy === 0) {
-      setImmediate(() => {
+      inNextRound(() => {
         if (connection.busy === 0 && socket.bytesRead === bytesRead) socket.destroy();
       });
     }
@@ -306,7 +309,7 @@ export class RpcHttpServer {
       else if (profile !== null) this.rpc.receive(request, response, connection, profile);
       else if (this.isDirect(request))
         this.deps.directPaths?.receive(request, response, (run) =>
-          this.turns.serveOpen(connection, response, run),
+          this.callQueue.serveOpen(connection, response, run),
         );
       else this.app.routing(request, response);
     }
@@ -327,7 +330,9 @@ export class RpcHttpServer {
         this.pipeliningLimit.note(connection);
         if (head.method === 'POST') rpc.receivePlain(head, body, response, connection);
         else
-          this.deps.directPaths?.receivePlain(head, (run) => this.turns.serveOpen(connection, response, run));
+          this.deps.directPaths?.receivePlain(head, (run) =>
+            this.callQueue.serveOpen(connection, response, run),
+          );
       },
       onTimeout: (socket) => this.onTimeout(socket),
       onInvalid: (connection) => refuseConnection({ name: 'Error', message: 'interrupted' }, connection),
@@ -386,9 +391,12 @@ export class RpcHttpServer {
     );
     const serve: RouteTools['serve'] = (request, reply, run) => {
       reply.hijack();
-      this.turns.serveOpen(this.connections.of(request.raw.socket), reply.raw, run);
+      this.callQueue.serveOpen(this.connections.of(request.raw.socket), reply.raw, run);
     };
-    const load: RouteTools['load'] = () => ({ ...this.turns.load(), connections: this.connections.count });
+    const load: RouteTools['load'] = () => ({
+      ...this.callQueue.load(),
+      connections: this.connections.count,
+    });
     this.deps.extraRoutes?.(app, { serve, load });
     return app;
   }

@@ -21,7 +21,7 @@ const MAX_LOOKED_AT_BYTES = 4096;
 
 export class LbrycrdClients {
   private readonly logger: Logger;
-  private wasTold = false;
+  private wasLogged = false;
 
   constructor(logger: Logger) {
     this.logger = logger;
@@ -29,12 +29,12 @@ export class LbrycrdClients {
 
   /** Checks whether a call of the default profile comes from a client of lbrycrd; `agent` is its User-Agent header. */
   look(agent: string | undefined, body: Uint8Array): void {
-    if (this.wasTold || body.length > MAX_LOOKED_AT_BYTES) return;
+    if (this.wasLogged || body.length > MAX_LOOKED_AT_BYTES) return;
     if (agent !== undefined && !GO_CLIENT.test(agent)) return;
     const text = decodeUtf8(body) ?? '';
     const method = METHOD.exec(text)?.[1];
     if (method === undefined || (agent === undefined && !CLI_BODY.test(text))) return;
-    this.wasTold = true;
+    this.wasLogged = true;
     const program = agent === undefined ? 'lbrycrd-cli' : 'a program written in Go, such as chainquery';
     this.logger.info(
       `${method} was called by what seems to be ${program}. A client of lbrycrd needs -compat=lbrycrd or ` +

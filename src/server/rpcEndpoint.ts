@@ -8,7 +8,7 @@ import type { Profile } from '../rpc/declare/method.js';
 import { AT_ONCE_BYTES } from '../rpc/call/requestText.js';
 import type { Logger } from '../util/logging.js';
 import type { Authenticator } from './auth.js';
-import type { CallTurns } from './callTurns.js';
+import type { CallQueue } from './callQueue.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
 import type { HttpResponse } from './httpResponse.js';
@@ -45,7 +45,7 @@ interface CallSource {
 
 export interface RpcEndpointDeps {
   readonly dispatcher: RpcDispatcher;
-  readonly turns: CallTurns;
+  readonly callQueue: CallQueue;
   readonly authenticator: Authenticator;
   readonly authThrottle: AuthThrottle;
   readonly passwordChecks: PasswordChecks;
@@ -140,7 +140,7 @@ export class RpcEndpoint {
     const { profile, target, user, userAgent } = from;
     const peer = this.options.logIps ? connection.peer : undefined;
     if (profile === 'documented') this.lbrycrdClients?.look(userAgent, body);
-    this.deps.turns.serve(connection, response, (signals) =>
+    this.deps.callQueue.serve(connection, response, (signals) =>
       this.deps.dispatcher.handle(body, new Origin(signals, profile, target, user, peer)),
     );
   }

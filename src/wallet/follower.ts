@@ -1,6 +1,6 @@
 /**
  * Keeps an open wallet at the chain's tip and in sync with the mempool. Events of the node are applied to the ledger in
- * order, through a queue (`eventLine.ts`). Blocks that were connected while the wallet was closed are read from disk. Stores
+ * order, through a queue (`eventQueue.ts`). Blocks that were connected while the wallet was closed are read from disk. Stores
  * the wallet's best block: the last block that was applied. Source: lbrycrd wallet/wallet.cpp `BlockConnected`,
  * `BlockDisconnected`, `TransactionAddedToMempool`, `CreateWalletFromFile`.
  */
@@ -8,7 +8,7 @@ import { yieldIfDue } from '../scheduler/yield.js';
 import type { Bytes } from '../util/bytes.js';
 import { inSlices } from '../scheduler/slices.js';
 import type { Slices } from '../util/slices.js';
-import type { NodeEvent } from './eventLine.js';
+import type { NodeEvent } from './eventQueue.js';
 import type { NodeListener, WalletBlock } from './port.js';
 import type { Entry } from './ledger/entry.js';
 import { beginOwedScan, lookAgain, TIMESTAMP_WINDOW_SEC } from './scan/rescan.js';
@@ -262,7 +262,7 @@ export class Follower implements NodeListener {
     }
     const height = wallet.followedHeight + 1;
     const block = await chain.readBlock(height);
-    const look = { since: this.from, told: new Set<Entry>() };
+    const look = { since: this.from, reported: new Set<Entry>() };
     const ahead = hasMuchOf(wallet, block) ? await inSlices(factsAhead(wallet, block)) : undefined;
     // The chain may have changed during the preceding awaits.
     if (chain.heightOf(block.hash) !== height) return;
@@ -278,7 +278,7 @@ export class Follower implements NodeListener {
   /** Queues the transactions that are in the mempool at the start. */
   private takeMempool(): void {
     for (const { txid, bytes } of this.wallet.node.mempool.all())
-      this.wallet.events.wait({ take: () => this.hear(this.add(txid, bytes)) });
+      this.wallet.events.wait({ take: () => this.update(this.add(txid, bytes)) });
   }
 
   // Events that the node reports.
@@ -294,7 +294,7 @@ export class Follower implements NodeListener {
       *prepare() {
         if (isLong) ahead = yield* factsAhead(wallet, block);
       },
-      take: () => this.hear(this.connect(block, { since: block.height, told: new Set() }, ahead)),
+      take: () => this.update(this.connect(block, { since: block.height, reported: new Set() }, ahead)),
     });
   }
 
@@ -303,7 +303,7 @@ export class Follower implements NodeListener {
     this.tell({
       moves: { hash: block.hash, heightBefore: block.height },
       isLong: ledger.countIn(block.hash) >= MANY,
-      take: () => this.hear(this.disconnect(block)),
+      take: () => this.update(this.disconnect(block)),
     });
   }
 
@@ -312,16 +312,16 @@ export class Follower implements NodeListener {
   }
 
   transactionAdded(txid: Bytes, bytes: Buffer): void {
-    this.tell({ take: () => this.hear(this.add(txid, bytes)) });
+    this.tell({ take: () => this.update(this.add(txid, bytes)) });
   }
 
   transactionRemoved(txid: Bytes): void {
-    this.tell({ take: () => this.hear(this.drop(txid)) });
+    this.tell({ take: () => this.update(this.drop(txid)) });
   }
 
   private tell(event: NodeEvent): void {
     const { events, node } = this.wallet;
-    events.hear({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
+    events.push({ ...event, group: node.chain.reorganised() ?? this.presentTurn() });
   }
 
   /** The group of all events in the current event loop turn, between which other code cannot run. */
@@ -337,7 +337,7 @@ export class Follower implements NodeListener {
    * Runs the work of an event. An error, such as an unreadable file, stops the node. The chain and the mempool do not get
    * the error.
    */
-  private *hear(work: Slices<void>): Slices<void> {
+  private *update(work: Slices<void>): Slices<void> {
     try {
       yield* work;
     } catch (error) {

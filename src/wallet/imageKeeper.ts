@@ -4,7 +4,7 @@
  * memory and file agree. If the wallet changes meanwhile, the attempt is discarded and repeated later.
  */
 import { inSlices } from '../scheduler/slices.js';
-import type { EventLine } from './eventLine.js';
+import type { EventQueue } from './eventQueue.js';
 import type { NodePort } from './port.js';
 import type { Scans } from './scan/scans.js';
 import type { WalletParts } from './store/walletImage.js';
@@ -18,7 +18,7 @@ const PAUSE_MS = 60_000;
 /** The parts of an open wallet that show whether it is in use. */
 interface OpenWallet extends ImagedWallet {
   readonly node: NodePort;
-  readonly events: EventLine;
+  readonly events: EventQueue;
   readonly scans: Scans;
   readonly isReconsidering: boolean;
   /** Name of the wallet for log lines. */

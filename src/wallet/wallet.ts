@@ -13,7 +13,7 @@ import { Writer } from '../util/writer.js';
 import { AddressBook } from './addressBook.js';
 import { WalletNotifier, type WalletListener } from './walletNotifier.js';
 import { destinationKey } from './destinationKey.js';
-import { EventLine } from './eventLine.js';
+import { EventQueue } from './eventQueue.js';
 import { parseMasterKeyRow, type MasterKeyRow } from './encryption/masterKey.js';
 import { Relock } from './encryption/relock.js';
 import { Accounts } from './ledger/accounts.js';
@@ -92,7 +92,7 @@ export class Wallet {
    */
   readonly lockedOutputs = new Set<string>();
   /** Queue of the node's events that the wallet has not applied yet. */
-  readonly events = new EventLine();
+  readonly events = new EventQueue();
   /** Subscribers to the wallet's transactions, and the notifications that are delayed. */
   readonly announcements = new WalletNotifier();
   /** Writes the cache file of the wallet. */

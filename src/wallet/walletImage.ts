@@ -33,8 +33,15 @@ interface WalletNotes {
 }
 
 /** The row types that an image covers. Rows of other types are always read. */
-const TOLD_KINDS = ['tx', 'key', 'wkey', 'ckey', 'keymeta', 'pool'] as const satisfies readonly RecordKind[];
-const TOLD_PREFIXES = TOLD_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
+const ANNOUNCED_KINDS = [
+  'tx',
+  'key',
+  'wkey',
+  'ckey',
+  'keymeta',
+  'pool',
+] as const satisfies readonly RecordKind[];
+const ANNOUNCED_PREFIXES = ANNOUNCED_KINDS.map((kind) => Buffer.from(kindPrefix(kind), 'latin1'));
 /** Types of rows that determine which outputs belong to the wallet. */
 const SCRIPT_KINDS: readonly string[] = ['cscript', 'watchs'] satisfies RecordKind[];
 /**
@@ -45,7 +52,7 @@ const MAY_BE_GONE: readonly string[] = ['tx', 'pool'] satisfies RecordKind[];
 
 /** Whether the image does not cover the type of a row. The key contains the type. */
 export function isOtherRow(key: Buffer): boolean {
-  return !TOLD_PREFIXES.some(
+  return !ANNOUNCED_PREFIXES.some(
     (prefix) => key.length >= prefix.length && prefix.compare(key, 0, prefix.length) === 0,
   );
 }
@@ -81,8 +88,8 @@ function changedRows(file: WalletFile, changed: Iterable<string>): ChangedRow[] 
     const split = splitKey(fromLatin1(key));
     if (split === null) continue;
     const value = file.get(key);
-    const isTold = (TOLD_KINDS as readonly string[]).includes(split.kind);
-    if (isTold && value === undefined && !MAY_BE_GONE.includes(split.kind)) return null;
+    const isAnnounced = (ANNOUNCED_KINDS as readonly string[]).includes(split.kind);
+    if (isAnnounced && value === undefined && !MAY_BE_GONE.includes(split.kind)) return null;
     rows.push({ ...split, value });
   }
   return rows;
@@ -139,7 +146,7 @@ function loadChanged({ keyring, keypool }: ImagedWallet, { kind, rest, value }: 
   }
 }
 
-const isOtherKind = (kind: string): boolean => !(TOLD_KINDS as readonly string[]).includes(kind);
+const isOtherKind = (kind: string): boolean => !(ANNOUNCED_KINDS as readonly string[]).includes(kind);
 
 /** Hashes for `Ledger.keysCame` that follow from an added row; null if any output may belong to the wallet because of the row. */
 function cameBy(kind: string, rest: Buffer): readonly Bytes[] | null {

@@ -111,7 +111,7 @@ export class WalletOpener {
       await rm(place.file, { force: true }).catch(() => undefined);
       await unlock();
       if (madeFolder) await removeFolder(place.path);
-      throw this.told(place, error);
+      throw this.openError(place, error);
     }
   }
 
@@ -168,7 +168,7 @@ export class WalletOpener {
     } catch (error) {
       await file?.close().catch(() => undefined);
       await unlock();
-      throw this.told(place, error);
+      throw this.openError(place, error);
     }
   }
 
@@ -186,7 +186,7 @@ export class WalletOpener {
       if (found.warning !== '') warn(found.warning);
       return found;
     } catch (error) {
-      throw this.told(place, error);
+      throw this.openError(place, error);
     }
   }
 
@@ -268,12 +268,12 @@ export class WalletOpener {
     try {
       await task();
     } catch (error) {
-      throw this.told(place, error);
+      throw this.openError(place, error);
     }
   }
 
   /** Converts an error to a `WalletOpenError` for the caller. Unexpected errors (bugs) are returned unchanged. */
-  private told({ name, path }: WalletPlace, error: unknown): unknown {
+  private openError({ name, path }: WalletPlace, error: unknown): unknown {
     if (error instanceof WalletRowError || error instanceof FollowError)
       return new WalletOpenError('refused', `Error loading ${name === '' ? path : name}: ${error.message}`);
     const refused = environmentError(error, path);

@@ -131,14 +131,14 @@ export class Wallets {
     return false;
   }
 
-  /** Marks all wallets as in use (`EventLine.enter`). Returns a function that ends this mark. */
+  /** Marks all wallets as in use (`EventQueue.enter`). Returns a function that ends this mark. */
   enter(): () => void {
     const lines = this.all().map(({ events }) => events);
     for (const line of lines) line.enter();
     return () => lines.forEach((line) => line.leave());
   }
 
-  /** Applies the remaining slices of all started events immediately (`EventLine.finish`). */
+  /** Applies the remaining slices of all started events immediately (`EventQueue.finish`). */
   finish(): void {
     for (const { wallet } of this.open.values()) wallet.events.finish();
   }

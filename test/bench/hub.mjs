@@ -35,7 +35,7 @@ const ADDRESSES = Number(option('addresses', '0'));
 const EVERY_MS = Number(option('every', '1000'));
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
 /** The hub notifies its clients about 100 ms after a block. */
-const TOLD_MS = 150;
+const REPORTED_MS = 150;
 /** Number of blocks between two measurements. */
 const BATCH = 10;
 /** A record of a bootstrap file: magic and length, then the block. */
@@ -137,7 +137,7 @@ const sessions = [];
 async function settle(node) {
   const height = await node.rpc('getblockcount');
   for (;;) {
-    await sleep(TOLD_MS);
+    await sleep(REPORTED_MS);
     const { search } = await node.rpc('getclaimindexinfo').catch(() => ({}));
     if (node !== nodes.hub || search?.height === height) return;
   }

@@ -39,7 +39,7 @@ interface Session {
   readonly sent: string;
   readonly refused: [number, string];
   readonly tx: { txid: string; status: { confirmed: boolean } };
-  readonly told: { type?: string; txid?: string; address?: string }[];
+  readonly reported: { type?: string; txid?: string; address?: string }[];
 }
 
 /** One session of the wallet. The function also runs in a page, so it must not use anything from outside. */
@@ -50,17 +50,17 @@ async function walk(base: string, address: string, hex: string): Promise<Session
     return answer;
   };
   const json = async (path: string): Promise<never> => (await (await get(path)).json()) as never;
-  const told: Session['told'] = [];
+  const reported: Session['reported'] = [];
   const socket = new WebSocket(`${base.replace('http', 'ws')}/api/v1/ws`);
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;
     socket.onerror = () => reject(new Error('the WebSocket is refused'));
   });
-  const hears = new Promise<void>((resolve) => {
+  const whenDone = new Promise<void>((resolve) => {
     socket.onmessage = ({ data }) => {
-      const message = JSON.parse(data as string) as Session['told'][number] & { mempoolInfo?: unknown };
-      told.push(message);
-      const isDone = (type: string): boolean => told.some((one) => one.type === type);
+      const message = JSON.parse(data as string) as Session['reported'][number] & { mempoolInfo?: unknown };
+      reported.push(message);
+      const isDone = (type: string): boolean => reported.some((one) => one.type === type);
       if (isDone('address-tx') && isDone('tx-status')) resolve();
     };
   });
@@ -81,7 +81,7 @@ async function walk(base: string, address: string, hex: string): Promise<Session
   const answer = await fetch(`${base}/api/tx`, { method: 'POST', body: hex });
   const sent = (await answer.text()).trim();
   socket.send(JSON.stringify({ action: 'track-tx', tx: sent }));
-  await hears;
+  await whenDone;
   socket.close();
   return {
     height,
@@ -95,7 +95,7 @@ async function walk(base: string, address: string, hex: string): Promise<Session
     pool: await json('/api/v1/fees/mempool-blocks'),
     history: await json(`/api/address/${address}/txs`),
     tx: await json(`/api/tx/${sent}`),
-    told,
+    reported,
   };
 }
 
@@ -157,13 +157,13 @@ describe('a wallet library of web pages', () => {
     expect(session.history[0]!.vout[0]!.scriptpubkey_address).toBe(address);
     expect(session.pool[0]!.nTx).toBeGreaterThan(0);
     expect(session.pool[0]!.feeRange).toHaveLength(7);
-    expect(session.told).toContainEqual(
+    expect(session.reported).toContainEqual(
       expect.objectContaining({ type: 'address-tx', address, txid: session.sent }) as unknown,
     );
-    expect(session.told).toContainEqual(
+    expect(session.reported).toContainEqual(
       expect.objectContaining({ type: 'tx-status', txid: session.sent }) as unknown,
     );
-    expect(session.told.some((message) => 'mempoolInfo' in message)).toBe(true);
+    expect(session.reported.some((message) => 'mempoolInfo' in message)).toBe(true);
   }
 
   it('is served in Node', async () => {

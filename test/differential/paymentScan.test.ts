@@ -167,8 +167,8 @@ describe.skipIf(!native)('payment scan of the addon and the fallback', () => {
       const run = runOf(random, blocks);
       const at = 2 * random.below(3);
       const [start, end] = [run.places[at]!, run.places[at + 1]!];
-      const damaged = mutate(random, run.bytes.subarray(start, end));
-      damaged.copy(run.bytes, start, 0, end - start);
+      const corrupt = mutate(random, run.bytes.subarray(start, end));
+      corrupt.copy(run.bytes, start, 0, end - start);
       const answer = compare(run, someSought(random, run));
       if (answer[0]! < 3) stopped++;
     }

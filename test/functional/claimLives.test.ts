@@ -128,7 +128,7 @@ class Lives {
   private expectStep(step: Step, actor: ClaimActor, answers: Map<string, Claim>, block: number): void {
     const where = `block ${block}`;
     if (isAction(step)) return;
-    if (step.do === 'nobody') {
+    if (step.do === 'noWinner') {
       expect(answers.get(''), where).toHaveProperty('error.name', 'NOT_FOUND');
       expect(answers.size, where).toBe(1);
       return;

@@ -98,8 +98,8 @@ function summary(results: readonly CaseResult[]): string {
     lines.set(corruption.kind, line);
     line.set(outcome, (line.get(outcome) ?? 0) + 1);
   }
-  const told = [...lines].map(
+  const reported = [...lines].map(
     ([kind, line]) => `  ${kind}: ${[...line].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`,
   );
-  return [`${results.length} cases, seed ${seed}`, ...told.sort()].join('\n');
+  return [`${results.length} cases, seed ${seed}`, ...reported.sort()].join('\n');
 }

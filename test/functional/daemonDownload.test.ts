@@ -137,26 +137,26 @@ describe('progress', () => {
   async function eventsUntil(daemon: TestDaemon, text: string): Promise<string> {
     const leaving = new AbortController();
     const answer = await fetch(`http://127.0.0.1:${daemon.port}/events`, { signal: leaving.signal });
-    let heard = '';
+    let received = '';
     const decoder = new TextDecoder();
     for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
-      heard += decoder.decode(piece, { stream: true });
-      if (heard.includes(text)) break;
+      received += decoder.decode(piece, { stream: true });
+      if (received.includes(text)) break;
     }
     leaving.abort();
-    return heard;
+    return received;
   }
 
   /** Reads events from a WebSocket until one has an outcome. */
   async function messagesUntilEnd(daemon: TestDaemon): Promise<{ event: string; data: unknown }[]> {
     const socket = new WebSocket(`ws://127.0.0.1:${daemon.port}/events`);
-    const heard: { event: string; data: unknown }[] = [];
+    const received: { event: string; data: unknown }[] = [];
     for await (const [message] of on(socket, 'message') as AsyncIterable<[Buffer]>) {
-      heard.push(JSON.parse(message.toString()) as { event: string; data: unknown });
-      if (heard.at(-1)!.event === 'ended') break;
+      received.push(JSON.parse(message.toString()) as { event: string; data: unknown });
+      if (received.at(-1)!.event === 'ended') break;
     }
     socket.close();
-    return heard;
+    return received;
   }
 
   it('is reported by events and by the status, and shown on a terminal', async () => {
@@ -170,7 +170,7 @@ describe('progress', () => {
     await viewer.call('settings_set', { key: 'download_bytes_per_second', value: 2_500_000 });
     const downloaded = eventsUntil(viewer, '"outcome"');
     const overSocket = messagesUntilEnd(viewer);
-    let told: { kind: string; bytes_total: number; path: string }[] = [];
+    let reported: { kind: string; bytes_total: number; path: string }[] = [];
     if (hasTerminals()) {
       let terminal = getInTerminal();
       while ((await terminal.exited, terminal.output().includes('NOT_FOUND'))) terminal = getInTerminal();
@@ -179,15 +179,15 @@ describe('progress', () => {
       expect(rows.some((line) => line.startsWith('Saved: '))).toBe(true);
       expect(rows.join('\n')).toContain('"sd_hash"');
     } else await get('slow', { save_file: true });
-    const heard = await downloaded;
+    const received = await downloaded;
     const messages = await overSocket;
-    const ended = /event: ended\ndata: (.*)\n/.exec(heard)![1]!;
+    const ended = /event: ended\ndata: (.*)\n/.exec(received)![1]!;
     expect(messages.at(-1)).toEqual({ event: 'ended', data: JSON.parse(ended) as unknown });
     expect(new Set(messages.map(({ event }) => event))).toEqual(new Set(['progress', 'begun', 'ended']));
-    for (const [, data] of heard.matchAll(/event: progress\ndata: (.*)\n/g))
-      told = [...told, ...(JSON.parse(data!) as { transfers: typeof told }).transfers];
-    expect(told[0]).toMatchObject({ kind: 'download', bytes_total: expect.any(Number) as number });
-    expect(heard).toMatch(/event: ended\ndata: .*"claim_name":"slow".*"finished"/);
+    for (const [, data] of received.matchAll(/event: progress\ndata: (.*)\n/g))
+      reported = [...reported, ...(JSON.parse(data!) as { transfers: typeof reported }).transfers];
+    expect(reported[0]).toMatchObject({ kind: 'download', bytes_total: expect.any(Number) as number });
+    expect(received).toMatch(/event: ended\ndata: .*"claim_name":"slow".*"finished"/);
     expect(await viewer.call('status')).toMatchObject({ transfers: [] });
     await viewer.call('settings_clear', { key: 'download_bytes_per_second' });
   });

@@ -111,16 +111,16 @@ afterAll(async () => {
 
 describe('a daemon that lost its databases, and blobs', () => {
   it('restores its files, claims, channels and paths', { timeout: HANG_MS }, async () => {
-    const [damaged, truncated, ownDamaged] = [
+    const [corrupt, truncated, ownCorrupt] = [
       await hashesOf('damaged'),
       await hashesOf('truncated'),
       await hashesOf('own-damaged'),
     ];
     await owner.kill();
     for (const name of readdirSync(dataFolder())) if (/sqlite/.test(name)) rmSync(join(dataFolder(), name));
-    flip(blobPath(damaged[2]!));
+    flip(blobPath(corrupt[2]!));
     truncateSync(blobPath(truncated[1]!), 1000);
-    flip(blobPath(ownDamaged[BLOBS]!));
+    flip(blobPath(ownCorrupt[BLOBS]!));
     unlinkSync(blobPath(fileOf(before, 'headless').sd_hash));
     flip(blobPath(fileOf(before, 'torn').sd_hash));
     owner = await startOwner();

@@ -128,11 +128,11 @@ class Owner {
     const { items: accounts } = await this.call<Page<{ id: string }>>('account_list', ALL);
     for (const id of this.accounts)
       if (!accounts.some((account) => account.id === id)) return `the account ${id} is lost`;
-    const told = (await this.call<Record<string, unknown> | null>('preference_get')) ?? {};
+    const reported = (await this.call<Record<string, unknown> | null>('preference_get')) ?? {};
     for (const [key, values] of this.preferences) {
-      if (!values.some((value) => JSON.stringify(value) === JSON.stringify(told[key])))
-        return `the preference ${key} is ${JSON.stringify(told[key])}`;
-      this.preferences.set(key, [told[key]]);
+      if (!values.some((value) => JSON.stringify(value) === JSON.stringify(reported[key])))
+        return `the preference ${key} is ${JSON.stringify(reported[key])}`;
+      this.preferences.set(key, [reported[key]]);
     }
     const { items: channels } = await this.call<Page<Output & { has_signing_key: boolean }>>(
       'channel_list',

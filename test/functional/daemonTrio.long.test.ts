@@ -61,11 +61,11 @@ describe.skipIf(!LBRYNET)('two lbcnet daemons and lbrynet', () => {
           return view(reasons.reduce((left, { alike }) => (alike === null ? left : alike(left)), answer));
         };
         const [ada, bea, cyd] = await Promise.all(trio.owners.map(ask));
-        const told = `${method} ${JSON.stringify(params)} of ${wallet?.name ?? 'all'}`;
+        const reported = `${method} ${JSON.stringify(params)} of ${wallet?.name ?? 'all'}`;
         const others = reasons.some(({ alike }) => alike === null) ? { bea } : { bea, cyd };
         for (const [name, other] of Object.entries(others))
           for (const difference of differencesOf(ada, other).slice(0, SHOWN))
-            found.add(`ada / ${name}: ${told}${difference}`);
+            found.add(`ada / ${name}: ${reported}${difference}`);
       }
     expect([...found]).toEqual([]);
   }
@@ -376,7 +376,7 @@ describe.skipIf(!LBRYNET)('two lbcnet daemons and lbrynet', () => {
   });
 
   it('agree on unconfirmed transactions', async () => {
-    const foreign = await trio.payNobody();
+    const foreign = await trio.payUnowned();
     for (const one of trio.owners)
       await until(
         `${one.name} finds it`,

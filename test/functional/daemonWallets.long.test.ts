@@ -263,12 +263,12 @@ describe('wallets of a daemon', () => {
     'with a corrupt file are kept with a copy, and the daemon reports what to do',
     async () => {
       const folder = newFolder();
-      const damaged = walletOfSeed(SEED).slice(0, 100);
-      await expect(start(folder, { walletText: damaged })).rejects.toThrow(
+      const corrupt = walletOfSeed(SEED).slice(0, 100);
+      await expect(start(folder, { walletText: corrupt })).rejects.toThrow(
         /cannot be read.*was not changed, and a copy was saved as.*Restore a backup/s,
       );
-      expect(readFileSync(walletFile(folder), 'utf8')).toBe(damaged);
-      expect(readFileSync(walletFile(folder, 'default_wallet.damaged.1'), 'utf8')).toBe(damaged);
+      expect(readFileSync(walletFile(folder), 'utf8')).toBe(corrupt);
+      expect(readFileSync(walletFile(folder, 'default_wallet.damaged.1'), 'utf8')).toBe(corrupt);
     },
     HANG_MS,
   );

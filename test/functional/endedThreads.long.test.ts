@@ -78,7 +78,7 @@ describe("the hub's thread", () => {
     const second = await HubClient.open(port);
     expect(await statusOf(second)).not.toBe(status);
     await node.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
-    await second.told('blockchain.address.subscribe');
+    await second.reported('blockchain.address.subscribe');
     expect(await node.rpc('gethubinfo')).toMatchObject({ restarts: 1, sessions: 1, subscriptions: 1, port });
     await end('hubWorker.js');
     await second.closed;

@@ -183,13 +183,13 @@ describe('an explorer of names', () => {
     await node.rpc('generatetoaddress', [8, ADDRESS]);
     for (const hex of await source.take(12)) await node.rpc('sendrawtransaction', [hex, true]);
     await node.rpc('generatetoaddress', [1, ADDRESS]);
-    const told = await node.rpc<Upcoming>('listupcoming', [2000]);
-    expect(told.events.length).toBeGreaterThan(0);
-    const until = told.events.at(-1)!.height;
+    const reported = await node.rpc<Upcoming>('listupcoming', [2000]);
+    expect(reported.events.length).toBeGreaterThan(0);
+    const until = reported.events.at(-1)!.height;
     expect(until).toBeLessThan(250);
     while ((await node.rpc<number>('getblockcount')) < until)
       await node.rpc('generatetoaddress', [1, ADDRESS]);
-    for (const { event, height, normalized_name: name, txid, claimId } of told.events) {
+    for (const { event, height, normalized_name: name, txid, claimId } of reported.events) {
       const { blocks }: HistoryPage = await node.rpc('getnamehistory', [name, height, height]);
       const wanted = event === 'takeover' ? { event, ...(claimId && { claimId }) } : { event, txid };
       expect(blocks[0]?.events).toContainEqual(expect.objectContaining(wanted));

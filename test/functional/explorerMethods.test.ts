@@ -68,7 +68,7 @@ interface EventsPage {
 let node: RegtestNode;
 let source: ClaimSource;
 /** Claim notifications of a subscriber while the chain grew, by block. */
-const told = new Map<string, Record<string, unknown>[]>();
+const reported = new Map<string, Record<string, unknown>[]>();
 let socket: WebSocket;
 
 async function mine(count: number): Promise<void> {
@@ -119,7 +119,7 @@ beforeAll(async () => {
     const { type, data } = JSON.parse(text.toString()) as { type?: string; data?: Record<string, unknown> };
     if (type !== 'claim' || data === undefined || data['disconnected'] === true) return;
     const block = data['blockhash'] as string;
-    told.set(block, [...(told.get(block) ?? []), data]);
+    reported.set(block, [...(reported.get(block) ?? []), data]);
   });
   // Crosses the normalization fork at height 250.
   await mine(40);
@@ -287,7 +287,7 @@ describe('getblockevents', () => {
     for (const { hash, height } of (await chain()).slice(200)) {
       const page = await eventsOf(height, 1000);
       expect(page).toMatchObject({ height, blockhash: hash, total: page.events.length });
-      expect(page.events).toEqual(told.get(hash) ?? []);
+      expect(page.events).toEqual(reported.get(hash) ?? []);
       expect((await eventsOf(hash, 2)).events).toEqual(page.events);
       for (const [type, count] of Object.entries(page.counts))
         expect(page.events.filter(({ event }) => event === type)).toHaveLength(count);

@@ -207,7 +207,7 @@ describe('floods', () => {
     const visitor = await RawPeer.greet(node.p2pPort);
     await until(
       'the end of all who did not greet',
-      async () => (await peersOf(node)).every(({ version: told }) => told > 0),
+      async () => (await peersOf(node)).every(({ version: reported }) => reported > 0),
       180_000,
     );
     clearInterval(dripping);
@@ -233,7 +233,7 @@ describe.runIf(CAN_TELL).each([true, false])(
     const BASIC = Buffer.of(0);
     /** A request for the filters of all blocks. */
     const filterRange = (last: Buffer): Buffer => Buffer.concat([BASIC, u32(0), sha256d(last)]);
-    const damaged = (bytes: Buffer): Buffer => {
+    const corrupt = (bytes: Buffer): Buffer => {
       const copy = Buffer.from(bytes);
       copy[20]! ^= 1;
       return copy;
@@ -274,7 +274,7 @@ describe.runIf(CAN_TELL).each([true, false])(
       ['cfcheckpt', frame('cfcheckpt', Buffer.concat([BASIC, unknownHash, count(0)]))],
       ['unknown ones', frame('nonsense', NOTHING)],
       ['long unknown ones', frame('nonsense', Buffer.alloc(1_000_000))],
-      ['ones with a wrong checksum', damaged(frame('ping', Buffer.alloc(8, 1)))],
+      ['ones with a wrong checksum', corrupt(frame('ping', Buffer.alloc(8, 1)))],
       ['ones that cannot be parsed', frame('inv', count(50_000))],
     ];
     const names = small({ header: Buffer.alloc(112) }).map(([name]) => name);

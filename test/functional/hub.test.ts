@@ -107,7 +107,7 @@ const history = (client: HubClient, n: number): Promise<HistoryEntry[]> =>
   client.call('blockchain.address.get_history', [addressOf(n)]);
 
 /** Waits for the notification whose status equals the status of the address's present history. Returns the history. */
-async function toldStatus(client: HubClient, n: number, before: number): Promise<HistoryEntry[]> {
+async function reportedStatus(client: HubClient, n: number, before: number): Promise<HistoryEntry[]> {
   for (let from = before; ; from++) {
     await client.until(() => client.notifications.length > from);
     const { method, params } = client.notifications[from]!;
@@ -194,10 +194,12 @@ describe('notifications', () => {
     const [coin] = await history(client, 1);
     let seen = client.notifications.length;
     const first = await pay(coin!.tx_hash, 1, [2], COIN - FEE);
-    expect(await toldStatus(client, 2, seen)).toEqual([{ tx_hash: first, height: 0, fee: Number(FEE) }]);
+    expect(await reportedStatus(client, 2, seen)).toEqual([{ tx_hash: first, height: 0, fee: Number(FEE) }]);
     seen = client.notifications.length;
     const second = await pay(first, 2, [3], COIN - 2n * FEE);
-    expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: -1, fee: Number(FEE) }]);
+    expect(await reportedStatus(client, 3, seen)).toEqual([
+      { tx_hash: second, height: -1, fee: Number(FEE) },
+    ]);
     expect(await client.call('blockchain.address.get_mempool', [addressOf(2)])).toEqual([
       { tx_hash: first, height: 0, fee: Number(FEE) },
       { tx_hash: second, height: -1, fee: Number(FEE) },
@@ -217,12 +219,12 @@ describe('notifications', () => {
 
     seen = client.notifications.length;
     const [block] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
-    const confirmed = await toldStatus(client, 3, seen);
+    const confirmed = await reportedStatus(client, 3, seen);
     expect(confirmed).toEqual([{ tx_hash: second, height: 107 }]);
-    const told = client.notifications.slice(seen);
+    const reported = client.notifications.slice(seen);
     // The header is notified once, before the addresses.
-    expect(told[0]).toMatchObject({ method: 'blockchain.headers.subscribe', params: [{ height: 107 }] });
-    expect(told.filter(({ method }) => method === 'blockchain.headers.subscribe')).toHaveLength(1);
+    expect(reported[0]).toMatchObject({ method: 'blockchain.headers.subscribe', params: [{ height: 107 }] });
+    expect(reported.filter(({ method }) => method === 'blockchain.headers.subscribe')).toHaveLength(1);
     const { merkleroot } = await node.rpc<{ merkleroot: string }>('getblockheader', [block]);
     for (const txid of [first, second]) {
       const [, info] = await client.call<[string, Required<Info>]>('blockchain.transaction.info', [txid]);
@@ -234,12 +236,14 @@ describe('notifications', () => {
     // Disconnects a block, so that the changes of its transactions are undone.
     seen = client.notifications.length;
     await node.rpc('invalidateblock', [block]);
-    expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: -1, fee: Number(FEE) }]);
+    expect(await reportedStatus(client, 3, seen)).toEqual([
+      { tx_hash: second, height: -1, fee: Number(FEE) },
+    ]);
     await node.rpc('generatetoaddress', [1, addressOf(9)]);
-    expect(await toldStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: 107 }]);
+    expect(await reportedStatus(client, 3, seen)).toEqual([{ tx_hash: second, height: 107 }]);
     // Clients are not notified of a tip that is not higher than the previous one. They are notified of the next one.
     const [higher] = await node.rpc<string[]>('generatetoaddress', [1, addressOf(9)]);
-    await client.told(
+    await client.reported(
       'blockchain.headers.subscribe',
       ([header]) => (header as { height: number }).height === 108,
     );
@@ -258,11 +262,14 @@ describe('notifications', () => {
     expect(statusOf(await history(client, 4))).toBe(status);
     await node.rpc('invalidateblock', [block]);
     // An earlier notification about the confirmation may arrive before this one.
-    const [address] = await client.told('blockchain.address.subscribe', ([, told]) => told === null);
+    const [address] = await client.reported(
+      'blockchain.address.subscribe',
+      ([, reported]) => reported === null,
+    );
     expect(address).toBe(addressOf(4));
     expect(await history(client, 4)).toEqual([]);
     await node.rpc('reconsiderblock', [block]);
-    await client.told('blockchain.address.subscribe', ([, told]) => told === status);
+    await client.reported('blockchain.address.subscribe', ([, reported]) => reported === status);
   });
 
   it('are not sent after an unsubscribe', async () => {
@@ -272,7 +279,7 @@ describe('notifications', () => {
     expect(await client.call('blockchain.address.unsubscribe', [addressOf(7)])).toBeNull();
     await node.rpc('generatetoaddress', [1, addressOf(5)]);
     await node.rpc('generatetoaddress', [1, addressOf(6)]);
-    await client.told('blockchain.address.subscribe', ([address]) => address === addressOf(6));
+    await client.reported('blockchain.address.subscribe', ([address]) => address === addressOf(6));
     expect(client.notifications.map(({ params }) => params[0])).not.toContain(addressOf(5));
   });
 });
@@ -284,7 +291,7 @@ describe('broadcasts', () => {
     const raw = spend(coin!.tx_hash, 1, [8], COIN - FEE).toString('hex');
     await client.call('blockchain.address.subscribe', [addressOf(8)]);
     const txid = await client.call<string>('blockchain.transaction.broadcast', [raw]);
-    expect(await toldStatus(client, 8, 0)).toEqual([{ tx_hash: txid, height: 0, fee: Number(FEE) }]);
+    expect(await reportedStatus(client, 8, 0)).toEqual([{ tx_hash: txid, height: 0, fee: Number(FEE) }]);
     expect(await client.refusal('blockchain.transaction.broadcast', ['00'])).toEqual({
       code: 1,
       message: 'the transaction was rejected by network rules.\n\nTX decode failed\n[00]',
@@ -470,7 +477,7 @@ describe('other hubs', () => {
     await other.call('server.ping');
     await node.rpc('addhub', ['late.example']);
     await node.rpc('addhub', ['127.0.0.1:9988', 'add']);
-    await client.told('blockchain.peers.subscribe', ([peer]) => peer === '127.0.0.1:9988');
+    await client.reported('blockchain.peers.subscribe', ([peer]) => peer === '127.0.0.1:9988');
     expect(client.notifications).toEqual([
       { jsonrpc: '2.0', method: 'blockchain.peers.subscribe', params: ['late.example:50001'] },
       { jsonrpc: '2.0', method: 'blockchain.peers.subscribe', params: ['127.0.0.1:9988'] },
@@ -510,16 +517,16 @@ describe('gethubinfo', () => {
     await client.call('blockchain.address.subscribe', [addressOf(1), addressOf(2)]);
     await client.refusal('blockchain.block.get_header', [1_000_000]);
     await node.rpc('generatetoaddress', [1, addressOf(9)]);
-    await client.told('blockchain.headers.subscribe');
+    await client.reported('blockchain.headers.subscribe');
     await expect
       .poll(async () => {
         const { height, tip_height } = await node.rpc<Record<string, number>>('gethubinfo');
         return tip_height! - height!;
       })
       .toBe(0);
-    const told = () => node.rpc<Record<string, unknown>>('gethubinfo');
+    const reported = () => node.rpc<Record<string, unknown>>('gethubinfo');
     // A request may still count as running for a moment after its answer.
-    await expect.poll(told).toMatchObject({
+    await expect.poll(reported).toMatchObject({
       listening: true,
       address: '127.0.0.1',
       port,
@@ -532,7 +539,7 @@ describe('gethubinfo', () => {
       running: 0,
       waiting: 0,
     });
-    const info = await told();
+    const info = await reported();
     const { methods, notifications } = info as { methods: object; notifications: object };
     expect(methods).toMatchObject({ unknown: { errors: expect.any(Number) as number } });
     expect(methods).toHaveProperty(['blockchain.block.get_header', 'errors'], expect.any(Number));

@@ -139,7 +139,7 @@ describe('999 clients that request without pause, half of them never reading', (
       await honest.call('blockchain.block.headers', [n, 100]);
       rounds.push((await served()) - first);
       await node.rpc('generatetoaddress', [1, ADDRESS]);
-      await honest.told(
+      await honest.reported(
         'blockchain.headers.subscribe',
         ([header]) => (header as { height: number }).height > BLOCKS + n,
       );

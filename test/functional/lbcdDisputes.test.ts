@@ -43,8 +43,8 @@ describe('a block with another claim root', () => {
     expect(plain.some((line) => line.includes('lbcd'))).toBe(false);
     await stake(buildSupportPrefix(name, claimId, Buffer.from('metadata')));
     await generate(3);
-    const told = await refuseOne();
-    expect(told.find((line) => line.includes('lbcd'))).toMatch(
+    const reported = await refuseOne();
+    expect(reported.find((line) => line.includes('lbcd'))).toMatch(
       /before the all-claims fork, lbcd counts supports with metadata, and lbrycrd does not; in block 107 this may have led lbcd to a different claim trie/,
     );
   });

@@ -164,9 +164,9 @@ describe('calls', () => {
     const one = await client();
     one.socket.send(text);
     one.socket.send(`[${text}]`);
-    await one.untilTrue(() => one.heard.length === 2, 'two replies');
-    const single = one.heard.find((message) => !Array.isArray(message));
-    const batch = one.heard.find((message) => Array.isArray(message));
+    await one.untilTrue(() => one.received.length === 2, 'two replies');
+    const single = one.received.find((message) => !Array.isArray(message));
+    const batch = one.received.find((message) => Array.isArray(message));
     expect(single).toEqual({
       jsonrpc: '1.0',
       result: null,
@@ -187,13 +187,13 @@ describe('calls', () => {
     one.socket.send('[]');
     one.socket.send('[');
     one.socket.send('{}');
-    await one.untilTrue(() => one.heard.length === 4, 'four replies');
-    const batch = one.heard.find((message) => Array.isArray(message));
+    await one.untilTrue(() => one.received.length === 4, 'four replies');
+    const batch = one.received.find((message) => Array.isArray(message));
     expect(batch).toEqual([
       { jsonrpc: '2.0', result: HEIGHT, error: null, id: 7 },
       { jsonrpc: '1.0', result: { sessionid: expect.any(Number) }, error: null, id: 8 },
     ]);
-    expect(one.heard.map(({ error }) => error?.message ?? '').sort()).toEqual([
+    expect(one.received.map(({ error }) => error?.message ?? '').sort()).toEqual([
       '',
       expect.stringMatching(/^Failed to parse request: /),
       'Invalid request: empty batch',
@@ -363,5 +363,5 @@ it('do not block other clients while one client does not read', async () => {
   const [hash] = await mine();
   expect(await quick.take(2)).toMatchObject([{ params: [hash, {}, {}] }, {}]);
   slow.socket.resume();
-  await slow.untilTrue(() => slow.heard.length === 500, 'all answers');
+  await slow.untilTrue(() => slow.received.length === 500, 'all answers');
 });

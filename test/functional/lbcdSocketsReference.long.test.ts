@@ -62,7 +62,7 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
   }
 
   /** Notifications of both since the last call, which must be equal. */
-  async function told(what: string): Promise<string[]> {
+  async function reported(what: string): Promise<string[]> {
     await ours.result('getblockcount');
     await theirs.untilTrue(() => theirs.notes.length >= ours.notes.length, `as many notifications: ${what}`);
     // Waits for further notifications of lbcd, in case ours are too few.
@@ -125,17 +125,17 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     await both('notifyblocks');
     await both('notifynewtransactions');
     await both('notifyreceived', addresses.slice(0, 3));
-    expect(await told('nothing yet')).toEqual([]);
+    expect(await reported('nothing yet')).toEqual([]);
     for (const address of addresses.slice(0, 3)) {
       await send('sendtoaddress', address, 1);
-      expect(await told(`a payment to ${address}`)).toContain('recvtx');
+      expect(await reported(`a payment to ${address}`)).toContain('recvtx');
     }
     await mine();
-    expect(await told('a block with payments')).toContain('filteredblockconnected');
+    expect(await reported('a block with payments')).toContain('filteredblockconnected');
     await both('notifynewtransactions', true);
     await both('stopnotifyreceived', [addresses[1]]);
     await send('claimname', 'mindblown', '00', 0.5);
-    await told('a claim');
+    await reported('a claim');
     const all =
       await node.rpc<{ txid: string; vout: number; amount: number; address: string }[]>('listunspent');
     const coins = all.filter(({ address }) => addresses.slice(0, 3).includes(address));
@@ -145,25 +145,25 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     const { hex } = await node.rpc<{ hex: string }>('signrawtransactionwithwallet', [raw]);
     await node.rpc('sendrawtransaction', [hex]);
     await reference.rpc('sendrawtransaction', [hex, true]);
-    expect(await told('what was received is spent')).toContain('redeemingtx');
+    expect(await reported('what was received is spent')).toContain('redeemingtx');
     const [first] = spent;
     await both('notifyspent', [{ hash: first!.txid, index: first!.vout }]);
-    expect(await told('an output that is spent already')).toEqual(['redeemingtx']);
+    expect(await reported('an output that is spent already')).toEqual(['redeemingtx']);
     await mine();
-    expect(await told('a block that spends')).toContain('redeemingtx');
+    expect(await reported('a block that spends')).toContain('redeemingtx');
     await both('stopnotifynewtransactions');
     await send('sendtoaddress', ADDRESS, 1);
-    expect(await told('a payment elsewhere')).toEqual([]);
+    expect(await reported('a payment elsewhere')).toEqual([]);
     await mine();
-    await told('another block');
+    await reported('another block');
   });
 
   it('filters as lbcd does', async () => {
     await both('loadtxfilter', true, [addresses[0], 'nonsense'], []);
     await send('sendtoaddress', addresses[0], 2);
-    expect(await told('a payment that is filtered')).toContain('relevanttxaccepted');
+    expect(await reported('a payment that is filtered')).toContain('relevanttxaccepted');
     const hashes = [await mine(), await mine()];
-    expect(await told('blocks')).toContain('filteredblockconnected');
+    expect(await reported('blocks')).toContain('filteredblockconnected');
     const { result } = await both('rescanblocks', hashes);
     expect(result).toHaveLength(1);
     await both('rescanblocks', [...hashes].reverse());
@@ -179,22 +179,22 @@ describe.runIf(lbcd)('the WebSocket protocol beside lbcd', () => {
     const hash = (height: number): Promise<string> => node.rpc('getblockhash', [height]);
     const tip = await node.rpc<number>('getblockcount');
     await both('rescan', await hash(0), addresses.slice(0, 3), []);
-    expect((await told('a rescan of all')).at(-1)).toBe('rescanfinished');
+    expect((await reported('a rescan of all')).at(-1)).toBe('rescanfinished');
     await both('rescan', await hash(HEIGHT), addresses, [], await hash(tip));
-    expect(await told('a rescan of some blocks')).toContain('redeemingtx');
+    expect(await reported('a rescan of some blocks')).toContain('redeemingtx');
     await both('rescan', await hash(tip), addresses, [], await hash(tip));
-    expect(await told('a rescan of no block')).toEqual([]);
+    expect(await reported('a rescan of no block')).toEqual([]);
     await both('rescan', await hash(tip), [], []);
-    expect(await told('a rescan for nothing')).toEqual(['rescanfinished']);
+    expect(await reported('a rescan for nothing')).toEqual(['rescanfinished']);
     await both('rescan', await hash(tip), [], [], null);
-    expect(await told('a rescan without an end')).toEqual(['rescanfinished']);
+    expect(await reported('a rescan without an end')).toEqual(['rescanfinished']);
     await send('sendtoaddress', addresses[1], 1);
-    expect(await told('what is watched after a rescan')).toContain('recvtx');
+    expect(await reported('what is watched after a rescan')).toContain('recvtx');
   });
 
   it('reports a reorganisation as lbcd does', async () => {
     const lost = await mine();
-    await told('a block');
+    await reported('a block');
     await node.rpc('invalidateblock', [lost]);
     expect(await ours.take(2)).toMatchObject([
       { method: 'blockdisconnected', params: [lost, {}, {}] },

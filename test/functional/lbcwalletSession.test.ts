@@ -60,9 +60,9 @@ it('answers the calls of lbcwallet, and notifies it', async () => {
       await node.rpc('sendrawtransaction', [hex]);
     }
   }
-  const told = steps.flatMap(({ note }) => (note ? [note] : []));
-  expect(told.length).toBeGreaterThan(400);
-  expect((await socket.take(told.length)).map(shown)).toEqual(told.map(shown));
+  const reported = steps.flatMap(({ note }) => (note ? [note] : []));
+  expect(reported.length).toBeGreaterThan(400);
+  expect((await socket.take(reported.length)).map(shown)).toEqual(reported.map(shown));
 });
 
 /** The calls of lbcwallet when it restores a seed. Source: lbcwallet chain/rpc.go `FilterBlocks`. */
@@ -87,13 +87,13 @@ it('a restored wallet finds the payments of the session by filters', async () =>
     for (const tx of readBlock(Buffer.from(await socket.result<string>('getblock', hash, 0), 'hex')))
       if (tx.outputs.some(({ script }) => isOwn(script))) found.add(tx.txid);
   }
-  const told = steps.flatMap(({ note }) => {
+  const reported = steps.flatMap(({ note }) => {
     const [hex, place] = (note?.params ?? []) as [string, unknown];
     return note?.method === 'recvtx' && place !== undefined && place !== null
       ? [hashToHex(txid(parseTransaction(new Reader(Buffer.from(hex, 'hex')))))]
       : [];
   });
-  expect(told.length).toBeGreaterThan(3);
-  expect([...found]).toEqual(expect.arrayContaining(told));
+  expect(reported.length).toBeGreaterThan(3);
+  expect([...found]).toEqual(expect.arrayContaining(reported));
   expect(fetched).toBeLessThan(height / 2);
 });

@@ -22,7 +22,7 @@ import { OPEN, OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, freePort, startRegtest, type RegtestNode } from './support/node.js';
 import { startProcess } from './support/process.js';
 
-interface Heard {
+interface Received {
   address: number;
   topic: string;
   sequence: number;
@@ -67,7 +67,7 @@ function spendTo(coins: readonly Coin[], prefix: Bytes): { hex: string; coin: Co
 
 let node: RegtestNode;
 let subscriber: ChildProcess;
-const heard: Heard[] = [];
+const received: Received[] = [];
 let addresses: string[];
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ beforeAll(async () => {
   subscriber = spawn(process.execPath, [script, ...addresses], { stdio: ['pipe', 'pipe', 'inherit'] });
   createInterface({ input: subscriber.stdout! }).on('line', (line) => {
     const [address, topic, sequence, body] = line.split(' ');
-    heard.push({ address: Number(address), topic: topic!, sequence: Number(sequence), body: body ?? '' });
+    received.push({ address: Number(address), topic: topic!, sequence: Number(sequence), body: body ?? '' });
   });
 });
 afterAll(async () => {
@@ -108,16 +108,16 @@ async function until(holds: () => boolean): Promise<void> {
 async function join(): Promise<void> {
   for (;;) {
     const [hash] = await mine(1);
-    const told = (): boolean =>
+    const reported = (): boolean =>
       [0, 1].every((address) =>
-        heard.some((message) => message.address === address && message.body === hash),
+        received.some((message) => message.address === address && message.body === hash),
       );
-    for (let wait = 0; wait < 20 && !told(); wait++) await sleep(10);
-    if (!told()) continue;
+    for (let wait = 0; wait < 20 && !reported(); wait++) await sleep(10);
+    if (!reported()) continue;
     // The last message about a block.
     const raw = await node.rpc<string>('getblock', [hash, 0]);
-    await until(() => heard.some(({ body }) => body === raw));
-    heard.length = 0;
+    await until(() => received.some(({ body }) => body === raw));
+    received.length = 0;
     return;
   }
 }
@@ -139,7 +139,7 @@ const ofTxs = (txs: readonly { txid: string; hex: string }[]): string[] =>
 const ofTip = ({ hash, raw }: Block): string[] => [`hashblock ${hash}`, `rawblock ${raw}`];
 
 /** A message in the format of `expected`: claim messages are reduced to event and name. */
-function shown({ topic, body }: Heard): string {
+function shown({ topic, body }: Received): string {
   if (topic !== 'claim') return `${topic} ${body}`;
   const message = JSON.parse(Buffer.from(body, 'hex').toString()) as ClaimMessage;
   return `claim ${message.event} ${message.name} ${message.disconnected ? 'undone' : 'done'} ${message.blockhash}`;
@@ -216,17 +216,17 @@ describe('ZeroMQ', () => {
     const [last] = await mine(1);
     await connected(last!, 'abandon', 'abandon', 'takeover');
 
-    const main = (): Heard[] => heard.filter(({ address }) => address === 0);
+    const main = (): Received[] => received.filter(({ address }) => address === 0);
     await until(() => main().length >= expected.length);
     expect(main().map(shown)).toEqual(expected);
-    await until(() => heard.length >= expected.length + tips.length);
-    const second2 = heard.filter(({ address }) => address === 1);
+    await until(() => received.length >= expected.length + tips.length);
+    const second2 = received.filter(({ address }) => address === 1);
     expect(second2.map(({ topic, body }) => `${topic} ${body}`)).toEqual(
       tips.map((hash) => `hashblock ${hash}`),
     );
 
     const sequences = new Map<string, number>();
-    for (const { address, topic, sequence } of heard) {
+    for (const { address, topic, sequence } of received) {
       const key = `${address} ${topic}`;
       const before = sequences.get(key);
       if (before !== undefined) expect(sequence, key).toBe(before + 1);
@@ -279,7 +279,7 @@ describe('WebSocket', () => {
     expect(await ask(2, { topic: 'transactions', addresses: [OPEN_ADDRESS] })).toEqual({ subscription: 2 });
     expect(await ask(3, { topic: 'blocks' })).toEqual({ subscription: 3 });
     messages.length = 0;
-    heard.length = 0;
+    received.length = 0;
 
     const height = await node.rpc<number>('getblockcount');
     const ripe = await node.rpc<string>('getblockhash', [height - 104]);
@@ -289,7 +289,7 @@ describe('WebSocket', () => {
     const id = await send(hex);
     const [hash] = await mine(1);
     await until(() => messages.some(({ type }) => type === 'tip'));
-    await until(() => heard.filter(({ topic }) => topic === 'claim').length === 2);
+    await until(() => received.filter(({ topic }) => topic === 'claim').length === 2);
 
     const tells = (type: string): unknown[] =>
       messages.filter((message) => message['type'] === type).map(({ data }) => data);
@@ -323,7 +323,7 @@ describe('WebSocket', () => {
     expect(tells('claim')[1]).not.toHaveProperty('metadata');
     // WebSocket and ZeroMQ messages are equal.
     expect(tells('claim')).toEqual(
-      heard
+      received
         .filter(({ topic }) => topic === 'claim')
         .map(({ body }) => JSON.parse(Buffer.from(body, 'hex').toString()) as unknown),
     );

@@ -42,14 +42,14 @@ const linesOf = (file: string): string[] =>
 
 describe('-blocknotify', () => {
   it('runs the command for each new tip, and continues after a failing command', async () => {
-    const told = join(folder, 'told');
-    await start(`-blocknotify=echo %s,%s >> ${told}`);
+    const reported = join(folder, 'told');
+    await start(`-blocknotify=echo %s,%s >> ${reported}`);
     const hashes = await mine(3);
-    await until(() => linesOf(told).length === 3);
-    expect(linesOf(told).sort()).toEqual(hashes.map((hash) => `${hash},${hash}`).sort());
+    await until(() => linesOf(reported).length === 3);
+    expect(linesOf(reported).sort()).toEqual(hashes.map((hash) => `${hash},${hash}`).sort());
     await node!.rpc('invalidateblock', [hashes[2]]);
-    await until(() => linesOf(told).length === 4);
-    expect(linesOf(told).filter((line) => line === `${hashes[1]},${hashes[1]}`)).toHaveLength(2);
+    await until(() => linesOf(reported).length === 4);
+    expect(linesOf(reported).filter((line) => line === `${hashes[1]},${hashes[1]}`)).toHaveLength(2);
     await node!.stop();
 
     await start('-blocknotify=exit 3; true %s');
@@ -60,19 +60,19 @@ describe('-blocknotify', () => {
   });
 
   it('does not run during the initial download, and delays nothing', async () => {
-    const told = join(folder, 'told');
+    const reported = join(folder, 'told');
     const [go, done] = [join(folder, 'go'), join(folder, 'done')];
-    const command = `echo %s >> ${told}; cat; until [ -e ${go} ]; do sleep 0.1; done; touch ${done}`;
+    const command = `echo %s >> ${reported}; cat; until [ -e ${go} ]; do sleep 0.1; done; touch ${done}`;
     await start(`-blocknotify=${command}`, '-mocktime=1700000000');
     await mine(2);
     expect(existsSync(done)).toBe(false);
     writeFileSync(go, '');
     await untilExists(done);
-    await until(() => linesOf(told).length === 2);
+    await until(() => linesOf(reported).length === 2);
     await node!.stop();
     // A tip two days old.
     await start(
-      `-blocknotify=echo %s >> ${told}`,
+      `-blocknotify=echo %s >> ${reported}`,
       '-mocktime=1700172800',
       '-maxtipage=3600',
       '-checkblocks=1',
@@ -82,32 +82,32 @@ describe('-blocknotify', () => {
     await node!.rpc('invalidateblock', [await node!.rpc('getbestblockhash')]);
     await node!.rpc('setmocktime', [1700000000]);
     await mine(1, OPEN_ADDRESS);
-    await until(() => linesOf(told).length > 2);
-    expect(linesOf(told)[2]).toBe(await node!.rpc('getbestblockhash'));
+    await until(() => linesOf(reported).length > 2);
+    expect(linesOf(reported)[2]).toBe(await node!.rpc('getbestblockhash'));
   });
 });
 
 describe('-alertnotify', () => {
   it('reports unknown block versions once', async () => {
-    const told = join(folder, 'told');
+    const reported = join(folder, 'told');
     // No deployment uses bit 27.
-    await start(`-alertnotify=echo %s >> ${told}`, `-blockversion=${0x20000000 + 2 ** 27}`);
+    await start(`-alertnotify=echo %s >> ${reported}`, `-blockversion=${0x20000000 + 2 ** 27}`);
     await mine(144);
     await until(() => node!.output().includes("warning='100 of last 100 blocks have unexpected version'"));
-    await untilExists(told);
+    await untilExists(reported);
     await mine(144 * 2);
     const unknown = 'Warning: unknown new rules activated (versionbit 27)';
     await until(() => node!.output().includes(`warning='${unknown}`));
     const message = 'Warning: Unknown block versions being mined! Its possible unknown rules are in effect';
-    expect(linesOf(told)).toEqual([message.replace(/[!]/g, '')]);
+    expect(linesOf(reported)).toEqual([message.replace(/[!]/g, '')]);
     const { warnings } = await node!.rpc<{ warnings: string }>('getnetworkinfo');
     expect(warnings).toMatch(/^Warning: /);
     expect((await node!.rpc<{ warnings: string }>('getmininginfo')).warnings).toBe(warnings);
   });
 
   it('reports an invalid branch with much more work', async () => {
-    const told = join(folder, 'told');
-    const args = [`-alertnotify=echo %s >> ${told}`];
+    const reported = join(folder, 'told');
+    const args = [`-alertnotify=echo %s >> ${reported}`];
     await start(...args);
     const hashes = await mine(12);
     await node!.rpc('invalidateblock', [hashes[1]]);
@@ -116,15 +116,15 @@ describe('-alertnotify', () => {
     await start(...args);
     expect(await node!.rpc('getblockcount')).toBe(1);
     await mine(1, OPEN_ADDRESS);
-    await untilExists(told);
+    await untilExists(reported);
     const warning =
       'Warning: We do not appear to fully agree with our peers! You may need to upgrade, or other nodes may need to upgrade.';
     expect((await node!.rpc<{ warnings: string }>('getnetworkinfo')).warnings).toBe(warning);
-    await until(() => linesOf(told).length === 1);
-    expect(linesOf(told)).toEqual([warning.replace('!', '')]);
+    await until(() => linesOf(reported).length === 1);
+    expect(linesOf(reported)).toEqual([warning.replace('!', '')]);
     await mine(8);
     expect((await node!.rpc<{ warnings: string }>('getnetworkinfo')).warnings).toBe('');
-    expect(linesOf(told)).toHaveLength(1);
+    expect(linesOf(reported)).toHaveLength(1);
   });
 });
 

@@ -179,33 +179,36 @@ describe('the node', () => {
 
 describe('a user without a home folder', () => {
   /** A user id without an entry in the password file. Only root can switch to it. */
-  const NOBODY_KNOWN = 54_321;
+  const UNKNOWN_ID = 54_321;
 
   it('needs only -datadir', ({ skip }) => {
     if (process.getuid?.() !== 0) skip('only root can take another user’s place');
-    const asNobody = (name: string, words: readonly string[]): SpawnSyncReturns<string> => {
+    const asUnknown = (name: string, words: readonly string[]): SpawnSyncReturns<string> => {
       const { HOME: _home, ...env } = process.env;
       const options = {
         encoding: 'utf8',
         timeout: HANG_MS,
         env,
-        uid: NOBODY_KNOWN,
-        gid: NOBODY_KNOWN,
+        uid: UNKNOWN_ID,
+        gid: UNKNOWN_ID,
       } as const;
       return spawnSync(process.execPath, [program(name), ...words], { ...options, cwd: '/' });
     };
     const homeless =
       'Error: The home folder is unknown: HOME is not set, and the user has no entry in the password file. Specify the data folder with -datadir=<dir>.\n';
     const quiet = ['-regtest', '-listen=0', '-server=0', '-stopafterblockimport', '-printtoconsole=0'];
-    const bare = asNobody('lbcnode', quiet);
+    const bare = asUnknown('lbcnode', quiet);
     // The user may have no permission to read the folder of the programs.
     if (/EACCES|permission denied/i.test(bare.stderr)) skip('that user may not read the programs');
     expect(bare).toMatchObject({ status: 1, stderr: homeless });
-    expect(asNobody('lbcnode-cli', ['getblockcount'])).toMatchObject({ status: 1, stderr: homeless });
+    expect(asUnknown('lbcnode-cli', ['getblockcount'])).toMatchObject({ status: 1, stderr: homeless });
     const dataDir = mkdtempSync(join(tmpdir(), 'homeless-'));
     rmSync(dataDir, { recursive: true });
     try {
-      expect(asNobody('lbcnode', [...quiet, `-datadir=${dataDir}`])).toMatchObject({ status: 0, stderr: '' });
+      expect(asUnknown('lbcnode', [...quiet, `-datadir=${dataDir}`])).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
     }

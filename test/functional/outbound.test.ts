@@ -54,7 +54,7 @@ describe('a node with unknown peers', () => {
     const node = await startPeer({ args, dataDir: folder });
     nodes.push(node);
     const chosen = async (): Promise<string[]> =>
-      (await peersOf(node)).filter(({ version: told }) => told > 0).map(({ addr }) => addr);
+      (await peersOf(node)).filter(({ version: reported }) => reported > 0).map(({ addr }) => addr);
     await until('eight connections', async () => (await chosen()).length === 8);
     expect(asked).toEqual([seed, 'parted']);
     const texts = known.map(({ ip }) => `${ip.join('.')}:${PORT}`);
@@ -81,8 +81,8 @@ describe('a node with unknown peers', () => {
     nodes.length = 0;
     const again = await startPeer({ args: [args[0]!], dataDir: folder });
     nodes.push(again);
-    const told = await again.rpc<unknown[]>('getnodeaddresses', [2500]);
-    expect(told.length).toBeGreaterThan(20);
+    const reported = await again.rpc<unknown[]>('getnodeaddresses', [2500]);
+    expect(reported.length).toBeGreaterThan(20);
     await until('eight connections again', async () => (await peersOf(again)).length === 8);
   });
 });

@@ -58,8 +58,8 @@ it.each([
   [{ chain: 'regtest', blocks: 5, headers: 5 }, 'the node is on the chain regtest'],
   [{ chain: 'main', blocks: 5, headers: 9, initialblockdownload: true }, 'not synced'],
   [{ chain: 'main', blocks: 5000, headers: 5000 }, 'below that of the facts'],
-])('refuses a node that returns %j, and changes nothing', async (told, problem) => {
-  info = told;
+])('refuses a node that returns %j, and changes nothing', async (reported, problem) => {
+  info = reported;
   expect(await run()).toContain(problem);
   expect(readFileSync(facts, 'utf8')).toBe(
     readFileSync(projectFile('data', 'networks', 'main.json'), 'utf8'),

@@ -79,10 +79,10 @@ async function passes(plugins: readonly string[], chosen: readonly string[]): Pr
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  let told = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+  let reported = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (reported += text));
   const code = await new Promise((done) => child.once('close', done));
-  console.log(told.split('\n').slice(-40).join('\n'));
+  console.log(reported.split('\n').slice(-40).join('\n'));
   expect(code).toBe(0);
 }
 

@@ -210,8 +210,8 @@ describe('a node that is killed', () => {
           await node.kill();
         }
         node = await startTarget();
-        const told = await answers(node);
-        expect(told, `kill ${kill} after ${afterMs} ms, at step ${next} of ${from} to ${until}`).toEqual(
+        const reported = await answers(node);
+        expect(reported, `kill ${kill} after ${afterMs} ms, at step ${next} of ${from} to ${until}`).toEqual(
           await undisturbed(node),
         );
       }

@@ -57,9 +57,9 @@ describe('an import of bootstrap.dat', () => {
     failing.child.stderr!.destroy();
     expect(await failing.exited).toBe(1);
 
-    const unheard = start('-printtoconsole=0', '-server=0', '-stopafterblockimport');
-    unheard.child.stdout!.destroy();
-    expect(await unheard.exited).toBe(0);
+    const unread = start('-printtoconsole=0', '-server=0', '-stopafterblockimport');
+    unread.child.stdout!.destroy();
+    expect(await unread.exited).toBe(0);
   });
 
   it('that is interrupted keeps the file, and starts no other import', async () => {

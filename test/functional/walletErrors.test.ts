@@ -13,7 +13,7 @@ import {
   enterState,
   formatRecord,
   sideOfNode,
-  told,
+  reported,
   WALLET_ERROR_ARGS,
   WALLET_STATES,
   type WalletState,
@@ -50,7 +50,9 @@ describe('wallet methods refuse as lbrycrd does', () => {
       if (all === undefined) calls.set(method, (all = malformedCalls(method, places)));
       const label = `${method} ${JSON.stringify(all[n]!.params)}`;
       expected.push(`${label}: ${said}`);
-      answered.push(`${label}: ${told(await side.at(WALLET_STATES[state])(method, all[n]!.params), folder)}`);
+      answered.push(
+        `${label}: ${reported(await side.at(WALLET_STATES[state])(method, all[n]!.params), folder)}`,
+      );
     }
     if (IS_RECORDING) RECORDED[state] = RECORDED[state].filter((_, at) => answered[at] === expected[at]);
     else expect(answered).toEqual(expected);

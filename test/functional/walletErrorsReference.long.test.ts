@@ -18,7 +18,7 @@ import {
   formatRecord,
   HELP,
   sideOfNode,
-  told,
+  reported,
   WALLET_ERROR_ARGS,
   WALLET_METHODS,
   WALLET_STATES,
@@ -74,8 +74,8 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
     const found: string[] = [];
     const known = new Set<string>();
     for (const [n, call] of mine.entries()) {
-      const one = told(await ours(method, call.params), folder);
-      const two = told(await theirs(method, other[n]!.params), folder);
+      const one = reported(await ours(method, call.params), folder);
+      const two = reported(await theirs(method, other[n]!.params), folder);
       if (one === two) {
         if (isRecorded && one !== 'answered' && one !== HELP && !known.has(one) && !CHANCE.test(one))
           (record[state] ??= []).push([method, n, one]);
@@ -135,7 +135,7 @@ describe.skipIf(binary === undefined)('refusals of wallet methods beside lbrycrd
     ];
     for (const [path, method, ...params] of calls) {
       const [one, two] = await Promise.all(
-        sides.map(async ({ at }) => told(await at(path)(method, params), folder)),
+        sides.map(async ({ at }) => reported(await at(path)(method, params), folder)),
       );
       expect(one, `${path} ${method} ${JSON.stringify(params)}`).toBe(two);
     }

@@ -156,9 +156,9 @@ describe('a wallet', () => {
     await attempt('nosuchmethod', passwords[0]);
     const log = join(folder, 'regtest', 'debug.log');
     expect(existsSync(log)).toBe(true);
-    const told = node!.output() + readFileSync(log, 'utf8');
-    expect(told).toContain('method=walletpassphrase');
+    const reported = node!.output() + readFileSync(log, 'utf8');
+    expect(reported).toContain('method=walletpassphrase');
     const hex = NAMES.map((name) => toHex(sha256(Buffer.from(name))));
-    for (const secret of [...secrets, ...hex]) expect(told).not.toContain(secret);
+    for (const secret of [...secrets, ...hex]) expect(reported).not.toContain(secret);
   });
 });

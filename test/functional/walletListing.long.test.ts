@@ -27,7 +27,7 @@ const KEY = signingKeyOf(sha256(Buffer.from('somebody else')), true);
 const PREFIXES = networkPrefixes('regtest');
 const FOREIGN_WIF = encodeSecret(KEY.privateKey, true, PREFIXES);
 const FOREIGN = encodeDestination({ type: 'pubkeyhash', hash: hash160(KEY.publicKey) }, PREFIXES);
-const NOBODY = encodeDestination({ type: 'scripthash', hash: Buffer.alloc(20, 7) }, PREFIXES);
+const UNOWNED = encodeDestination({ type: 'scripthash', hash: Buffer.alloc(20, 7) }, PREFIXES);
 
 const less = (amount: number, by: number): number => Number((amount - by).toFixed(8));
 
@@ -100,18 +100,18 @@ async function live(rpc: Rpc): Promise<Life> {
   await mine(120, alice);
   await rpc('importaddress', [FOREIGN, 'watched', false]);
   const early = (await mine(1, FOREIGN))[0]!;
-  await rpc('setlabel', [NOBODY, 'a shop']);
+  await rpc('setlabel', [UNOWNED, 'a shop']);
   const toForeign = await noted(rpc('sendtoaddress', [FOREIGN, 5, 'for the road', 'somebody']));
-  await noted(rpc('sendmany', ['alice', { [bob]: 1, [wrapped]: 2, [NOBODY]: 0.5 }, 1, 'many']));
-  await noted(rpc('sendfrom', ['alice', NOBODY, 3, 1, 'from alice', 'the shop']));
+  await noted(rpc('sendmany', ['alice', { [bob]: 1, [wrapped]: 2, [UNOWNED]: 0.5 }, 1, 'many']));
+  await noted(rpc('sendfrom', ['alice', UNOWNED, 3, 1, 'from alice', 'the shop']));
   await rpc('move', ['alice', 'bob', 1.5, 1, 'a loan']);
   await mine(1, plain);
   await noted(rpc('claimname', ['name', 'c0ffee', 1]));
-  await mine(1, NOBODY);
+  await mine(1, UNOWNED);
   const claim = await rpc<{ claimId: string }>('getvalueforname', ['name']);
   await noted(rpc('supportclaim', ['name', claim.claimId, 0.4]));
   await noted(rpc('updateclaim', [txids[txids.length - 2], 'beef', 0.9]));
-  await mine(2, NOBODY);
+  await mine(2, UNOWNED);
   await noted(rpc('abandonsupport', [txids[txids.length - 2], turtle]));
   // Another user pays back, partly to an address that was already used.
   const found = await rpc<{ vout: { n: number; value: number; scriptPubKey: { addresses?: string[] } }[] }>(
@@ -129,7 +129,7 @@ async function live(rpc: Rpc): Promise<Life> {
   // Blocks that will be disconnected, with a payment that the next blocks do not contain.
   const stale = (await mine(2, plain))[0]!;
   const unlucky = await noted(rpc('sendtoaddress', [wrapped, 0.125]));
-  await mine(1, NOBODY);
+  await mine(1, UNOWNED);
   await rpc('invalidateblock', [stale]);
   await mine(4, bob);
   // The payment may not be in the mempool, because its lock time was not final.
@@ -149,7 +149,7 @@ async function live(rpc: Rpc): Promise<Life> {
   const replaced = txids[txids.length - 1]!;
   await send(await bySelf(await spend({ ...two, sequence: 2 }, { [bob]: less(two.amount, 0.02) })));
   await rpc('abandontransaction', [replaced]);
-  await noted(rpc('sendtoaddress', [NOBODY, 0.0625, '', '', true, true]));
+  await noted(rpc('sendtoaddress', [UNOWNED, 0.0625, '', '', true, true]));
   const bumped = await rpc<{ txid: string }>('bumpfee', [txids[txids.length - 1]]);
   txids.push(bumped.txid);
   await noted(rpc('sendtoaddress', [turtle, 0.03125]));
@@ -175,7 +175,7 @@ function apart(ours: Envelope, theirs: Envelope): object {
 function questions({ addresses, txids, stale, early }: Life, withAccounts: boolean): [string, unknown[]][] {
   const list: [string, unknown[]][] = [];
   const ask = (method: string, ...params: unknown[]): unknown => list.push([method, params]);
-  const every = [...Object.values(addresses), FOREIGN, NOBODY];
+  const every = [...Object.values(addresses), FOREIGN, UNOWNED];
   const labels = ['alice', 'bob', '', 'żółw', 'unused', 'watched', 'a shop', 'carol', 'nobody', '*'];
   for (const watched of [false, true]) {
     for (const minconf of [0, 1, 2, 6, 200]) {
@@ -240,9 +240,9 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('listreceivedbyaddress', 0, false, false, 'x');
   ask('listreceivedbyaddress', 0, false, false, '');
   ask('setlabel', 'x', 'y');
-  ask('setlabel', NOBODY, '*');
+  ask('setlabel', UNOWNED, '*');
   ask('setaccount', 'x', 'y');
-  ask('setaccount', NOBODY, '*');
+  ask('setaccount', UNOWNED, '*');
   ask('getaccount', 'x');
   ask('getaccountaddress', '*');
   ask('move', '*', 'a', 1);
@@ -251,7 +251,7 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('move', 'a', 'b', -1);
   ask('move', 'a', 'b', 1, 'x');
   // Calls that change the wallet come last.
-  ask('setlabel', NOBODY, 'another shop');
+  ask('setlabel', UNOWNED, 'another shop');
   ask('listlabels');
   ask('getaddressesbylabel', 'another shop');
   if (withAccounts) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METHODS } from '../../src/rpc/declare/methodTable.js';
 import { checkJson } from '../../src/schema/schemaCheck.js';
 import { parseJson } from '../../src/util/json/jsonParse.js';
-import { ADDRESS as NOBODY, startRegtest, type RegtestNode } from './support/node.js';
+import { ADDRESS as UNOWNED, startRegtest, type RegtestNode } from './support/node.js';
 
 interface Item {
   txid: string;
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 /** Answers of the wallet, which another process must repeat. */
-let told: unknown[];
+let reported: unknown[];
 const tell = async (): Promise<unknown[]> => [
   await rpc('getbalance'),
   await rpc('listtransactions', ['*', 1000]),
@@ -70,7 +70,7 @@ const tell = async (): Promise<unknown[]> => [
 describe('the lists of a wallet', () => {
   let alice: string;
   let bob: string;
-  const foreign = NOBODY;
+  const foreign = UNOWNED;
 
   it('contain received, sent and remaining amounts', async () => {
     alice = await rpc('getnewaddress', ['alice']);
@@ -189,15 +189,15 @@ describe('the lists of a wallet', () => {
   });
 
   it('are the same after loading the file', async () => {
-    told = await tell();
+    reported = await tell();
     await node.stop();
     await start(['-deprecatedrpc=accounts']);
     const again = await tell();
     const plain = (answer: unknown): unknown =>
       JSON.parse(JSON.stringify(answer, (key, value: unknown) => (key === 'account' ? undefined : value)));
     // Balances of accounts differ. The other answers have one more field.
-    expect(again.slice(1).map(plain)).toEqual(told.slice(1).map(plain));
-    expect(again[0]).toBe(told[0]);
+    expect(again.slice(1).map(plain)).toEqual(reported.slice(1).map(plain));
+    expect(again[0]).toBe(reported[0]);
   });
 
   it('contain accounts if they are enabled', async () => {

@@ -127,12 +127,14 @@ describe('wallets', () => {
       const { balance, unconfirmed_balance, immature_balance } = info;
       return { balance, unconfirmed_balance, immature_balance };
     };
-    const told = (): unknown => ofKind('balance').at(-1);
-    const isTold = async (): Promise<boolean> => {
+    const reported = (): unknown => ofKind('balance').at(-1);
+    const isReported = async (): Promise<boolean> => {
       const now = await balanceNow();
-      return Object.entries(now).every(([name, sum]) => (told() as Record<string, unknown>)[name] === sum);
+      return Object.entries(now).every(
+        ([name, sum]) => (reported() as Record<string, unknown>)[name] === sum,
+      );
     };
-    await until('the balance before', isTold);
+    await until('the balance before', isReported);
     messages.length = 0;
     const txid = await call<string>('claimname', 'told', '00', '0.5');
     await until('the balance after', () => Promise.resolve(ofKind('balance').length > 0));

@@ -51,11 +51,11 @@ describe.runIf(process.platform === 'linux')('a wallet on a failing disk', () =>
     };
   };
   /** The node ends because of a call, which it does not answer as done. */
-  async function endsAt(told: RegExp, method: string, ...params: unknown[]): Promise<void> {
+  async function endsAt(reported: RegExp, method: string, ...params: unknown[]): Promise<void> {
     const answer = await node.call(method, params).catch(() => null);
     expect(answer?.result ?? null, method).toBeNull();
     const { code } = await node.ended;
-    expect(node.stderr).toMatch(told);
+    expect(node.stderr).toMatch(reported);
     expect(node.stderr).not.toMatch(TRACE);
     expect(node.stdout).not.toMatch(TRACE);
     expect(node.stderr.trim().split('\n')).toHaveLength(1);

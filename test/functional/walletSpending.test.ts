@@ -31,7 +31,7 @@ interface Output {
   txid: string;
   vout: number;
 }
-const NOBODY = '00'.repeat(32);
+const UNKNOWN_TXID = '00'.repeat(32);
 const LOCKED = 'Error: Please enter the wallet passphrase with walletpassphrase first.';
 const ARGS = ['-keypool=10', '-wallet=', '-deprecatedrpc=signrawtransaction', '-persistmempool=0'];
 
@@ -244,7 +244,7 @@ describe('spending', () => {
   });
 
   it('refuses with the messages of the reference', async () => {
-    const told: [string, unknown[], string][] = [
+    const reported: [string, unknown[], string][] = [
       ['sendtoaddress', [ADDRESS, 'x'], '-3 Invalid amount'],
       ['sendtoaddress', [ADDRESS, 0], '-3 Invalid amount for send'],
       ['sendtoaddress', [ADDRESS, 0.000001], '-4 Transaction amount too small'],
@@ -264,19 +264,23 @@ describe('spending', () => {
         ['', ADDRESS, 1],
         '-32 sendfrom is deprecated and will be removed in V0.18. To use this command, start with -deprecatedrpc=accounts.',
       ],
-      ['abandontransaction', [NOBODY], '-5 Invalid or non-wallet transaction id'],
-      ['bumpfee', [NOBODY], '-5 Invalid or non-wallet transaction id'],
-      ['bumpfee', [NOBODY, { totalFee: 0 }], '-8 Invalid totalFee 0.00 (must be greater than 0)'],
+      ['abandontransaction', [UNKNOWN_TXID], '-5 Invalid or non-wallet transaction id'],
+      ['bumpfee', [UNKNOWN_TXID], '-5 Invalid or non-wallet transaction id'],
+      ['bumpfee', [UNKNOWN_TXID, { totalFee: 0 }], '-8 Invalid totalFee 0.00 (must be greater than 0)'],
       ['fundrawtransaction', ['00'], '-22 TX decode failed'],
       ['fundrawtransaction', ['01000000000000000000'], '-8 TX must have at least one output'],
       ['fundrawtransaction', ['01000000000000000000', { x: 1 }], '-3 Unexpected key x'],
       ['walletcreatefundedpsbt', [[], [{ [ADDRESS]: 9_000_000_000 }]], '-4 Insufficient funds'],
       ['walletprocesspsbt', ['x'], '-22 TX decode failed Invalid base64'],
-      ['lockunspent', [false, [{ txid: NOBODY, vout: 0 }]], '-8 Invalid parameter, unknown transaction'],
+      [
+        'lockunspent',
+        [false, [{ txid: UNKNOWN_TXID, vout: 0 }]],
+        '-8 Invalid parameter, unknown transaction',
+      ],
       ['listunspent', [1, 9, ['x']], '-5 Invalid Bitcoin address: x'],
       ['settxfee', ['x'], '-3 Invalid amount'],
     ];
-    for (const [method, params, answer] of told) {
+    for (const [method, params, answer] of reported) {
       const got = await refused('', method, ...params);
       expect(method === 'walletprocesspsbt' ? got.slice(0, 20) : got, method).toBe(
         method === 'walletprocesspsbt' ? answer.slice(0, 20) : answer,
@@ -303,7 +307,7 @@ describe('several wallets', () => {
     expect(await refused('vault', 'sendtoaddress', ADDRESS, 1)).toBe(`-13 ${LOCKED}`);
     expect(await refused('vault', 'sendmany', '', { [ADDRESS]: 1 })).toBe(`-13 ${LOCKED}`);
     expect(await refused('vault', 'signrawtransactionwithwallet', hex)).toBe(`-13 ${LOCKED}`);
-    expect(await refused('vault', 'bumpfee', NOBODY)).toBe(`-13 ${LOCKED}`);
+    expect(await refused('vault', 'bumpfee', UNKNOWN_TXID)).toBe(`-13 ${LOCKED}`);
     const { psbt } = await to<{ psbt: string }>(
       'vault',
       'walletcreatefundedpsbt',

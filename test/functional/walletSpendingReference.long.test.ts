@@ -20,7 +20,7 @@ const WITNESS = encodeDestination(
   { type: 'witness_v0_keyhash', hash: Buffer.alloc(20, 1) },
   addressPrefixesOf(regtestParams),
 );
-const NOBODY = '00'.repeat(32);
+const UNKNOWN_TXID = '00'.repeat(32);
 const ARGS = ['-deprecatedrpc=signrawtransaction', '-keypool=20', '-txindex'];
 
 interface Unspent {
@@ -52,7 +52,7 @@ class Side {
   }
 
   /** The result, or code and first line of an error. */
-  async told(method: string, params: readonly unknown[]): Promise<unknown> {
+  async reported(method: string, params: readonly unknown[]): Promise<unknown> {
     const { result, error } = await this.call(method, params);
     return error ? `${error.code} ${error.message.split('\n')[0]}` : { result };
   }
@@ -120,7 +120,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       ['sendfrom', '', OTHER, 1],
       ['sendmany', 'x', { [OTHER]: 1 }],
       ['sendmany', '*', { [OTHER]: 1 }],
-      ['sendmany', '', { nobody: 1 }],
+      ['sendmany', '', { nowhere: 1 }],
       ['sendmany', '', { [OTHER]: 0 }],
       ['sendmany', '', { [OTHER]: 10_000_000_000 }],
       ['sendmany', '', {}],
@@ -130,15 +130,15 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       ['sendmany', '', { [OTHER]: 0.00000001 }],
       ['settxfee', -1],
       ['settxfee', 'x'],
-      ['abandontransaction', NOBODY],
+      ['abandontransaction', UNKNOWN_TXID],
       ['lockunspent', 'x'],
       ['lockunspent', true, 'x'],
       ['lockunspent', false, [1]],
       ['lockunspent', false, [{ vout: 0 }]],
-      ['lockunspent', false, [{ txid: NOBODY }]],
+      ['lockunspent', false, [{ txid: UNKNOWN_TXID }]],
       ['lockunspent', false, [{ txid: 'zz', vout: 0 }]],
-      ['lockunspent', false, [{ txid: NOBODY, vout: -1 }]],
-      ['lockunspent', false, [{ txid: NOBODY, vout: 0 }]],
+      ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: -1 }]],
+      ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: 0 }]],
       ['lockunspent', false, [{ txid: 5, vout: 0 }]],
       ['listunspent', 'x'],
       ['listunspent', 1, 'x'],
@@ -152,15 +152,15 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       ['listunspent', 1, 9, [], true, { maximumCount: 'x' }],
       ['listunspent', 1000],
       ['bumpfee', 5],
-      ['bumpfee', NOBODY],
-      ['bumpfee', NOBODY, 5],
-      ['bumpfee', NOBODY, { x: 1 }],
-      ['bumpfee', NOBODY, { confTarget: 'x' }],
-      ['bumpfee', NOBODY, { confTarget: 0 }],
-      ['bumpfee', NOBODY, { confTarget: 6, totalFee: 1 }],
-      ['bumpfee', NOBODY, { totalFee: 0 }],
-      ['bumpfee', NOBODY, { totalFee: -5 }],
-      ['bumpfee', NOBODY, { estimate_mode: 'x' }],
+      ['bumpfee', UNKNOWN_TXID],
+      ['bumpfee', UNKNOWN_TXID, 5],
+      ['bumpfee', UNKNOWN_TXID, { x: 1 }],
+      ['bumpfee', UNKNOWN_TXID, { confTarget: 'x' }],
+      ['bumpfee', UNKNOWN_TXID, { confTarget: 0 }],
+      ['bumpfee', UNKNOWN_TXID, { confTarget: 6, totalFee: 1 }],
+      ['bumpfee', UNKNOWN_TXID, { totalFee: 0 }],
+      ['bumpfee', UNKNOWN_TXID, { totalFee: -5 }],
+      ['bumpfee', UNKNOWN_TXID, { estimate_mode: 'x' }],
       ['fundrawtransaction', 5],
       ['fundrawtransaction', 'zz'],
       ['fundrawtransaction', '01000000000000000000'],
@@ -187,7 +187,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       ['walletcreatefundedpsbt', [], [{ [OTHER]: 10_000_000_000 }]],
       ['walletcreatefundedpsbt', [], [{ [OTHER]: 0.00000001 }]],
       ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { feeRate: 0.00000001 }],
-      ['walletcreatefundedpsbt', [{ txid: NOBODY, vout: 0 }], [{ [OTHER]: 1 }]],
+      ['walletcreatefundedpsbt', [{ txid: UNKNOWN_TXID, vout: 0 }], [{ [OTHER]: 1 }]],
       ['walletprocesspsbt', 5],
       ['walletprocesspsbt', 'x'],
       ['walletprocesspsbt', 'cHNidP8=', 'x'],
@@ -200,7 +200,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
       ['listlockunspent'],
     ];
     for (const [method, ...params] of calls)
-      await same(`${method} ${JSON.stringify(params)}`, (side) => side.told(method, params));
+      await same(`${method} ${JSON.stringify(params)}`, (side) => side.reported(method, params));
   });
 
   it('chooses the same coins and pays the same', async () => {
@@ -244,15 +244,15 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
         'bumpfee',
         txid,
       );
-      const again = await side.told('bumpfee', [txid]);
-      const low = await side.told('bumpfee', [bumped.txid, { totalFee: 1000 }]);
-      const high = await side.told('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
-      const abandoned = await side.told('abandontransaction', [bumped.txid]);
+      const again = await side.reported('bumpfee', [txid]);
+      const low = await side.reported('bumpfee', [bumped.txid, { totalFee: 1000 }]);
+      const high = await side.reported('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
+      const abandoned = await side.reported('abandontransaction', [bumped.txid]);
       // lbrycrd notifies its wallet asynchronously when a transaction leaves the mempool.
       await side.rpc('syncwithvalidationinterfacequeue');
       const unspent = await side.rpc<unknown[]>('listunspent', 0, 0);
       await side.rpc('generate', 1);
-      const mined = await side.told('bumpfee', [bumped.txid]);
+      const mined = await side.reported('bumpfee', [bumped.txid]);
       // The selected coins are random here, and so are sizes and fees.
       const hide = (text: unknown): unknown =>
         String(text)
@@ -262,7 +262,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
         sequences: (shape as { sequences: number[] }).sequences.every((one) => one === 0xfffffffd),
         size: Math.abs(vsize - 373) < 250,
         fees: [bumped.origfee < bumped.fee, bumped.errors],
-        told: [again, low, high, abandoned, mined].map(hide),
+        reported: [again, low, high, abandoned, mined].map(hide),
         unspent: unspent.length,
       };
     });
@@ -296,21 +296,21 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
         true,
       );
       const locked = await side.rpc<{ txid: string; vout: number }[]>('listlockunspent');
-      const relock = await side.told('lockunspent', [false, locked]);
-      const unlocked = await side.told('lockunspent', [true, locked]);
-      const reunlock = await side.told('lockunspent', [true, locked]);
+      const relock = await side.reported('lockunspent', [false, locked]);
+      const unlocked = await side.reported('lockunspent', [true, locked]);
+      const reunlock = await side.reported('lockunspent', [true, locked]);
       const decoded = await side.rpc<{
         inputs: Record<string, unknown>[];
         outputs: Record<string, unknown>[];
       }>('decodepsbt', created.psbt);
       const signed = await side.rpc<{ psbt: string; complete: boolean }>('walletprocesspsbt', created.psbt);
-      const wrong = await side.told('walletprocesspsbt', [created.psbt, true, 'x']);
+      const wrong = await side.reported('walletprocesspsbt', [created.psbt, true, 'x']);
       const final = await side.rpc<{ hex: string; complete: boolean }>('finalizepsbt', signed.psbt);
       const accepted = await side.rpc<{ allowed: boolean }[]>('testmempoolaccept', [final.hex]);
       return {
         changepos: created.changepos,
         locked: locked.length > 0,
-        told: [relock, unlocked, reunlock, wrong],
+        reported: [relock, unlocked, reunlock, wrong],
         // The selected coins are random. Each has the derivation path of its key.
         paths: decoded.inputs.every((input) => input['bip32_derivs'] !== undefined),
         outputs: decoded.outputs.map((output) => Object.keys(output)),

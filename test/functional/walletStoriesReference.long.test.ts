@@ -25,7 +25,7 @@ const OPTIONS = [
 ];
 const TYPES = ['legacy', 'p2sh-segwit', 'bech32'] as const;
 const UNKNOWN_ID = 'ab'.repeat(32);
-const NOBODYS = { txid: UNKNOWN_ID, vout: 3 };
+const UNKNOWN_POINT = { txid: UNKNOWN_ID, vout: 3 };
 const PASSPHRASE = 'a pass';
 /** Seconds, longer than any test. */
 const LONG = 100_000;
@@ -152,7 +152,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
       ...[-1, 'x', 22_000_000_000, '1', null].map((amount) => ({ ...given, amount })),
     ])
       await both('signrawtransactionwithwallet', raw, [previous]);
-    const foreign = await both('createrawtransaction', [NOBODYS, pointOf(first)], { [ADDRESS]: 0.5 });
+    const foreign = await both('createrawtransaction', [UNKNOWN_POINT, pointOf(first)], { [ADDRESS]: 0.5 });
     await both('signrawtransactionwithwallet', foreign);
     const [a, b] = [keyOf('cosigner a'), keyOf('cosigner b')];
     for (const type of TYPES) {
@@ -164,7 +164,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
         type,
       );
       const { scriptPubKey } = await both<{ scriptPubKey: string }>('getaddressinfo', address);
-      const output = { ...NOBODYS, scriptPubKey };
+      const output = { ...UNKNOWN_POINT, scriptPubKey };
       for (const previous of [
         output,
         { ...output, amount: 3 },
@@ -199,7 +199,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
     const [first, second] = coins as [Coin, Coin];
     const back = { changeAddress: own[1], changePosition: 1 };
     const pays = [{ [ADDRESS]: 0.5 }];
-    const made = await both('createpsbt', [pointOf(first), pointOf(second), NOBODYS], pays);
+    const made = await both('createpsbt', [pointOf(first), pointOf(second), UNKNOWN_POINT], pays);
     const funded: Params[] = [
       [[pointOf(first)], pays, 0, back],
       [[pointOf(first)], { [ADDRESS]: 0.5 }, 0, { ...back, changePosition: 0 }, true],
@@ -215,7 +215,7 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd', () => {
       [[pointOf(first, { sequence: 5 })], pays, 0, { ...back, replaceable: true }],
       [[pointOf(first)], pays, 0, { ...back, conf_target: 3, feeRate: 0.01 }],
       [[pointOf(first)], pays, 0, { ...back, lockUnspents: true }],
-      [[NOBODYS], pays, 0, back],
+      [[UNKNOWN_POINT], pays, 0, back],
       [[], [{ [ADDRESS]: 50 }]],
       [[pointOf(first)], [{ [ADDRESS]: 0 }]],
     ];

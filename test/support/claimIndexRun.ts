@@ -169,10 +169,13 @@ export class ClaimIndexRun {
   /** Compares the changes of effective amounts of claims in the latest block. */
   async checkTrending(): Promise<void> {
     const found = await this.chain.services.claimIndex!.trending(this.height);
-    const told = found.map(({ claimId, formerSat, latterSat }) => [toHex(claimId), [formerSat, latterSat]]);
+    const reported = found.map(({ claimId, formerSat, latterSat }) => [
+      toHex(claimId),
+      [formerSat, latterSat],
+    ]);
     const sorted = (list: readonly unknown[]): string[] =>
       list.map((one) => (one as unknown[]).join(' ')).sort();
-    expect(sorted(told), `trending at ${this.height}`).toEqual(sorted([...this.model.latestTrending]));
+    expect(sorted(reported), `trending at ${this.height}`).toEqual(sorted([...this.model.latestTrending]));
   }
 
   /** Compares all claims, the changes of the latest block, and this number of URLs. */
@@ -251,12 +254,12 @@ export class ClaimIndexRun {
           const claims = await withSigned(scope, Buffer.from(id, 'hex'), withContent);
           return readChannelSums(scope, claims!, () => null);
         });
-        const told = sums.map(
+        const reported = sums.map(
           ({ channel, amountSat, count }) => `${toHex(channel.claimId)} ${amountSat} ${count}`,
         );
         const expected = this.model.supportSums(id, withContent, this.life.supporters);
-        expect(told.sort(), `sums of supports at ${this.height}`).toEqual(expected);
-        this.seen.sums += told.length;
+        expect(reported.sort(), `sums of supports at ${this.height}`).toEqual(expected);
+        this.seen.sums += reported.length;
       }
     }
   }

@@ -241,9 +241,9 @@ export class CorruptionRun {
       truncateSync(path, this.below(blob.length));
       this.report.truncations++;
     } else {
-      const damaged = Buffer.from(blob);
-      damaged[this.below(blob.length)]! ^= 1 << this.below(8);
-      writeFileSync(path, damaged);
+      const corrupt = Buffer.from(blob);
+      corrupt[this.below(blob.length)]! ^= 1 << this.below(8);
+      writeFileSync(path, corrupt);
       this.report.flips++;
     }
     // The corruption may keep the modification time.

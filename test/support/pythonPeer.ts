@@ -13,7 +13,7 @@ export class PythonPeer {
   readonly folder = mkdtempSync(join(tmpdir(), 'lbcnode-sdk-exchange-'));
   private readonly process: ChildProcessWithoutNullStreams;
   private readonly lines: Interface;
-  private told = '';
+  private reported = '';
   private readonly waiting: ((line: string) => void)[] = [];
 
   constructor(lbrynet: string) {
@@ -23,11 +23,11 @@ export class PythonPeer {
       { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } },
     );
     this.process.stderr.on('data', (bytes: Buffer) => {
-      this.told = (this.told + bytes.toString()).slice(-4000);
+      this.reported = (this.reported + bytes.toString()).slice(-4000);
     });
     this.process.once('close', () => {
       for (const answer of this.waiting.splice(0))
-        answer(JSON.stringify({ error: `it ended: ${this.told}` }));
+        answer(JSON.stringify({ error: `it ended: ${this.reported}` }));
     });
     this.lines = createInterface({ input: this.process.stdout });
     this.lines.on('line', (line) => this.waiting.shift()?.(line));

@@ -59,7 +59,7 @@ export class RemoteSearch {
   static async open(
     path: string,
     chain: TestChain,
-    options: { toldBlocks?: number; pausesMs?: readonly number[] } = {},
+    options: { sentBlocks?: number; pausesMs?: readonly number[] } = {},
   ): Promise<RemoteSearch> {
     const threads: Worker[] = [];
     const onThread = (thread: Worker): void => void threads.push(thread);
@@ -78,7 +78,7 @@ export class RemoteSearch {
       },
       release: () => remote.backend.release(),
       logger: SILENT_LOGGER,
-      ...(options.toldBlocks !== undefined && { toldBlocks: options.toldBlocks }),
+      ...(options.sentBlocks !== undefined && { sentBlocks: options.sentBlocks }),
     });
     const remote: RemoteSearch = new RemoteSearch(
       path,

@@ -17,7 +17,7 @@ interface CommandLine {
 }
 
 /** A server that stores the received request and sends the answer of the test. */
-let told = '';
+let reported = '';
 let received: unknown = null;
 const server = createServer((request, response) => {
   let body = '';
@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
       content_type: request.headers['content-type'],
       body,
     };
-    response.end(told);
+    response.end(reported);
   });
 });
 let port = 0;
@@ -66,7 +66,7 @@ async function run(argv: readonly string[]): Promise<{ exit: number; printed: st
 checkSdkVectors('cli', {
   command: async (line) => {
     const { arguments: argv, sent, exit, printed } = line as unknown as CommandLine;
-    told = '{"result": "ok"}';
+    reported = '{"result": "ok"}';
     const ours = await run(argv);
     if (sent !== null)
       return firstOf(differs(received, sent), differs(ours.exit, exit), differs(ours.printed, printed));
@@ -97,7 +97,7 @@ checkSdkVectors('cli', {
   },
   output: async (line) => {
     const { answer, printed } = line as unknown as { answer: string | null; printed: string };
-    told = answer ?? '';
+    reported = answer ?? '';
     const { text: shown } =
       answer === null
         ? shownAnswer(

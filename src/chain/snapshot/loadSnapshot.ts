@@ -166,7 +166,7 @@ async function fill(
     return read;
   } catch (error) {
     await load?.abandon();
-    throw told(error, loading);
+    throw snapshotError(error, loading);
   }
 }
 
@@ -279,7 +279,7 @@ function writeState(
 }
 
 /** Converts a system error into a message for the operator. */
-function told(error: unknown, path: string): unknown {
+function snapshotError(error: unknown, path: string): unknown {
   const refused = systemErrorOfText(error instanceof Error ? error.message : '');
   if (refused && !(error instanceof EnvironmentError))
     return new EnvironmentError(systemErrorText(refused.code, refused.path));

@@ -126,7 +126,7 @@ export async function writeSnapshotFile<T>(
       throw error;
     }
   } catch (error) {
-    throw told(error, path);
+    throw snapshotError(error, path);
   }
 }
 
@@ -150,7 +150,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-function told(error: unknown, path: string): unknown {
+function snapshotError(error: unknown, path: string): unknown {
   const known = environmentError(error, path);
   return known instanceof EnvironmentError && !(known instanceof SnapshotError)
     ? new SnapshotError(known.message)
@@ -185,7 +185,7 @@ export class SnapshotReader {
       refuseSpecialFile(path);
       this.fd = openSync(path, 'r');
     } catch (error) {
-      throw told(error, path);
+      throw snapshotError(error, path);
     }
     try {
       if (!this.fill(Buffer.alloc(SNAPSHOT_MAGIC.length)).equals(SNAPSHOT_MAGIC))
@@ -250,7 +250,7 @@ export class SnapshotReader {
         got += read;
       }
     } catch (error) {
-      throw told(error, this.path);
+      throw snapshotError(error, this.path);
     }
     this.at += bytes.length;
     this.fileHash.update(bytes);

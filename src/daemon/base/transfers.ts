@@ -108,8 +108,8 @@ export class Transfers {
 
   #tell(event: () => TransferEvent): void {
     if (this.#listeners.size === 0) return;
-    const told = event();
-    for (const listener of this.#listeners) listener(told);
+    const made = event();
+    for (const listener of this.#listeners) listener(made);
   }
 
   /** Starts the timer for progress events. It runs only while there are a listener and a transfer. */

@@ -250,7 +250,7 @@ export class OpenLedger implements Ledger {
       used: (addresses) => this.#members.used(addresses),
       saved: (transactions) => this.#saved(transactions),
       progressed: () => this.#emit('histories'),
-      told: (ids) => this.#own.told(ids),
+      announced: (ids) => this.#own.announced(ids),
     });
     this.#session = session;
     this.#sync = sync;
@@ -424,9 +424,9 @@ export class OpenLedger implements Ledger {
   }
 
   async taken(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
-    const told = this.#own.whenTold(txid, timeoutMs);
+    const announced = this.#own.whenAnnounced(txid, timeoutMs);
     const isKnown = (await this.#store.known([txid])).length > 0;
-    return isKnown && !this.#own.has(txid) ? true : told;
+    return isKnown && !this.#own.has(txid) ? true : announced;
   }
 
   async transaction(txid: Uint8Array): Promise<LedgerTransaction | null> {

@@ -60,7 +60,7 @@ export class NodeBeside {
   #isOpen = false;
   /** Last block height that the hub reported; null before the first report. */
   #height: number | null = null;
-  #toldMs = performance.now();
+  #loggedMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
   private constructor(child: ChildProcess, hub: HostPort, log: Logger, user: NodeBesideUser) {
@@ -113,8 +113,8 @@ export class NodeBeside {
         this.#isOpen = true;
         this.#log.info(`The node's hub accepts clients, at block ${pong.height}.`);
         this.#user.opened();
-      } else if (!this.#isOpen && performance.now() - this.#toldMs > PROGRESS_MS) {
-        this.#toldMs = performance.now();
+      } else if (!this.#isOpen && performance.now() - this.#loggedMs > PROGRESS_MS) {
+        this.#loggedMs = performance.now();
         this.#log.info(
           `The node is at block ${pong.height}; its hub will accept clients at the tip of the chain.`,
         );

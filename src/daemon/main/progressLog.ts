@@ -14,7 +14,7 @@ const percentOf = (share: number): string => `${Math.floor(share * 100)} %`;
 class Pace {
   readonly #nowMs: () => number;
   #dueMs: number | null = null;
-  #isTold = false;
+  #isLogged = false;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -26,16 +26,16 @@ class Pace {
     this.#dueMs ??= now + PACE_MS;
     if (now < this.#dueMs) return false;
     this.#dueMs = now + PACE_MS;
-    this.#isTold = true;
+    this.#isLogged = true;
     return true;
   }
 
   /** Called at the end of the task. Returns whether the end must be logged, because an earlier line about the task was logged. */
   ends(): boolean {
-    const wasTold = this.#isTold;
+    const wasLogged = this.#isLogged;
     this.#dueMs = null;
-    this.#isTold = false;
-    return wasTold;
+    this.#isLogged = false;
+    return wasLogged;
   }
 }
 

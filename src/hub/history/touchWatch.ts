@@ -58,12 +58,12 @@ export class TouchWatch {
   private running: Promise<void> | null = null;
   private isStopped = false;
   /** Header id of the tip at the last notification of clients. */
-  private toldTip: number;
-  private toldMs = -Infinity;
+  private notifiedTip: number;
+  private notifiedMs = -Infinity;
 
   constructor(deps: TouchWatchDeps) {
     this.deps = deps;
-    this.toldTip = deps.reader.chain.tip;
+    this.notifiedTip = deps.reader.chain.tip;
     const { events } = deps.reader.chain;
     this.offs = [
       events.on('blockConnected', (block) => this.addBlock(block)),
@@ -80,8 +80,8 @@ export class TouchWatch {
   }
 
   /** Height of the tip at the last notification of clients. */
-  get toldHeight(): number {
-    return this.deps.reader.headers.height(this.toldTip);
+  get notifiedHeight(): number {
+    return this.deps.reader.headers.height(this.notifiedTip);
   }
 
   private touchAll(keys: Iterable<string>): void {
@@ -108,7 +108,7 @@ export class TouchWatch {
 
   private schedule(): void {
     if (this.timer !== null || this.isStopped) return;
-    const isBusy = performance.now() - this.toldMs < BUSY_MS;
+    const isBusy = performance.now() - this.notifiedMs < BUSY_MS;
     this.timer = setTimeout(
       () => {
         this.timer = null;
@@ -133,8 +133,8 @@ export class TouchWatch {
       }
       for (const block of blocks) await this.lookThrough(block);
       await sessions.tell();
-      this.toldTip = tip;
-      this.toldMs = performance.now();
+      this.notifiedTip = tip;
+      this.notifiedMs = performance.now();
     } catch (error) {
       if (!this.isStopped) failed(error);
     }

@@ -60,7 +60,7 @@ export interface HubClaimsDeps {
  */
 const COMMIT_MS = 2;
 /** Used as the client of calls that this module makes itself. */
-const NOBODY = { number: -1, hasLeft: false };
+const OWN_CLIENT = { number: -1, hasLeft: false };
 
 /** The search, its threads, and the state that it depends on. */
 interface Searching {
@@ -98,17 +98,17 @@ export class HubClaims implements ClaimSource {
   }
 
   async resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs> {
-    await this.heard();
+    await this.tipReceived();
     return this.answers.resolve(urls, turn);
   }
 
   async claim(claimId: string): Promise<FoundOutputs> {
-    await this.heard();
+    await this.tipReceived();
     return this.answers.byId(claimId);
   }
 
   async search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null> {
-    await this.heard();
+    await this.tipReceived();
     return this.answers.search(constraints, turn, client);
   }
 
@@ -142,7 +142,7 @@ export class HubClaims implements ClaimSource {
    * Resolves when this thread has received all mempool changes that the node's thread had counted at the call. A client may
    * know of these transactions from elsewhere.
    */
-  private async heard(): Promise<void> {
+  private async tipReceived(): Promise<void> {
     const changes = this.chain.waitingChanges;
     if (this.waitingChanges >= changes) return;
     await new Promise<void>((wake) => this.listeners.push({ changes, wake }));
@@ -173,8 +173,8 @@ export class HubClaims implements ClaimSource {
       shared: id && new SharedRows(id),
       hasStaged: () => chain.hasStaged,
       node: {
-        rows: (keys) => node.call(NOBODY, { weight: 1 }, 'rows', keys),
-        rowRange: (range) => node.call(NOBODY, { weight: 1 }, 'rowRange', range),
+        rows: (keys) => node.call(OWN_CLIENT, { weight: 1 }, 'rows', keys),
+        rowRange: (range) => node.call(OWN_CLIENT, { weight: 1 }, 'rowRange', range),
       },
       failed: (why) =>
         say([
@@ -222,7 +222,7 @@ export class HubClaims implements ClaimSource {
 
   private async values(places: readonly ValuePlace[]): Promise<(Bytes | null)[]> {
     if (places.length === 0) return [];
-    return unpackValues(await this.deps.node.call(NOBODY, { weight: 1 }, 'values', packPlaces(places)));
+    return unpackValues(await this.deps.node.call(OWN_CLIENT, { weight: 1 }, 'values', packPlaces(places)));
   }
 
   private look(): (() => boolean) | null {
@@ -245,13 +245,13 @@ export class HubClaims implements ClaimSource {
     const found = this.look();
     if (found !== null) return found;
     // The called operation does nothing, but each response of the node's thread updates the snapshot.
-    await this.deps.node.call(NOBODY, { weight: 1 }, 'tip');
+    await this.deps.node.call(OWN_CLIENT, { weight: 1 }, 'tip');
     return this.look();
   }
 
   private async exclusively<T>(task: () => Promise<T>): Promise<T> {
     const { node, say } = this.deps;
-    await node.call(NOBODY, { weight: 1 }, 'hold');
+    await node.call(OWN_CLIENT, { weight: 1 }, 'hold');
     try {
       return await task();
     } finally {
@@ -276,7 +276,7 @@ export class HubClaims implements ClaimSource {
       waiting,
       index,
       tip: () => chain.get(),
-      timesOf: (heights) => deps.node.call(NOBODY, { weight: 1 }, 'times', heights),
+      timesOf: (heights) => deps.node.call(OWN_CLIENT, { weight: 1 }, 'times', heights),
       censor: () => censor.get(),
       prefixes,
     });

@@ -72,7 +72,7 @@ export type ToNode =
   /** A log line: level, text, and the log category unless it is `hub`. */
   | readonly ['log', level: 'info' | 'warn' | 'debug', text: string, category?: LogCategory]
   | readonly ['answered', readonly AnsweredNote[]]
-  | readonly ['told', method: string, count: number]
+  | readonly ['notified', method: string, count: number]
   /** Searches in threads of the hub: the duration of each, and whether the time limit aborted it. */
   | readonly ['searched', readonly SearchNote[]]
   | readonly ['follower', command: 'poke' | 'remake']

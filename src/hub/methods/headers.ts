@@ -91,7 +91,7 @@ export const HEADER_METHODS: readonly HubMethod[] = [
       await hub.node.call(client, turn, 'tip');
       client.wantsHeaders = form;
       client.knownHeight = hub.tip.height;
-      return hub.tip.told(form);
+      return hub.tip.json(form);
     },
   },
   blockHeaders,

@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 64;
 export class UnknownConstraints {
   private readonly warn: (text: string) => void;
   private readonly now: () => number;
-  private toldMs = -Infinity;
+  private loggedMs = -Infinity;
   private searches = 0;
   private readonly names = new Set<string>();
 
@@ -28,11 +28,11 @@ export class UnknownConstraints {
     this.searches++;
     for (const name of unknown)
       if (this.names.size < MAX_NAMES) this.names.add(JSON.stringify(name.slice(0, MAX_CHARACTERS)));
-    if (this.now() - this.toldMs < LINE_MS) return;
+    if (this.now() - this.loggedMs < LINE_MS) return;
     const list = [...this.names].join(', ');
     const how = this.searches === 1 ? 'A search was' : `${this.searches} searches were`;
     this.warn(`${how} answered without these constraints, which the hub does not support: ${list}`);
-    this.toldMs = this.now();
+    this.loggedMs = this.now();
     this.searches = 0;
     this.names.clear();
   }

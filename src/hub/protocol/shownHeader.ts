@@ -18,6 +18,6 @@ export function decodedHeader(header: BlockHeader, height: number): JsonOut {
 }
 
 /** Formats a header as `raw` or `decoded`, whichever the client has subscribed to. */
-export function toldHeader(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
+export function headerJson(header: BlockHeader, height: number, form: 'raw' | 'decoded'): JsonOut {
   return form === 'decoded' ? decodedHeader(header, height) : { hex: toHex(formatHeader(header)), height };
 }

@@ -6,7 +6,7 @@ import { parseHeaderBytes, type BlockHeader } from '../../primitives/header.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { headerNotification } from './notifications.js';
-import { toldHeader } from './shownHeader.js';
+import { headerJson } from './shownHeader.js';
 import type { WireVersion } from './wireMessages.js';
 
 export class TipHeader {
@@ -23,15 +23,15 @@ export class TipHeader {
   }
 
   /** The tip's header in a format for subscribers. Must not be called before a tip is set. */
-  told(form: 'raw' | 'decoded'): JsonOut {
-    return toldHeader(this.header!, this.height, form);
+  json(form: 'raw' | 'decoded'): JsonOut {
+    return headerJson(this.header!, this.height, form);
   }
 
   /** Returns the notification line for a subscriber. */
   line(form: 'raw' | 'decoded', version: WireVersion): string {
     const key = `${form} ${version}`;
     let line = this.lines.get(key);
-    if (line === undefined) this.lines.set(key, (line = `${headerNotification(version, this.told(form))}\n`));
+    if (line === undefined) this.lines.set(key, (line = `${headerNotification(version, this.json(form))}\n`));
     return line;
   }
 }

@@ -51,7 +51,7 @@ export interface SessionDeps {
   /** Called when a method failed for a reason other than the client's request. */
   readonly failed: (error: unknown, method: string) => void;
   readonly answered: (method: string, code: number | null, durationMs: number) => void;
-  readonly told: (method: string, count: number) => void;
+  readonly notified: (method: string, count: number) => void;
 }
 
 export class Session implements HubClient {
@@ -309,10 +309,10 @@ export class Session implements HubClient {
    */
   private tellTipNow(version: WireVersion): boolean {
     if (this.wantsHeaders === null || this.touched.size > 0 || this.hasNewPeer) return false;
-    const { hub, told } = this.deps;
+    const { hub, notified } = this.deps;
     if (!this.writer.lineNow(hub.tip.line(this.wantsHeaders, version))) return false;
     this.knownHeight = hub.tip.height;
-    told('blockchain.headers.subscribe', 1);
+    notified('blockchain.headers.subscribe', 1);
     return true;
   }
 
@@ -352,7 +352,7 @@ export class Session implements HubClient {
   }
 
   private async tellSome(turn: Turn): Promise<void> {
-    const { hub, told } = this.deps;
+    const { hub, notified } = this.deps;
     const version = this.version!;
     if (this.hasNewTip) await this.tellHeader(turn, version);
     if (this.hasNewPeer) await this.writer.exclusively(turn, () => this.writePeers(turn, version));
@@ -372,17 +372,17 @@ export class Session implements HubClient {
       });
       if (news.length === 0) return;
       await this.writer.text(turn, `${addressNotifications(version, news)}\n`);
-      told('blockchain.address.subscribe', news.length);
+      notified('blockchain.address.subscribe', news.length);
     });
   }
 
   private async writePeers(turn: Turn, version: WireVersion): Promise<void> {
-    const { hub, told } = this.deps;
+    const { hub, notified } = this.deps;
     if (this.knownPeer === null) return;
     const peers = hub.peers.since(this.knownPeer);
     this.knownPeer = hub.peers.latest;
     for (const peer of peers) await this.writer.text(turn, `${peerNotification(version, peer)}\n`);
-    told(PEER_NOTIFICATION, peers.length);
+    notified(PEER_NOTIFICATION, peers.length);
   }
 
   private tellHeader(turn: Turn, version: WireVersion): Promise<void> {
@@ -390,12 +390,12 @@ export class Session implements HubClient {
   }
 
   private async writeHeader(turn: Turn, version: WireVersion): Promise<void> {
-    const { hub, told } = this.deps;
+    const { hub, notified } = this.deps;
     if (!this.hasNewTip || this.wantsHeaders === null) return;
     const line = hub.tip.line(this.wantsHeaders, version);
     this.knownHeight = hub.tip.height;
     await this.writer.text(turn, line);
-    told('blockchain.headers.subscribe', 1);
+    notified('blockchain.headers.subscribe', 1);
   }
 }
 

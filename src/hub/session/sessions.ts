@@ -60,7 +60,7 @@ export interface SessionsDeps {
   readonly log: (level: 'info' | 'warn' | 'debug', text: string) => void;
   readonly failed: SessionDeps['failed'];
   readonly answered: SessionDeps['answered'];
-  readonly told: SessionDeps['told'];
+  readonly notified: SessionDeps['notified'];
   /** Called with true when clients can connect, and with false when they cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
 }
@@ -97,7 +97,7 @@ export class Sessions {
       received: (session) => this.countUnread(session),
       failed: deps.failed,
       answered: deps.answered,
-      told: deps.told,
+      notified: deps.notified,
     };
   }
 

@@ -41,7 +41,7 @@ export interface HubThreadDeps {
   /** Called when the thread ended unexpectedly. */
   readonly ended: (error: Error) => void;
   readonly answered: (notes: readonly AnsweredNote[]) => void;
-  readonly told: (method: string, count: number) => void;
+  readonly notified: (method: string, count: number) => void;
   readonly searched: (notes: readonly SearchNote[]) => void;
   /** Called with true when clients can connect, and with false when they cannot connect any more. */
   readonly availability: (isAvailable: boolean) => void;
@@ -174,10 +174,10 @@ export class HubThread implements TouchedSessions {
     if (tip === this.knownTip) return undefined;
     this.knownTip = tip;
     const height = reader.headers.height(tip);
-    const told = whenResolved(reader.readHeader(tip), (header) =>
+    const sent = whenResolved(reader.readHeader(tip), (header) =>
       this.batches.addFirst(['tip', height, formatHeader(header)]),
     );
-    return isPromise(told) ? told.catch((error: unknown) => failed(error, 'tip')) : undefined;
+    return isPromise(sent) ? sent.catch((error: unknown) => failed(error, 'tip')) : undefined;
   }
 
   private receive(items: readonly ToNode[]): void {
@@ -209,8 +209,8 @@ export class HubThread implements TouchedSessions {
         return;
       case 'answered':
         return deps.answered(item[1]);
-      case 'told':
-        return deps.told(item[1], item[2]);
+      case 'notified':
+        return deps.notified(item[1], item[2]);
       case 'searched':
         return deps.searched(item[1]);
       case 'follower': {

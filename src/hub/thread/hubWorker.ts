@@ -49,14 +49,14 @@ const tip = new TipHeader();
 const peers = new HubPeers(start.peers);
 
 const notes = new AnswerNotes();
-const told = new Map<string, number>();
+const notified = new Map<string, number>();
 let searched: SearchNote[] = [];
 
 function sendNotes(): void {
   const answered = notes.take();
   if (answered.length > 0) batches.add(['answered', answered]);
-  for (const [method, count] of told) batches.add(['told', method, count]);
-  told.clear();
+  for (const [method, count] of notified) batches.add(['notified', method, count]);
+  notified.clear();
   if (searched.length > 0) batches.add(['searched', searched]);
   searched = [];
 }
@@ -108,7 +108,7 @@ const sessions = new Sessions(
       batches.add(['failed', method, message, stack]);
     },
     answered: (method, code, durationMs) => notes.add(method, code, durationMs),
-    told: (method, count) => told.set(method, (told.get(method) ?? 0) + count),
+    notified: (method, count) => notified.set(method, (notified.get(method) ?? 0) + count),
     availability: (isAvailable) => batches.add(['available', isAvailable]),
   },
 );

@@ -46,7 +46,7 @@ interface PeerAddresses {
    */
   isAnswering: boolean;
   /** Whether this node has answered a `getaddr` of the peer. */
-  wasTold: boolean;
+  wasAnnounced: boolean;
 }
 
 const KNOWN_ITEMS = 5000;
@@ -95,7 +95,7 @@ export class AddressRelay implements MessageHandler {
       nextSendMs: 0,
       nextLocalMs: 0,
       isAnswering: isAsked,
-      wasTold: false,
+      wasAnnounced: false,
     };
     this.states.set(peer, state);
     if (!isAsked) return;
@@ -141,9 +141,9 @@ export class AddressRelay implements MessageHandler {
     const nowSec = this.deps.adjustedTimeSec();
     const isNews = !state.isAnswering && addresses.length <= MAX_RELAYED_MESSAGE;
     const reachable: AddressEntry[] = [];
-    for (const told of addresses) {
-      if (!mayKnowAddresses(told.services) && !hasDesirableServices(told.services)) continue;
-      const entry = { ...told, timeSec: plausibleTime(told.timeSec, nowSec) };
+    for (const announced of addresses) {
+      if (!mayKnowAddresses(announced.services) && !hasDesirableServices(announced.services)) continue;
+      const entry = { ...announced, timeSec: plausibleTime(announced.timeSec, nowSec) };
       state.known.insert(keyOf(entry));
       const isReachable = !this.deps.networks.isLimited(entry.address);
       const isFresh = entry.timeSec > nowSec - FRESH_SEC;
@@ -184,10 +184,10 @@ export class AddressRelay implements MessageHandler {
     if (!state) return;
     if (peer.kind !== 'inbound') {
       log.debug('net', `Ignoring "getaddr" from outbound connection. peer=${peer.id}`);
-    } else if (state.wasTold) {
+    } else if (state.wasAnnounced) {
       log.debug('net', `Ignoring repeated "getaddr". peer=${peer.id}`);
     } else {
-      state.wasTold = true;
+      state.wasAnnounced = true;
       state.toSend = [];
       for (const entry of book.getAddresses()) this.push(state, entry);
     }

@@ -59,11 +59,14 @@ export function reachableNetworks(args: OptionArgs, options: Options): Reachable
 }
 
 /**
- * Returns the current state of the networks. `told` is the state according to the options; Tor's proxy may have been found
+ * Returns the current state of the networks. `configured` is the state according to the options; Tor's proxy may have been found
  * since the start.
  */
-export function presentNetworks(told: readonly ReachableNetwork[], networks: Networks): ReachableNetwork[] {
-  return told.map(({ name }) => {
+export function presentNetworks(
+  configured: readonly ReachableNetwork[],
+  networks: Networks,
+): ReachableNetwork[] {
+  return configured.map(({ name }) => {
     const { isLimited, proxy } = networks.route(name as NetworkName);
     return {
       name,

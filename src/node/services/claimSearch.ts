@@ -108,7 +108,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
   readonly shared: SharedSearch | null;
 }> {
   const { networkDir, params, reader, index, rules, lists, postgres, timeoutMs, log } = input;
-  const told = followedChain(reader);
+  const followedView = followedChain(reader);
   const chain = hashToHex(reader.headers.hash(reader.chain.index.active.at(0)));
   const prefixes = addressPrefixesOf(params);
   if (postgres === null) {
@@ -120,7 +120,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
         {
           rows,
           rules,
-          chain: told,
+          chain: followedView,
           index,
           values: (places) => index.valuesAt(places),
           release: () => backend.release(),
@@ -138,7 +138,11 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     };
     const backend: SqliteBackend = await SqliteBackend.open(opened, input.wantedBy);
     const shared = remote && new SharedSearch(searching, remote, (release) => backend.onRelease(release));
-    return { backend, follower: remote ?? new SearchFollower(index, told, backend.writer, log), shared };
+    return {
+      backend,
+      follower: remote ?? new SearchFollower(index, followedView, backend.writer, log),
+      shared,
+    };
   }
   const schema = postgres.schema === '' ? `lbcnode_${chain.slice(0, SCHEMA_DIGITS)}` : postgres.schema;
   // Loaded dynamically, so that a node with an SQLite file does not load the PostgreSQL client.
@@ -153,7 +157,7 @@ async function openBackend(input: ClaimSearchInput): Promise<{
     warn: (text) => log.warn(text),
   });
   if (away !== null) log.warn(`${away}. Claim search is not available until it can be reached`);
-  return { backend, follower: new SearchFollower(index, told, backend.writer, log), shared: null };
+  return { backend, follower: new SearchFollower(index, followedView, backend.writer, log), shared: null };
 }
 
 /** Creates the components that search mempool claims. Null if the search does not include the mempool. */

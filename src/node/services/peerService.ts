@@ -117,7 +117,11 @@ const secondsOf = (ms: number): number | null => (ms > 0 ? Math.round(ms * 1000)
 
 function snapshot({ peers }: PeerNetwork, peer: PeerSession, nowSec: () => number): PeerSnapshot {
   const { connection, info, version } = peer;
-  const told: PeerStateInfo = Object.assign({}, UNKNOWN, ...peers.parts.map((part) => part.describe?.(peer)));
+  const described: PeerStateInfo = Object.assign(
+    {},
+    UNKNOWN,
+    ...peers.parts.map((part) => part.describe?.(peer)),
+  );
   const ago = (ms: number): number => (ms === 0 ? 0 : Math.round(nowSec() - (performance.now() - ms) / 1000));
   return {
     id: peer.id,
@@ -143,6 +147,6 @@ function snapshot({ peers }: PeerNetwork, peer: PeerSession, nowSec: () => numbe
     whitelisted: peer.isWhitelisted,
     sentByCommand: byCommand(connection.sentByCommand),
     receivedByCommand: byCommand(connection.receivedByCommand),
-    ...told,
+    ...described,
   };
 }

@@ -163,7 +163,7 @@ function later(ms: number): void {
   }, ms);
 }
 
-function hear({ tip, changed = [] }: Hint): void {
+function takeHint({ tip, changed = [] }: Hint): void {
   if (tip !== undefined) announcedTip = tip;
   for (const [name, version] of changed.map(partsOf)) announced.set(name, version);
   // The first message confirms the topics, so that no later change is missed.
@@ -185,7 +185,7 @@ function connect(): void {
     announcedTip = undefined;
     subscribe(true);
   });
-  opened.addEventListener('message', ({ data }) => hear(JSON.parse(String(data)) as Hint));
+  opened.addEventListener('message', ({ data }) => takeHint(JSON.parse(String(data)) as Hint));
   opened.addEventListener('close', () => {
     wasLost = true;
     isConnected = false;

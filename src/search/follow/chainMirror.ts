@@ -49,7 +49,7 @@ export interface MirroredChain extends FollowedChain {
  * Number of latest blocks whose data is sent without a request. Above the number of blocks that the search index ever
  * rewinds.
  */
-const TOLD_BLOCKS = 400;
+const SENT_BLOCKS = 400;
 /** Maximum number of blocks below the tip whose data is cached. They are requested in any order. Arbitrary: some megabytes. */
 const KEPT_FACTS = 50_000;
 
@@ -57,43 +57,43 @@ const KEPT_FACTS = 50_000;
 export class ChainTeller {
   private readonly chain: MirroredChain;
   private readonly index: { readonly height: number; readonly isSynced: boolean };
-  private readonly toldBlocks: number;
-  private told: ChainNews | null = null;
+  private readonly sentBlocks: number;
+  private lastNews: ChainNews | null = null;
 
-  /** Creates the sender. `toldBlocks` is the number of latest blocks whose data is sent without a request. */
+  /** Creates the sender. `sentBlocks` is the number of latest blocks whose data is sent without a request. */
   constructor(
     chain: MirroredChain,
     index: { readonly height: number; readonly isSynced: boolean },
-    toldBlocks = TOLD_BLOCKS,
+    sentBlocks = SENT_BLOCKS,
   ) {
     this.chain = chain;
     this.index = index;
-    this.toldBlocks = toldBlocks;
+    this.sentBlocks = sentBlocks;
   }
 
   /** Returns the changes since the last call; null if there are none. */
   news(isLogged: boolean): ChainNews | null {
-    const { chain, index, told } = this;
+    const { chain, index, lastNews } = this;
     const { commits, height, disconnects, tip } = chain;
     const { isSynced, height: indexHeight } = index;
     if (
-      told !== null &&
-      told.commits === commits &&
-      told.isSynced === isSynced &&
-      told.indexHeight === indexHeight &&
-      told.isLogged === isLogged &&
-      told.tip === tip &&
-      told.disconnects === disconnects
+      lastNews !== null &&
+      lastNews.commits === commits &&
+      lastNews.isSynced === isSynced &&
+      lastNews.indexHeight === indexHeight &&
+      lastNews.isLogged === isLogged &&
+      lastNews.tip === tip &&
+      lastNews.disconnects === disconnects
     )
       return null;
     let forkHeight = -1;
-    if (told !== null)
-      forkHeight = told.disconnects === disconnects ? told.height : chain.forkHeight(told.tip);
-    const firstHeight = Math.max(forkHeight + 1, height - this.toldBlocks + 1, 0);
+    if (lastNews !== null)
+      forkHeight = lastNews.disconnects === disconnects ? lastNews.height : chain.forkHeight(lastNews.tip);
+    const firstHeight = Math.max(forkHeight + 1, height - this.sentBlocks + 1, 0);
     const blocks: BlockFacts[] = [];
     for (let at = firstHeight; at <= height; at++) blocks.push(chain.factsAt(tip, at));
     const state = { commits, height, tip, disconnects, isSynced, indexHeight, isLogged };
-    return (this.told = { ...state, forkHeight, firstHeight, blocks });
+    return (this.lastNews = { ...state, forkHeight, firstHeight, blocks });
   }
 }
 
@@ -197,7 +197,7 @@ export class ChainMirror implements FollowedChain {
 
   private makeRoom(): void {
     if (this.facts.size <= KEPT_FACTS) return;
-    const lowest = this.height - TOLD_BLOCKS;
+    const lowest = this.height - SENT_BLOCKS;
     for (const height of this.facts.keys()) if (height <= lowest) this.facts.delete(height);
   }
 }

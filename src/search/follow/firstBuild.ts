@@ -58,7 +58,7 @@ export class FirstBuild {
 
   private async addClaims(after: string | null): Promise<void> {
     const { claims, noted, writer, logger, isClosed } = this.deps;
-    let told = performance.now();
+    let loggedMs = performance.now();
     // The next claims are read while the previous ones are being written.
     let writing: Promise<void> = Promise.resolve();
     let last: Bytes | null = after === null ? null : hashFromHex(after);
@@ -84,8 +84,8 @@ export class FirstBuild {
         writing.catch(() => undefined);
         this.count += batch.length;
         this.tell('claims');
-        if (performance.now() - told < PROGRESS_MS) continue;
-        told = performance.now();
+        if (performance.now() - loggedMs < PROGRESS_MS) continue;
+        loggedMs = performance.now();
         logger.info(`Search index: ${this.count} claims read`);
       }
     }

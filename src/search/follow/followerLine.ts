@@ -36,7 +36,7 @@ export interface FollowerLineOptions {
   readonly release: () => Promise<void>;
   readonly logger: Logger;
   /** See `ChainTeller`. */
-  readonly toldBlocks?: number;
+  readonly sentBlocks?: number;
 }
 
 /**
@@ -73,10 +73,10 @@ export class FollowerLine {
   private isEnded = false;
 
   constructor(options: FollowerLineOptions, onStatus: (status: FollowerStatus) => void) {
-    const { rows, rules, chain, index, toldBlocks } = options;
+    const { rows, rules, chain, index, sentBlocks } = options;
     this.options = options;
     this.onStatus = onStatus;
-    this.teller = new ChainTeller(chain, index, toldBlocks);
+    this.teller = new ChainTeller(chain, index, sentBlocks);
     this.hold = new ChainHold((task) => chain.exclusively(task));
     const talk = new MessageChannel();
     const facts = new MessageChannel();

@@ -103,7 +103,7 @@ function postgresDialect({ blocking, filtering }: CensorLists): Dialect {
 class Search {
   private readonly connection: PostgresConnection;
   private readonly deadlineMs: number;
-  private toldMs = 0;
+  private loggedMs = 0;
 
   constructor(connection: PostgresConnection, deadlineMs: number) {
     this.connection = connection;
@@ -120,7 +120,7 @@ class Search {
    */
   async begin(): Promise<ReadonlyMap<string, string>> {
     const left = this.checked();
-    this.toldMs = left;
+    this.loggedMs = left;
     const results = await this.connection.script(
       `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${left}; SELECT key, value FROM state`,
     );
@@ -129,8 +129,8 @@ class Search {
 
   async rows(sql: string, values: readonly PostgresValue[] = []): Promise<PostgresRow[]> {
     const left = this.checked();
-    if (this.toldMs - left > STALE_MS) {
-      this.toldMs = left;
+    if (this.loggedMs - left > STALE_MS) {
+      this.loggedMs = left;
       await this.connection.script(`SET LOCAL statement_timeout = ${left}`);
     }
     return this.connection.query(sql, values);

@@ -19,7 +19,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   private readonly options: FollowerLineOptions;
   /** Connection to the follower thread; null if no thread is running. */
   private line: FollowerLine | null = null;
-  private readonly told: RemoteStatus;
+  private readonly remote: RemoteStatus;
   private readonly onStatus: (status: FollowerStatus) => void;
   private isClosing = false;
 
@@ -28,7 +28,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     this.options = options;
     this.onStatus = onStatus;
     const { chain, index } = options;
-    this.told = new RemoteStatus({
+    this.remote = new RemoteStatus({
       isTip: ({ height, hash }) => height >= index.height && chain.hashAt(height) === hash,
       poke: () => this.tell('pokeIfIdle'),
       remake: () => this.tell('remake'),
@@ -36,7 +36,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   get status(): FollowerStatus {
-    return this.told.status;
+    return this.remote.status;
   }
 
   connect(): FollowerLine {
@@ -55,7 +55,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
     this.line?.cut();
     this.line = null;
     this.show({ ...this.status, building: null, failure: why, isStuck: true });
-    this.told.wakeAll();
+    this.remote.wakeAll();
   }
 
   poke(): void {
@@ -73,7 +73,7 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   remake(): void {
-    this.told.remake();
+    this.remote.remake();
   }
 
   async scrub(): Promise<void> {
@@ -81,23 +81,23 @@ export class RemoteFollower implements ClaimFollower, FollowedInThread {
   }
 
   get isAtTip(): boolean {
-    return this.line !== null && this.told.isAtTip;
+    return this.line !== null && this.remote.isAtTip;
   }
 
   /** See `SearchFollower.waitForTip`. */
   async waitForTip(timeoutMs: number): Promise<void> {
-    if (this.line !== null) await this.told.waitForTip(timeoutMs);
+    if (this.line !== null) await this.remote.waitForTip(timeoutMs);
   }
 
   /** Stops following after the step that is running. */
   async close(): Promise<void> {
     this.isClosing = true;
-    this.told.end();
+    this.remote.end();
     await this.line?.close();
   }
 
   private show(status: FollowerStatus): void {
-    this.told.take(status);
+    this.remote.take(status);
     this.onStatus(status);
   }
 

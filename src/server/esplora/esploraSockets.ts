@@ -36,7 +36,7 @@ const GATHER_MS = 200;
 const HEARTBEAT_MS = 30_000;
 const CLOSE_GRACE_MS = 2000;
 /** Maximum number of transactions of one address in a notification. */
-const MAX_TOLD = 100;
+const MAX_ANNOUNCED = 100;
 
 export interface EsploraSocketDeps {
   readonly node: EsploraNode;
@@ -316,7 +316,7 @@ export class EsploraSockets implements NotificationListener {
     for (const txid of gone)
       if ((await findTx(this.deps.node, txid)) === null)
         removed.push({ txid: hashToHex(txid), status: statusAnswer(null) });
-    const shown = await txAnswers(this.deps.node, came.slice(0, MAX_TOLD));
+    const shown = await txAnswers(this.deps.node, came.slice(0, MAX_ANNOUNCED));
     this.addScript(client, script, message, { mempool: shown, confirmed: [], removed });
     if (client.isTyped)
       for (const txid of came) this.typedAddress(client, script, hashToHex(txid), statusAnswer(null));
@@ -400,7 +400,7 @@ export class EsploraSockets implements NotificationListener {
       this.typedStatus(client, txid, status);
     }
     for (const [key, script] of client.scripts) {
-      const request = { limit: MAX_TOLD, startHeight: block.height, endHeight: block.height };
+      const request = { limit: MAX_ANNOUNCED, startHeight: block.height, endHeight: block.height };
       const { entries } = (await services.addresses?.history([key], request)) ?? { entries: [] };
       if (entries.length === 0) continue;
       const txids = entries.map(({ txid }) => txid);

@@ -241,8 +241,8 @@ export class LbcdClient implements CommandClient {
     } catch (error) {
       if (error instanceof Disconnect) this.drop(error.message, CLOSE_CODE.refused);
       else {
-        const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        this.deps.logger.error(`A WebSocket call failed: ${told}`);
+        const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        this.deps.logger.error(`A WebSocket call failed: ${trace}`);
         this.socket.terminate();
       }
     }

@@ -17,8 +17,8 @@ type Services = Pick<RpcServices, 'mempool'>;
 
 /** Notifies a client about mempool transactions that spend one of the outputs. `outputs` are watch keys. */
 export function tellSpenders(client: Notified, outputs: Iterable<string>, services: Services): void {
-  const told = new Set<string>();
-  for (const key of outputs) tellSpender(client, key, services, told);
+  const announced = new Set<string>();
+  for (const key of outputs) tellSpender(client, key, services, announced);
 }
 
 /** The same for any number of outputs, without blocking the event loop. */
@@ -27,19 +27,19 @@ export async function tellManySpenders(
   outputs: Iterable<string>,
   services: Services,
 ): Promise<void> {
-  const told = new Set<string>();
+  const announced = new Set<string>();
   let since = performance.now();
   for (const key of outputs) {
     if (client.isGone) return;
-    tellSpender(client, key, services, told);
+    tellSpender(client, key, services, announced);
     since = await yieldIfDue(since);
   }
 }
 
-function tellSpender(client: Notified, key: string, { mempool }: Services, told: Set<string>): void {
+function tellSpender(client: Notified, key: string, { mempool }: Services, announced: Set<string>): void {
   const spender = mempool.spender(fromLatin1(key));
-  if (spender === null || told.has(toLatin1(spender))) return;
-  told.add(toLatin1(spender));
+  if (spender === null || announced.has(toLatin1(spender))) return;
+  announced.add(toLatin1(spender));
   const transaction = mempool.transaction(spender);
   if (transaction === null) return;
   const { hex } = WatchedTransaction.alone(formatTransaction(transaction));

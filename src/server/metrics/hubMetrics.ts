@@ -16,7 +16,7 @@ export interface MeasuredHub {
   /** Receives the events that the metrics count. */
   observer: {
     answered(method: string, error: { readonly code: number } | null, durationSec: number): void;
-    told(method: string, count: number): void;
+    notified(method: string, count: number): void;
   } | null;
 }
 
@@ -60,7 +60,7 @@ export function followHub(metrics: Metrics, hub: MeasuredHub): void {
     'Requests to the hub that were answered with an error, by error code.',
     'code',
   );
-  const told = metrics.labelledCounter(
+  const notified = metrics.labelledCounter(
     'hub_notifications_total',
     'Notifications sent by the hub, by method.',
     'method',
@@ -70,6 +70,6 @@ export function followHub(metrics: Metrics, hub: MeasuredHub): void {
       durations.observe({ method }, durationSec);
       if (error) errors.inc({ code: String(error.code) });
     },
-    told: (method, count) => told.inc({ method }, count),
+    notified: (method, count) => notified.inc({ method }, count),
   };
 }

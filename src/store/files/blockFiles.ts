@@ -461,8 +461,8 @@ export class BlockFiles {
 
 /** Converts a system error on read to `BlockFileError`. Other errors are returned unchanged. */
 function unreadable(error: unknown, path: string): unknown {
-  const told = environmentError(error, path);
-  return told instanceof EnvironmentError ? new BlockFileError(told.message, { cause: error }) : error;
+  const failure = environmentError(error, path);
+  return failure instanceof EnvironmentError ? new BlockFileError(failure.message, { cause: error }) : error;
 }
 
 /** Reads short data synchronously if it is in the page cache, otherwise on a thread. Returns the number of bytes read. */

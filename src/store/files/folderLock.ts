@@ -52,8 +52,8 @@ export async function lockFolder(
         `Cannot obtain a lock on ${what} ${folder}. lbcnode is probably already running.`,
       );
     }
-    const told = errorText(environmentError(cause, path));
-    throw new FolderLockError(`Cannot write to ${what} '${folder}'; check permissions. (${told})`);
+    const reason = errorText(environmentError(cause, path));
+    throw new FolderLockError(`Cannot write to ${what} '${folder}'; check permissions. (${reason})`);
   }
 }
 

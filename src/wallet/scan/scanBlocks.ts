@@ -76,7 +76,7 @@ async function scan(wallet: Wallet, turn: ScanTurn, bounds: ScanBounds): Promise
     // If a block is not in the active chain any more, the follower has applied the block that replaced it.
     else if (block !== 'gone' && chain.heightOf(block.hash) === height) {
       const made: Bytes[] = [];
-      const look = { since: first, told: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
+      const look = { since: first, reported: new Set<Entry>(), onlyChanges: bounds.isOwn === true };
       for (let more: Bytes[] | null = []; more !== null; more = await endShortage(wallet)) {
         const batch = new WalletBatch();
         made.push(...more);

@@ -47,7 +47,7 @@ export interface Look {
    * Entries that were already announced. A block is scanned once more if it caused new keys to be created, but each
    * transaction is announced only once.
    */
-  readonly told: Set<Entry>;
+  readonly reported: Set<Entry>;
   /** Whether only new and changed transactions are announced. Used for scans that the wallet itself started. */
   readonly onlyChanges?: boolean;
 }
@@ -124,7 +124,7 @@ export function* takeBlock(
 export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes, bytes: Buffer): void {
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
-  const look = { since: wallet.followedHeight + 1, told: new Set<Entry>() };
+  const look = { since: wallet.followedHeight + 1, reported: new Set<Entry>() };
   take(wallet, batch, new TxFacts(parseTransaction(new Reader(bytes)), bytes), null, look, KEYS_A_BLOCK);
   ledger.setInMempool(txid, true);
 }
@@ -134,7 +134,7 @@ function take(
   batch: WalletBatch,
   facts: TxFacts,
   place: Place | null,
-  { since, told, onlyChanges = false }: Look,
+  { since, reported, onlyChanges = false }: Look,
   most: number,
 ): void {
   const { keyring, ledger } = wallet;
@@ -148,8 +148,8 @@ function take(
   const known = onlyChanges ? ledger.entry(facts.key) : undefined;
   const before = known && [known.row, known.state, known.outputs];
   const entry = ledger.add(batch, facts, place);
-  if (entry === null || told.has(entry)) return;
-  told.add(entry);
+  if (entry === null || reported.has(entry)) return;
+  reported.add(entry);
   const after = [entry.row, entry.state, entry.outputs];
   if (before?.every((one, at) => one === after[at]) === true) return;
   wallet.announce(entry, ledger.size > sizeBefore);

@@ -121,7 +121,7 @@ export class WriteQueue {
 
   private fail(error: unknown, those: readonly Waiting[]): void {
     this.failure ??= error;
-    const told = environmentError(error, this.path);
-    for (const { reject } of those) reject(told);
+    const known = environmentError(error, this.path);
+    for (const { reject } of those) reject(known);
   }
 }

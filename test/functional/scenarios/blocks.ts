@@ -112,9 +112,9 @@ export function blockScenarios(fixture: () => PeerFixture): void {
       await peer.handled();
       expect(await heightOf()).toBe(best.height + row.length);
       // Each block was announced in a message of its own.
-      const told = await other.settled();
-      expect(told.filter(({ command }) => command === 'inv')).toEqual([]);
-      const announced = payloadsOf(told, 'headers').map((payload) =>
+      const reported = await other.settled();
+      expect(reported.filter(({ command }) => command === 'inv')).toEqual([]);
+      const announced = payloadsOf(reported, 'headers').map((payload) =>
         payload.subarray(1, 113).toString('hex'),
       );
       expect(announced).toEqual(row.map(({ header }) => header.toString('hex')));

@@ -45,7 +45,7 @@ export type Step =
   | { readonly do: 'wins'; readonly as: string; readonly since: number }
   | { readonly do: 'waits'; readonly as: string; readonly until: number }
   | { readonly do: 'active'; readonly as: string; readonly since: number }
-  | { readonly do: 'nobody' };
+  | { readonly do: 'noWinner' };
 
 /** Steps by block, in ascending order. The steps of one block run in their order. */
 export type Life = readonly (readonly [block: number, ...steps: Step[]])[];
@@ -72,7 +72,7 @@ export const abandon = (...of: string[]): Step => ({ do: 'abandon', of });
 export const wins = (as: string, since: number): Step => ({ do: 'wins', as, since });
 export const waits = (as: string, until: number): Step => ({ do: 'waits', as, until });
 export const active = (as: string, since: number): Step => ({ do: 'active', as, since });
-export const nobody: Step = { do: 'nobody' };
+export const noWinner: Step = { do: 'noWinner' };
 
 /** A first claim, and a much later one with a higher bid that becomes active ten blocks after it. */
 const LATE_RIVAL: Life = [
@@ -108,7 +108,7 @@ export const TAKEOVERS: readonly TakeoverLife[] = [
     life: [
       ...LATE_RIVAL,
       [332, wins('new', 332)],
-      [333, abandon('old'), abandon('new'), nobody],
+      [333, abandon('old'), abandon('new'), noWinner],
       [334, claim('again', 10), wins('again', 334)],
       [655, claim('late', 20), wins('again', 334), waits('late', 665)],
       [664, wins('again', 334)],
@@ -306,7 +306,7 @@ export const EXPIRING: readonly TakeoverLife[] = [
       [124, wins('old', 65)],
       [125, wins('new', 125)],
       [141, wins('new', 125)],
-      [142, nobody],
+      [142, noWinner],
     ],
   },
   {
@@ -314,7 +314,7 @@ export const EXPIRING: readonly TakeoverLife[] = [
     life: [
       [10, claim('vanishing', 10), wins('vanishing', 10)],
       [59, wins('vanishing', 10)],
-      [60, nobody],
+      [60, noWinner],
     ],
   },
 ];

@@ -34,17 +34,17 @@ export interface WalletCall {
 
 type Right = (places: CallPlaces) => unknown[];
 
-const NOBODY = '00'.repeat(32);
+const UNKNOWN_TXID = '00'.repeat(32);
 
 /** By method: arguments with a valid form. */
 export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
-  abandontransaction: () => [NOBODY],
+  abandontransaction: () => [UNKNOWN_TXID],
   abortrescan: () => [],
   addmultisigaddress: ({ publicKey }) => [1, [publicKey], 'label', 'legacy'],
   addtimelockedaddress: ({ own }) => [1000, own, 'label', 'legacy'],
   addwitnessaddress: ({ own }) => [own, true],
   backupwallet: ({ folder }) => [`${folder}/backup`],
-  bumpfee: () => [NOBODY, {}],
+  bumpfee: () => [UNKNOWN_TXID, {}],
   claimname: () => ['name', '00', 1],
   createwallet: () => ['another', false],
   dumpprivkey: ({ own }) => [own],
@@ -88,7 +88,7 @@ export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   loadwallet: () => ['nobody'],
   lockunspent: ({ txid }) => [false, [{ txid, vout: 9 }]],
   move: () => ['', 'label', 1, 1, 'comment'],
-  removeprunedfunds: () => [NOBODY],
+  removeprunedfunds: () => [UNKNOWN_TXID],
   rescanblockchain: () => [0, 1],
   resendwallettransactions: () => [],
   sendfrom: ({ other }) => ['', other, 0.1, 1, 'comment', 'to'],
@@ -102,15 +102,15 @@ export const RIGHT_CALLS: Readonly<Record<string, Right>> = {
   signrawtransactionwithwallet: ({ rawTx }) => [rawTx, [], 'ALL'],
   supportclaim: ({ claimId }) => ['taken', claimId, 1, '', false],
   unloadwallet: () => ['nobody'],
-  updateclaim: () => [NOBODY, '00', 1],
+  updateclaim: () => [UNKNOWN_TXID, '00', 1],
   walletcreatefundedpsbt: ({ other }) => [[], [{ [other]: 0.1 }], 0, {}, false],
   walletlock: () => [],
   walletpassphrase: () => ['wrong', 10],
   walletpassphrasechange: () => ['wrong', 'new'],
   walletprocesspsbt: ({ psbt }) => [psbt, false, 'ALL', false],
   // Methods that abandon claims come last, because others need the claims.
-  abandonclaim: ({ own }) => [NOBODY, own],
-  abandonsupport: ({ own }) => [NOBODY, own],
+  abandonclaim: ({ own }) => [UNKNOWN_TXID, own],
+  abandonsupport: ({ own }) => [UNKNOWN_TXID, own],
 };
 
 /** Values in place of a valid argument. */
@@ -133,7 +133,7 @@ function wrongValues({ own, other, txid, witness }: CallPlaces): unknown[] {
     '*',
     'abc',
     'bech32',
-    NOBODY,
+    UNKNOWN_TXID,
     'ff'.repeat(31),
     txid,
     own,
@@ -279,7 +279,7 @@ function deepCalls({
     ['getaddressesbylabel', 'label'],
     ['getreceivedbyaddress', other],
     ['getreceivedbylabel', 'nobody'],
-    ['gettransaction', NOBODY],
+    ['gettransaction', UNKNOWN_TXID],
     ['importaddress', own, '', false],
     ['importaddress', '51', '', false, true],
     ['importaddress', other, '', false, true],
@@ -294,11 +294,11 @@ function deepCalls({
     ['importpubkey', '02' + 'ff'.repeat(32)],
     ['importwallet', folder],
     ['listreceivedbyaddress', 1, false, false, 'x'],
-    ['listsinceblock', NOBODY],
+    ['listsinceblock', UNKNOWN_TXID],
     ['listsinceblock', txid, 0],
     ['listtransactions', 'nobody'],
     ['listunspent', 1, 9, [own, own]],
-    ['lockunspent', false, [{ txid: NOBODY, vout: 0 }]],
+    ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: 0 }]],
     ['move', '', 'x', 0],
     ['move', '', '*', 1],
     ['removeprunedfunds', 'zz'],
@@ -316,7 +316,7 @@ function deepCalls({
     ['sethdseed', false, secret],
     ['sethdseed', true, '5'],
     ['signmessage', other, 'x'],
-    ['supportclaim', 'taken', NOBODY, 1],
+    ['supportclaim', 'taken', UNKNOWN_TXID, 1],
     ['supportclaim', 'nobody', claimId, 1],
     ['supportclaim', 'taken', 'zz', 1],
     ['supportclaim', 'taken', claimId, 0],

@@ -78,9 +78,9 @@ export function transactionScenarios(fixture: () => PeerFixture): void {
       const [giver, taker] = [await fixture().greet(), await fixture().greetTrusted()];
       giver.send('tx', fund);
       giver.send('tx', whole);
-      const told: string[] = [];
-      while (told.length < 2) told.push(...(await announced(taker)));
-      expect(told.sort()).toEqual([fund, stripped].map((tx) => item(INV_TX, txid(tx))).sort());
+      const reported: string[] = [];
+      while (reported.length < 2) reported.push(...(await announced(taker)));
+      expect(reported.sort()).toEqual([fund, stripped].map((tx) => item(INV_TX, txid(tx))).sort());
       const items = [INV_TX, INV_WITNESS_TX].map((type) => ({ type, hash: txid(stripped) }));
       const missing = { type: INV_TX, hash: unknownHash() };
       taker.send('getdata', inventory([...items, missing]));
@@ -221,9 +221,9 @@ export function transactionScenarios(fixture: () => PeerFixture): void {
       expect(itemsOf(await other.next('notfound'))).toEqual([item(INV_TX, txid(tx))]);
       const peer = await fixture().greetTrusted();
       peer.send('mempool');
-      const told = await announced(peer);
-      expect(told).toContain(item(INV_TX, txid(tx)));
-      expect(told).toHaveLength((await mempool()).length);
+      const reported = await announced(peer);
+      expect(reported).toContain(item(INV_TX, txid(tx)));
+      expect(reported).toHaveLength((await mempool()).length);
       peer.send('getdata', one(INV_TX, txid(tx)));
       expect(await peer.next('tx')).toEqual(tx);
     });

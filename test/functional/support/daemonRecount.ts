@@ -75,9 +75,9 @@ const sorted = (lines: Iterable<string>): string[] => [...lines].sort();
 
 /** Empty if both have the same lines. */
 function difference(what: string, ours: Iterable<string>, theirs: Iterable<string>): string {
-  const [told, counted] = [new Set(ours), new Set(theirs)];
-  const missing = sorted(counted).filter((line) => !told.has(line));
-  const extra = sorted(told).filter((line) => !counted.has(line));
+  const [reported, counted] = [new Set(ours), new Set(theirs)];
+  const missing = sorted(counted).filter((line) => !reported.has(line));
+  const extra = sorted(reported).filter((line) => !counted.has(line));
   if (missing.length + extra.length === 0) return '';
   return `${what}: missing: ${missing.join(', ')}; too much: ${extra.join(', ')}`;
 }
@@ -120,8 +120,8 @@ export class DaemonRecount {
     const model = new LedgerModel();
     for (const { address, account } of addresses) model.own(account, address);
     const query = { addresses: addresses.map(({ address }) => address), verbose: true, mempool: true };
-    const told = await this.node.rpc<{ txid: string; height?: number }[]>('getaddresstxids', [query]);
-    for (const { txid, height = 0 } of told) {
+    const reported = await this.node.rpc<{ txid: string; height?: number }[]>('getaddresstxids', [query]);
+    for (const { txid, height = 0 } of reported) {
       const tx = await this.transaction(txid);
       tx.height = height;
       model.txs.set(toHex(tx.txid), tx);
@@ -143,7 +143,7 @@ export class DaemonRecount {
     const all: Record<string, bigint> = {};
     const linesOf = (parts: Record<string, bigint>): string[] =>
       Object.entries(parts).map(([name, dewies]) => `${name} ${formatLbc(dewies)}`);
-    const told = async (method: string, params: object): Promise<string[]> => {
+    const reported = async (method: string, params: object): Promise<string[]> => {
       const { reserved_subtotals: subtotals, ...rest } = await ask<
         Record<string, string> & { reserved_subtotals: Record<string, string> }
       >(method, params);
@@ -154,18 +154,18 @@ export class DaemonRecount {
       for (const [name, dewies] of Object.entries(parts)) all[name] = (all[name] ?? 0n) + dewies;
       const found = difference(
         `account_balance ${account_id}`,
-        await told('account_balance', { account_id }),
+        await reported('account_balance', { account_id }),
         linesOf(parts),
       );
       if (found !== '') return found;
     }
-    return difference('wallet_balance', await told('wallet_balance', {}), linesOf(all));
+    return difference('wallet_balance', await reported('wallet_balance', {}), linesOf(all));
   }
 
   private async history(model: LedgerModel, accountIds: readonly string[], ask: Ask): Promise<string> {
     const tip = await this.node.rpc<number>('getblockcount');
     const { items } = await ask<Page<HistoryItem>>('transaction_list', ALL);
-    const told = items.map(
+    const reported = items.map(
       ({ txid, confirmations, value, fee }) => `${txid} ${confirmations} ${value} ${fee}`,
     );
     const mine = new Map(
@@ -183,7 +183,7 @@ export class DaemonRecount {
       const confirmations = height > 0 ? tip + 1 - height : 0;
       return `${hashToHex(txid)} ${confirmations} ${formatLbc(got - paid + fee)} ${formatLbc(-fee)}`;
     });
-    return difference('transaction_list', told, counted);
+    return difference('transaction_list', reported, counted);
   }
 }
 
@@ -216,7 +216,7 @@ async function listed(
   const isBare = items.every(({ is_spent }) => is_spent === undefined);
   const lineOf = (place: string, height: number, amount: string, notes: readonly unknown[]): string =>
     [place, Math.max(0, height), amount, ...(isBare ? [] : notes)].join(' ');
-  const told = items.map((item) =>
+  const reported = items.map((item) =>
     lineOf(`${item.txid}:${item.nout}`, item.height, item.amount, [
       item.is_spent,
       item.is_my_input,
@@ -232,7 +232,7 @@ async function listed(
     ]),
   );
   if (total_items !== items.length) return `${what}: ${total_items} in all, ${items.length} listed`;
-  return difference(what, told, wanted);
+  return difference(what, reported, wanted);
 }
 
 /** The daemon counts the uses of each address correctly, and no address was given out for a second payment. */

@@ -139,12 +139,12 @@ export class HubClient {
   }
 
   /** The first notification of a method that satisfies a condition, already received or not. */
-  async told(
+  async reported(
     method: string,
     holds: (params: readonly unknown[]) => boolean = () => true,
   ): Promise<readonly unknown[]> {
     const find = (): HubNotification | undefined =>
-      this.notifications.find((told) => told.method === method && holds(told.params));
+      this.notifications.find((reported) => reported.method === method && holds(reported.params));
     await this.until(() => find() !== undefined);
     return find()!.params;
   }

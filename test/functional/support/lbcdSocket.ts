@@ -17,7 +17,7 @@ export class LbcdSocket {
   /** Notifications in the order of arrival. */
   readonly notes: LbcdMessage[] = [];
   /** All messages in the order of arrival. */
-  readonly heard: LbcdMessage[] = [];
+  readonly received: LbcdMessage[] = [];
   readonly closed: Promise<[number, Buffer]>;
   private readonly waiting = new Set<() => void>();
   private lastId = 0;
@@ -30,7 +30,7 @@ export class LbcdSocket {
     this.socket.on('error', () => undefined);
     this.socket.on('message', (data: Buffer) => {
       const message = JSON.parse(data.toString()) as LbcdMessage;
-      this.heard.push(message);
+      this.received.push(message);
       if (message.method !== undefined) this.notes.push(message);
       this.wake();
     });
@@ -61,7 +61,7 @@ export class LbcdSocket {
 
   async until(holds: (message: LbcdMessage) => boolean): Promise<LbcdMessage> {
     let found: LbcdMessage | undefined;
-    await this.untilTrue(() => (found = this.heard.find(holds)) !== undefined, 'a message');
+    await this.untilTrue(() => (found = this.received.find(holds)) !== undefined, 'a message');
     return found!;
   }
 
@@ -71,7 +71,7 @@ export class LbcdSocket {
     while (!holds()) {
       if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${what}`);
       const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`no ${what}; heard ${JSON.stringify(this.heard).slice(-2000)}`);
+      if (left <= 0) throw new Error(`no ${what}; heard ${JSON.stringify(this.received).slice(-2000)}`);
       await new Promise<void>((resolve) => {
         const done = (): void => {
           clearTimeout(timer);

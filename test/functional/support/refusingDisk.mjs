@@ -10,13 +10,13 @@ const { readFileSync, readlinkSync } = fs;
 
 function refusal(what, path) {
   if (!path.startsWith(REFUSING_FOLDER)) return null;
-  let told;
+  let reported;
   try {
-    told = readFileSync(REFUSING_FLAG, 'utf8').split(' ');
+    reported = readFileSync(REFUSING_FLAG, 'utf8').split(' ');
   } catch {
     return null;
   }
-  const [kind, code] = told;
+  const [kind, code] = reported;
   return kind === what
     ? Object.assign(new Error(`${code}: refused, ${what}`), { code, syscall: what })
     : null;

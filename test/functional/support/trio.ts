@@ -149,7 +149,7 @@ export class Trio {
   }
 
   /** An unconfirmed payment that only concerns the node's wallet. */
-  payNobody(): Promise<string> {
+  payUnowned(): Promise<string> {
     return this.node.rpc<string>('sendtoaddress', [this.address, 1]);
   }
 
@@ -183,12 +183,12 @@ export class Trio {
 
   /** The claim to which the shared name resolves, by each of the three daemons. */
   private async noteWinner(): Promise<void> {
-    const told = new Set<string | undefined>();
+    const reported = new Set<string | undefined>();
     for (const owner of this.owners) {
       const { shared } = await owner.call<{ shared: { claim_id: string } }>('resolve', { urls: 'shared' });
-      told.add(this.owners.find(({ ids }) => ids['shared'] === shared.claim_id)?.name);
+      reported.add(this.owners.find(({ ids }) => ids['shared'] === shared.claim_id)?.name);
     }
-    this.winners.push([...told].join());
+    this.winners.push([...reported].join());
   }
 
   private async makeChannels(owner: Owner): Promise<void> {

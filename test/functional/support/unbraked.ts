@@ -196,14 +196,14 @@ export class UnbrakedPeers {
       'loop held': [heldMs, MOST_HELD_MS],
       MiB: [peak / MIB, MOST_BYTES / MIB],
     } as const;
-    const told = Object.entries(figures).map(
+    const reported = Object.entries(figures).map(
       ([what, [is, most]]) => `${what} ${is.toFixed(1)} (${most.toFixed()})`,
     );
     console.log(
-      `${name}: ${(taken / MIB).toFixed(1)} MiB taken, ${(received / MIB).toFixed(2)} read, ${ranMs.toFixed()} ms run; by the clock p50 ${share(clockMs, 0.5).toFixed(1)}, p99 ${share(clockMs, 0.99).toFixed(1)} of ${clockMs.length}; ${told.join(', ')}`,
+      `${name}: ${(taken / MIB).toFixed(1)} MiB taken, ${(received / MIB).toFixed(2)} read, ${ranMs.toFixed()} ms run; by the clock p50 ${share(clockMs, 0.5).toFixed(1)}, p99 ${share(clockMs, 0.99).toFixed(1)} of ${clockMs.length}; ${reported.join(', ')}`,
     );
     const isFine = Object.values(figures).every(([is, most]) => is <= most);
-    return isFine ? '' : told.join(', ');
+    return isFine ? '' : reported.join(', ');
   }
 
   /** Otherwise the node would process bytes of the flood that the system still holds. */

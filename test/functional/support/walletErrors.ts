@@ -55,7 +55,7 @@ export function sideOfNode(node: RegtestNode): WalletSide {
 }
 
 /** The answer without values that differ between nodes and without help texts. */
-export function told({ error }: Envelope, folder: string): string {
+export function reported({ error }: Envelope, folder: string): string {
   if (!error) return 'answered';
   // Both show how the method is called: lbrycrd by its help, in which `setaccount` is `setlabel`.
   const [, first = ''] = /^([a-z]+)\b/u.exec(error.message) ?? [];

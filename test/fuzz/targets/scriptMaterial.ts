@@ -240,13 +240,13 @@ export function randomSpend(random: Random): Spend {
   const claimed = random.chance(6)
     ? Buffer.concat([randomClaimPrefix(random), spend.scriptPubKey])
     : spend.scriptPubKey;
-  const damaged = random.chance(8);
+  const corrupt = random.chance(8);
   return {
     tx: randomTransaction(random),
     amount: random.amount(),
-    scriptSig: damaged && random.chance(2) ? mutateBytes(random, spend.scriptSig) : spend.scriptSig,
-    scriptPubKey: damaged && random.chance(2) ? mutateBytes(random, claimed) : claimed,
-    witness: damaged
+    scriptSig: corrupt && random.chance(2) ? mutateBytes(random, spend.scriptSig) : spend.scriptSig,
+    scriptPubKey: corrupt && random.chance(2) ? mutateBytes(random, claimed) : claimed,
+    witness: corrupt
       ? spend.witness.map((item) => (random.chance(3) ? mutateBytes(random, item) : item))
       : spend.witness,
     flags: randomFlags(random),

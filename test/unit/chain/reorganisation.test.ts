@@ -43,18 +43,18 @@ it('lasts until a branch with an invalid block is left again', async () => {
   const above = await mined(await rival.makeBlock(), { prevHash: wrong.hash });
   await rival.close();
   const { tip } = chain;
-  const told: string[] = [];
-  const tell = (what: string): void => void told.push(`${what} ${chain.reorganisation.isWhole}`);
+  const reported: string[] = [];
+  const tell = (what: string): void => void reported.push(`${what} ${chain.reorganisation.isWhole}`);
   chain.events.on('blockDisconnected', ({ height }) => tell(`gone ${height}`));
   chain.events.on('blockConnected', ({ height }) => tell(`there ${height}`));
   chain.events.on('tipChanged', ({ height }) => tell(`tip ${height}`));
   chain.afterStep.push(async () => tell('looked at'));
   for (const block of [...branch, wrong]) expect((await chain.processBlock(block, true)).error).toBeNull();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   await chain.processBlock(above, true);
   expect(chain.tip).toBe(tip);
   expect(chain.reorganisation.isWhole).toBe(true);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ...['gone 3', 'gone 2', 'gone 1', 'there 1', 'there 2', 'looked at'].map((what) => `${what} false`),
     ...['gone 2', 'gone 1', 'there 1', 'there 2', 'there 3', 'looked at'].map((what) => `${what} false`),
   ]);
@@ -71,8 +71,8 @@ it('lasts until a branch is left again because its best block is invalid', async
   const wrong = await mined(await rival.makeBlock(), { claimRoot: Buffer.alloc(32, 7) });
   await rival.close();
   const { tip } = chain;
-  const told: string[] = [];
-  const tell = (what: string): void => void told.push(`${what} ${chain.reorganisation.isWhole}`);
+  const reported: string[] = [];
+  const tell = (what: string): void => void reported.push(`${what} ${chain.reorganisation.isWhole}`);
   chain.events.on('blockDisconnected', ({ height }) => tell(`gone ${height}`));
   chain.events.on('blockConnected', ({ height }) => tell(`there ${height}`));
   chain.events.on('tipChanged', ({ height }) => tell(`tip ${height}`));
@@ -80,7 +80,7 @@ it('lasts until a branch is left again because its best block is invalid', async
   await chain.processBlock(wrong, true);
   expect(chain.tip).toBe(tip);
   const once = ['gone 2', 'gone 1', 'there 1', 'there 2'].map((what) => `${what} false`);
-  expect(told).toEqual([...once, ...once]);
+  expect(reported).toEqual([...once, ...once]);
   expect([chain.reorganisation.isWhole, chain.reorganisation.count]).toEqual([true, 1]);
   await test.close();
 });
@@ -89,8 +89,8 @@ it('lasts from the first disconnected block until the mempool has processed all 
   const test = await TestChain.open();
   const { chain } = test.opened;
   const { reorganisation } = chain;
-  const told: string[] = [];
-  const tell = (what: string): void => void told.push(`${what} ${reorganisation.over !== null}`);
+  const reported: string[] = [];
+  const tell = (what: string): void => void reported.push(`${what} ${reorganisation.over !== null}`);
   await test.mine(3);
   chain.events.on('blockDisconnected', ({ height }) => tell(`gone ${height}`));
   chain.events.on('blockConnected', ({ height }) => tell(`there ${height}`));
@@ -104,7 +104,7 @@ it('lasts from the first disconnected block until the mempool has processed all 
   tell('answered');
   await chain.reconsiderBlock(second);
   tell('answered');
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'gone 3 true',
     'gone 2 true',
     'looked at true',

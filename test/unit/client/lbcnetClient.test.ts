@@ -6,7 +6,7 @@ import { LbcnetCallError, LbcnetClient, LbcnetTransportError } from '../../../sr
 
 let server: Server;
 let client: LbcnetClient;
-let told = '';
+let reported = '';
 let asked: unknown = null;
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
       asked = JSON.parse(body);
-      response.end(told);
+      response.end(reported);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -27,7 +27,7 @@ afterAll(() => {
 
 describe('a call', () => {
   it('sends named parameters and returns the result', async () => {
-    told = '{"jsonrpc": "2.0", "result": "mAddress"}';
+    reported = '{"jsonrpc": "2.0", "result": "mAddress"}';
     expect(await client.call('address_unused')).toBe('mAddress');
     expect(asked).toEqual({ method: 'address_unused', params: {} });
     await client.call('address_is_mine', { address: 'a' });
@@ -35,7 +35,7 @@ describe('a call', () => {
   });
 
   it('fails with the class of the error', async () => {
-    told = '{"error": {"code": -32500, "message": "No.", "data": {"name": "InsufficientFundsError"}}}';
+    reported = '{"error": {"code": -32500, "message": "No.", "data": {"name": "InsufficientFundsError"}}}';
     const failure = client.call('wallet_send', { amount: '1.0', addresses: 'a' });
     await expect(failure).rejects.toBeInstanceOf(LbcnetCallError);
     await expect(failure).rejects.toMatchObject({
@@ -46,9 +46,9 @@ describe('a call', () => {
   });
 
   it('fails if the answer is not JSON', async () => {
-    told = '403: Forbidden';
+    reported = '403: Forbidden';
     await expect(client.call('status')).rejects.toMatchObject({ status: 200, message: '403: Forbidden' });
-    const nobody = new LbcnetClient({ url: 'http://127.0.0.1:1/' });
-    await expect(nobody.call('status')).rejects.toBeInstanceOf(LbcnetTransportError);
+    const unreachable = new LbcnetClient({ url: 'http://127.0.0.1:1/' });
+    await expect(unreachable.call('status')).rejects.toBeInstanceOf(LbcnetTransportError);
   });
 });

@@ -209,14 +209,14 @@ describe('an index filled in the background', () => {
       },
     };
     expect(await chain.call(getRawTransaction, [first])).toEqual(notYet);
-    let told: Progress | null | undefined;
-    chain.opened.chain.events.on('backgroundProgress', (progress) => (told = progress));
+    let reported: Progress | null | undefined;
+    chain.opened.chain.events.on('backgroundProgress', (progress) => (reported = progress));
     while (chain.fill.statuses()[0]!.height < 5) await chain.fill.round();
     const { height } = chain.fill.statuses()[0]!;
     expect(height).toBeLessThan(20);
     const { headers, active } = chain.opened.chain.index;
     const counts = [height, 20].map((at) => headers.chainTxCount(active.at(at)));
-    expect(told).toEqual({
+    expect(reported).toEqual({
       activity: 'Building 2 indexes',
       done: counts[0],
       total: counts[1],
@@ -236,7 +236,7 @@ describe('an index filled in the background', () => {
       },
     });
     chain.fill.start((error) => expect.unreachable(String(error)));
-    await vi.waitFor(() => expect(told).toBeNull(), { timeout: 60_000 });
+    await vi.waitFor(() => expect(reported).toBeNull(), { timeout: 60_000 });
     expect(await chain.call(getRawTransaction, [last])).toHaveProperty('result');
     expect(await chain.call(getAddressBalance, [toHex(OPEN_SCRIPT)])).toHaveProperty('result');
     const done = { synced: true, best_block_height: 20 };
@@ -252,8 +252,8 @@ describe('an index filled in the background', () => {
     const { file, offset } = headers.dataPosition(active.at(9));
     const path = chain.opened.chain.deps.files.path('blk', file);
     writeFileSync(path, Buffer.alloc(50, 7), { flag: 'r+', flush: true });
-    const damaged = await chain.blockAt(0).catch((error: Error) => error.message);
-    expect(damaged).toContain('blk00000.dat');
+    const corrupt = await chain.blockAt(0).catch((error: Error) => error.message);
+    expect(corrupt).toContain('blk00000.dat');
     expect(offset).toBeGreaterThan(50);
     await fillToEnd(chain);
     for (const status of chain.fill.statuses()) {

@@ -119,12 +119,12 @@ describe('the fee estimator', () => {
     expect(fees.left(entry)).toBe(true);
     expect(fees.left(entry)).toBe(false);
     fees.connected(8, [entry]);
-    const untold = observed(8, 5000);
-    fees.entered(untold, false);
+    const unreported = observed(8, 5000);
+    fees.entered(unreported, false);
     const late = observed(7, 5000);
     fees.entered(late, true);
-    expect([untold.feeBucket, late.feeBucket]).toEqual([-1, -1]);
-    fees.connected(9, [untold, late]);
+    expect([unreported.feeBucket, late.feeBucket]).toEqual([-1, -1]);
+    fees.connected(9, [unreported, late]);
     expect(fees.finish([]).averages.short.counts.every((count) => count === 0)).toBe(true);
   });
 

@@ -171,18 +171,18 @@ describe('the mempool on disk', () => {
     await world.mempool.save();
     const whole = readFileSync(dump());
     const flipped = [3, 9, whole.length >> 1, whole.length - 1].map((at) => {
-      const damaged = Buffer.from(whole);
-      damaged[at]! ^= 0x10;
-      return damaged;
+      const corrupt = Buffer.from(whole);
+      corrupt[at]! ^= 0x10;
+      return corrupt;
     });
-    for (const damaged of [...flipped, Buffer.alloc(whole.length), Buffer.alloc(16)]) {
-      writeFileSync(dump(), damaged);
+    for (const corrupt of [...flipped, Buffer.alloc(whole.length), Buffer.alloc(16)]) {
+      writeFileSync(dump(), corrupt);
       world = world.restarted();
       await load(world);
       expect(world.mempool.isLoaded).toBe(true);
       expect(world.mempool.size).toBe(0);
       expect(existsSync(dump())).toBe(false);
-      expect(readFileSync(`${dump()}.damaged`).equals(damaged)).toBe(true);
+      expect(readFileSync(`${dump()}.damaged`).equals(corrupt)).toBe(true);
       rmSync(`${dump()}.damaged`);
     }
     mkdirSync(dump());

@@ -247,9 +247,9 @@ describe('banlist.dat', () => {
         return Buffer.concat([content, sha256d(content)]);
       },
     ],
-  ])('is rewritten with a warning if corrupt: %s', async (_, damage) => {
+  ])('is rewritten with a warning if corrupt: %s', async (_, corruption) => {
     const bytes = Buffer.from(REFERENCE_FILE, 'hex');
-    writeFileSync(path, damage(bytes) ?? bytes);
+    writeFileSync(path, corruption(bytes) ?? bytes);
     const list = makeList();
     await list.load();
     expect(list.list()).toEqual([]);

@@ -5,7 +5,7 @@ import { mainParams } from '../../../src/params/main.js';
 import { regtestParams } from '../../../src/params/regtest.js';
 import { testParams } from '../../../src/params/test.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
-import { at, makeBook, seededRandom, START_SEC, told, type TestBook } from './addressBook/support.js';
+import { at, makeBook, seededRandom, START_SEC, reported, type TestBook } from './addressBook/support.js';
 
 const DAY = 86_400;
 const OPTIONS: SeedOptions = {
@@ -86,7 +86,7 @@ describe('name servers', () => {
   });
 
   it('are not asked if there are addresses and two peers', async () => {
-    made.book.add([told('1.1.1.1')], at('1.1.1.1'));
+    made.book.add([reported('1.1.1.1')], at('1.1.1.1'));
     await seed(OPTIONS, deps({ countOutboundPeers: () => 2 }));
     expect(asked).toEqual([]);
     await seed({ ...OPTIONS, force: true }, deps({ countOutboundPeers: () => 2 }));
@@ -106,7 +106,7 @@ describe('name servers', () => {
     expect(asked).toHaveLength(1);
     expect(made.book.size).toBe(0);
     expect(oneShots).toEqual([]);
-    made.book.add([told('1.1.1.1')], at('1.1.1.1'));
+    made.book.add([reported('1.1.1.1')], at('1.1.1.1'));
     await seed({ ...OPTIONS, patienceMs: 1e9 });
     expect(asked).toHaveLength(1);
   });

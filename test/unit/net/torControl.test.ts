@@ -364,11 +364,11 @@ describe('the connection', () => {
       await tor.closed();
     });
     await control.stop();
-    const nobody = await ScriptedServer.start(() => undefined);
-    await nobody.stop();
+    const stopped = await ScriptedServer.start(() => undefined);
+    await stopped.stop();
     const lonely = new TorControl(
       {
-        target: `127.0.0.1:${nobody.port}`,
+        target: `127.0.0.1:${stopped.port}`,
         password: '',
         keyPath,
         port: 1,

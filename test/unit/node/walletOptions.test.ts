@@ -54,7 +54,7 @@ function load(...words: string[]): LoadedOptions {
 }
 
 /** Settings for the wallets, except for the folder, which is different each time. */
-function toldTo(loaded: LoadedOptions): unknown {
+function reportedTo(loaded: LoadedOptions): unknown {
   const { walletDir, ...settings } = walletSettings(loaded);
   return {
     ...settings,
@@ -73,7 +73,7 @@ describe('the options of wallets', () => {
 
   it.each(Object.entries(OTHER))('-%s=%s changes the behaviour of wallets', (name, value) => {
     const loaded = load(`-${name}=${value}`);
-    expect(toldTo(loaded)).not.toEqual(toldTo(load()));
+    expect(reportedTo(loaded)).not.toEqual(reportedTo(load()));
     expect(loaded.warnings.filter((warning) => warning.includes('has no effect'))).toEqual([]);
   });
 
@@ -126,9 +126,9 @@ describe('the options of wallets', () => {
   });
 
   it('-walletrpcport without -server is reported', () => {
-    const told = '-walletrpcport has no effect without -server.';
-    expect(load('-server=0', '-walletrpcport=9999').warnings).toContain(told);
-    expect(load('-walletrpcport=9999').warnings).not.toContain(told);
-    expect(load('-server=0').warnings).not.toContain(told);
+    const reported = '-walletrpcport has no effect without -server.';
+    expect(load('-server=0', '-walletrpcport=9999').warnings).toContain(reported);
+    expect(load('-walletrpcport=9999').warnings).not.toContain(reported);
+    expect(load('-server=0').warnings).not.toContain(reported);
   });
 });

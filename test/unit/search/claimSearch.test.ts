@@ -193,7 +193,7 @@ it('no search is longer than ten lists of ids', async () => {
     { not_tags: ['x'.repeat(size)] },
     // Ignored constraints count as well.
     { name: ['x'.repeat(size / 2), 'y'.repeat(size / 2 + 1)] },
-    { nobody: 'x'.repeat(size + 1) },
+    { unknown: 'x'.repeat(size + 1) },
   ])
     await expect(search.search(constraints)).rejects.toMatchObject(tooLong);
 });

@@ -27,7 +27,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await run.open();
     const { chain, flusher, store } = run.chain.opened;
     const remote = await RemoteSearch.open(join(folder, 'search.sqlite'), run.chain, {
-      toldBlocks: 1 + random(40),
+      sentBlocks: 1 + random(40),
       pausesMs: Array.from({ length: 3 * ROUNDS }, () => 1),
     });
     const forget = chain.events.on('tipChanged', () => remote.follower.pokeSoon());

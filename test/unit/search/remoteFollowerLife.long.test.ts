@@ -13,9 +13,9 @@ function corruptTables(path: string): () => void {
   expect(tables.length).toBeGreaterThan(0);
   const whole = tables.map((name) => [join(path, name), readFileSync(join(path, name))] as const);
   for (const [file, content] of whole) {
-    const damaged = Buffer.from(content);
-    for (let at = 500; at < damaged.length - 5000; at += 1000) damaged[at]! ^= 1;
-    writeFileSync(file, damaged);
+    const corrupt = Buffer.from(content);
+    for (let at = 500; at < corrupt.length - 5000; at += 1000) corrupt[at]! ^= 1;
+    writeFileSync(file, corrupt);
   }
   return () => whole.forEach(([file, content]) => writeFileSync(file, content));
 }
@@ -42,7 +42,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
 
   const newPath = (): string => join(folder, `search${files++}.sqlite`);
 
-  async function open(options: { toldBlocks?: number; path?: string } = {}): Promise<RemoteSearch> {
+  async function open(options: { sentBlocks?: number; path?: string } = {}): Promise<RemoteSearch> {
     const remote = await RemoteSearch.open(options.path ?? newPath(), run.chain, options);
     const forget = run.chain.opened.chain.events.on('tipChanged', () => remote.follower.pokeSoon());
     made.push(async () => {
@@ -69,8 +69,8 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
 
   it.each([400, 3])(
     'equals it if the chain changes its branch during reads, with %i blocks reported',
-    async (told) => {
-      const remote = await open({ toldBlocks: told });
+    async (reported) => {
+      const remote = await open({ sentBlocks: reported });
       for (let n = 0; n < 10; n++) await run.mine(6);
       const { chain } = run.chain.opened;
       // The node disconnects and reconnects blocks while the thread waits for values.
@@ -97,7 +97,7 @@ describe.skipIf(!loadNative())('the follower in the thread that writes the index
     await remote.expectAtTip();
     await remote.close();
     for (let n = 0; n < 20; n++) await run.mine(5);
-    const again = await open({ path: remote.path, toldBlocks: 4 });
+    const again = await open({ path: remote.path, sentBlocks: 4 });
     again.follower.poke();
     await again.expectAtTip();
     await remote.expectAsFresh(newPath());

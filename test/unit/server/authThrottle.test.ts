@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RpcDispatcher } from '../../../src/rpc/call/dispatch.js';
 import { Authenticator, type AuthOptions } from '../../../src/server/auth.js';
-import type { CallTurns } from '../../../src/server/callTurns.js';
+import type { CallQueue } from '../../../src/server/callQueue.js';
 import { HttpConnection } from '../../../src/server/connections.js';
 import { PasswordChecks } from '../../../src/server/passwordChecks.js';
 import { RpcEndpoint } from '../../../src/server/rpcEndpoint.js';
@@ -114,9 +114,9 @@ class ThrottledEndpoint {
       { profile: 'documented', logIps: false, suggestsProfile: false },
       {
         dispatcher: {} as RpcDispatcher,
-        turns: {
+        callQueue: {
           serve: (_connection: HttpConnection, response: Response) => response.tell('right'),
-        } as unknown as CallTurns,
+        } as unknown as CallQueue,
         authenticator,
         authThrottle: guard,
         passwordChecks: this.checks,
@@ -158,20 +158,20 @@ class ThrottledEndpoint {
 }
 
 class Response {
-  private told: Outcome = 'unknown';
+  private reported: Outcome = 'unknown';
   private readonly connection: HttpConnection;
 
   constructor(connection: HttpConnection) {
     this.connection = connection;
   }
   tell(outcome: Outcome): void {
-    this.told = outcome;
+    this.reported = outcome;
   }
   get destroyed(): boolean {
     return this.connection.socket.destroyed;
   }
   get outcome(): Outcome {
-    return this.told === 'unknown' && this.destroyed ? 'cut' : this.told;
+    return this.reported === 'unknown' && this.destroyed ? 'cut' : this.reported;
   }
   writeHead(status: number): this {
     if (status === 401) this.tell('wrong');

@@ -19,7 +19,7 @@ import { SILENT_LOGGER } from '../../../src/util/logging.js';
 import { OPEN_SCRIPT } from '../../support/testChain.js';
 import { testDispatcher } from '../rpc/support.js';
 import { coinsOf, spendCoins } from '../mempool/support.js';
-import { bytesOf, claimIdIn, claimScript, make, ToldWorld } from './notifications/support.js';
+import { bytesOf, claimIdIn, claimScript, make, ReportedWorld } from './notifications/support.js';
 import { ask } from './support.js';
 
 interface Message {
@@ -34,14 +34,14 @@ interface Message {
 /** A client that stores received messages. */
 class Client {
   readonly socket: WebSocket;
-  readonly heard: Message[] = [];
+  readonly received: Message[] = [];
   readonly closed: Promise<[number, Buffer]>;
   private lastId = 0;
 
   constructor(port: number, options: ClientOptions & ClientRequestArgs = {}, path = '/ws') {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { auth: 'user:pass', ...options });
     this.closed = once(this.socket, 'close') as Promise<[number, Buffer]>;
-    this.socket.on('message', (data: Buffer) => this.heard.push(JSON.parse(data.toString()) as Message));
+    this.socket.on('message', (data: Buffer) => this.received.push(JSON.parse(data.toString()) as Message));
     this.socket.on('error', () => undefined);
   }
 
@@ -65,7 +65,7 @@ class Client {
 
   async until(holds: (message: Message) => boolean): Promise<Message> {
     for (;;) {
-      const found = this.heard.find(holds);
+      const found = this.received.find(holds);
       if (found) return found;
       if (this.socket.readyState === WebSocket.CLOSED) throw new Error('the connection is closed');
       await sleep(2);
@@ -74,7 +74,7 @@ class Client {
 
   /** The events so far, without answers. */
   events(): Message[] {
-    return this.heard.filter(({ type }) => type !== undefined);
+    return this.received.filter(({ type }) => type !== undefined);
   }
 }
 
@@ -207,7 +207,7 @@ describe('requests', () => {
     await start();
     const client = await new Client(port).opened();
     const say = async (text: string): Promise<Message> => {
-      client.heard.length = 0;
+      client.received.length = 0;
       client.socket.send(text);
       return client.until(() => true);
     };
@@ -323,7 +323,7 @@ describe('transactions', () => {
 describe('blocks and claims', () => {
   it('of any length reach a client that reads, with any buffer limit', async () => {
     await start();
-    const world = await ToldWorld.open();
+    const world = await ReportedWorld.open();
     try {
       world.stream.listen(endpoint);
       const client = await new Client(port).opened();
@@ -333,10 +333,10 @@ describe('blocks and claims', () => {
       const children = coinsOf(fan).map((coin) => spendCoins([coin], 0n, { padding: 8000 }));
       await world.pool.mineBlock([fan, ...children]);
       await client.until(({ type }) => type === 'tip');
-      const told = client.events().filter(({ type }) => type === 'transaction');
-      expect(told.map(({ data }) => data!['index'])).toEqual(Array.from({ length: 102 }, (_, i) => i));
+      const reported = client.events().filter(({ type }) => type === 'transaction');
+      expect(reported.map(({ data }) => data!['index'])).toEqual(Array.from({ length: 102 }, (_, i) => i));
       const { raw } = await world.pool.chain.blockAt(116);
-      expect(raw.toString('hex')).toContain(told.map(({ data }) => data!['hex']).join(''));
+      expect(raw.toString('hex')).toContain(reported.map(({ data }) => data!['hex']).join(''));
     } finally {
       await world.close();
     }
@@ -344,7 +344,7 @@ describe('blocks and claims', () => {
 
   it('are sent in the order of the stream, through a reorganisation', async () => {
     await start();
-    const world = await ToldWorld.open();
+    const world = await ReportedWorld.open();
     try {
       world.stream.listen(endpoint);
       const { pool } = world;
@@ -376,7 +376,7 @@ describe('blocks and claims', () => {
       ];
       const [block, tx, ofClaim] = [blocks, transactions, claims].map(String);
       const connected = (event: string, disconnected: boolean): unknown[][] => {
-        const told = [
+        const reported = [
           ['claim', ofClaim, 'claim', 'some'],
           ['claim', ofClaim, 'claim', 'other'],
           ['claim', ofClaim, 'takeover', 'other'],
@@ -385,7 +385,7 @@ describe('blocks and claims', () => {
         return [
           ['block', block, event, undefined],
           ...[0, 1, 2].map((index) => ['transaction', tx, event, index]),
-          ...(disconnected ? told.reverse() : told),
+          ...(disconnected ? reported.reverse() : reported),
         ];
       };
       const returned = ['transaction', tx, 'added', undefined];
@@ -405,13 +405,13 @@ describe('blocks and claims', () => {
         named.events().map(({ subscriptions, data }) => [subscriptions, data!['event'], data!['name']]),
       ).toEqual(
         [false, true, false].flatMap((isReversed) => {
-          const told = [
+          const reported = [
             [[byId], 'claim', 'some'],
             [[byName], 'claim', 'other'],
             [[byName], 'takeover', 'other'],
             [[byId], 'takeover', 'some'],
           ];
-          return isReversed ? told.reverse() : told;
+          return isReversed ? reported.reverse() : reported;
         }),
       );
     } finally {

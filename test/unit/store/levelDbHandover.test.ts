@@ -112,7 +112,7 @@ describe.skipIf(!native)('corruption of tables of a database that the addon has 
 
   it('is reported, and returns neither a row nor a missing row', async () => {
     const random = new Random(31);
-    let told = 0;
+    let reported = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const path = join(folder, `db${round}`);
       const model: Model = new Map();
@@ -130,17 +130,17 @@ describe.skipIf(!native)('corruption of tables of a database that the addon has 
         () => db.compact('\0', '\xff'),
         () => expectContent(db, model),
       ];
-      for (const step of corruptions) if (await isCorruption(step)) told++;
+      for (const step of corruptions) if (await isCorruption(step)) reported++;
       await db.close();
       const again = make(path);
       const isRefused = await isCorruption(async () => {
         await again.open();
         await expectContent(again, model);
       });
-      if (isRefused) told++;
+      if (isRefused) reported++;
       await again.close();
     }
-    expect(told).toBeGreaterThan(ROUNDS);
+    expect(reported).toBeGreaterThan(ROUNDS);
   }, 60_000);
 });
 

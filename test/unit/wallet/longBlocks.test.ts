@@ -49,7 +49,7 @@ function payments(seed: string, count = COUNT): Transaction[] {
 }
 
 /** The answers that a caller would get. */
-function told({ ledger, balanceOptions, followedHeight }: Wallet): Record<string, unknown> {
+function reported({ ledger, balanceOptions, followedHeight }: Wallet): Record<string, unknown> {
   const { trusted, pending } = balance(ledger, balanceOptions);
   const states = [...ledger.all()].map(({ key, state, height }) => `${key} ${state} ${height}`).sort();
   return { size: ledger.size, trusted, pending, followedHeight, states };
@@ -64,20 +64,20 @@ describe('a block with very many transactions of a wallet', () => {
     const { wallet } = open;
     const taken = await countTurns(async () => {
       node.mine(undefined, payments('a'));
-      expect(told(wallet).size).toBe(0);
+      expect(reported(wallet).size).toBe(0);
       await wallet.events.caughtUp();
     });
-    expect(told(wallet)).toMatchObject({ size: COUNT, trusted: TRUSTED });
+    expect(reported(wallet)).toMatchObject({ size: COUNT, trusted: TRUSTED });
     expect(taken.turns).toBeGreaterThan(COUNT);
     const back = await countTurns(async () => {
       node.disconnect();
       await wallet.events.caughtUp();
     });
-    expect(told(wallet)).toMatchObject({ size: COUNT, trusted: 0n });
+    expect(reported(wallet)).toMatchObject({ size: COUNT, trusted: 0n });
     expect(back.turns).toBeGreaterThan(COUNT);
     // Short blocks are processed at once.
     node.mine(undefined, payments('b', 1));
-    expect(told(wallet)).toMatchObject({ size: COUNT + 1, trusted: VALUE });
+    expect(reported(wallet)).toMatchObject({ size: COUNT + 1, trusted: VALUE });
   });
 
   it('is complete for readers in between, also for listeners notified in pieces', async () => {
@@ -150,18 +150,18 @@ describe('a block with very many transactions of a wallet', () => {
         node.mine(undefined, first.slice(0, 100));
         for (const tx of third.slice(0, 70)) node.addToMempool(tx);
         await wallet.events.caughtUp();
-        expect(told(wallet)).toMatchObject({ size: wallet.ledger.size, trusted: 100n * VALUE });
+        expect(reported(wallet)).toMatchObject({ size: wallet.ledger.size, trusted: 100n * VALUE });
         for (const tx of third.slice(0, 70)) node.dropFromMempool(txid(tx));
         node.disconnect();
         await wallet.events.caughtUp();
-        expect(told(wallet).trusted).toBe(0n);
+        expect(reported(wallet).trusted).toBe(0n);
       }
     });
     node.mine(undefined, first);
     await wallet.events.caughtUp();
-    const before = told(wallet);
+    const before = reported(wallet);
     open = await open.reopen();
-    expect(told(open.wallet)).toEqual(before);
+    expect(reported(open.wallet)).toEqual(before);
   }, 60_000);
 
   it('is processed again if the node was killed in the middle of it', async () => {
@@ -175,7 +175,7 @@ describe('a block with very many transactions of a wallet', () => {
       await wallet.events.caughtUp();
     });
     const copy = await openTestWallet(node, {}, { folder });
-    expect(told(copy.wallet)).toEqual(told(wallet));
+    expect(reported(copy.wallet)).toEqual(reported(wallet));
     await copy.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -199,10 +199,10 @@ describe('a block with very many transactions of a wallet', () => {
 it('is summed in slices when a wallet is opened', async () => {
   node.mine(undefined, payments('a', 2000));
   await open.wallet.events.caughtUp();
-  const before = told(open.wallet);
+  const before = reported(open.wallet);
   const { pauses } = countPauses(open.wallet.settle(new WalletBatch()));
   expect(pauses).toBeGreaterThan(4 * 7);
-  expect(told(open.wallet)).toEqual(before);
+  expect(reported(open.wallet)).toEqual(before);
   atOnce(open.wallet.settle(new WalletBatch()));
-  expect(told(open.wallet)).toEqual(before);
+  expect(reported(open.wallet)).toEqual(before);
 });

@@ -133,7 +133,7 @@ class Recount {
 }
 
 /** The same by the wallet. */
-function told({ ledger, balanceOptions }: Wallet): string {
+function reported({ ledger, balanceOptions }: Wallet): string {
   const { trusted, pending } = balance(ledger, balanceOptions);
   let count = 0;
   for (const { entry, depth, isTrusted: isSafe } of ownCoins(ledger, balanceOptions))
@@ -205,7 +205,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
       const from = history.length - 1;
       const answer = async (): Promise<void> => {
         if (wallet.events.isBehind) early++;
-        const found = String(await onWallets(wallets, () => told(wallet)));
+        const found = String(await onWallets(wallets, () => reported(wallet)));
         answers.push({ found, from, to: history.length });
       };
       reading.push(answer());
@@ -304,7 +304,7 @@ it.each(IS_LONG ? [1, 2] : [2])(
         if (random(2) === 0) read();
         if (random(3) > 0) continue;
         await wallets.caughtUp();
-        expect({ step, name, told: told(wallet) }).toEqual({ step, name, told: count.text() });
+        expect({ step, name, reported: reported(wallet) }).toEqual({ step, name, reported: count.text() });
       }
       await Promise.all(reading);
     });

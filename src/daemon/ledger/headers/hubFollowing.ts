@@ -98,13 +98,13 @@ export class HubFollowing {
   }
 
   /**
-   * Syncs the headers up to the tip of a hub. `told` is a tip that the hub reported; without it the tip is requested.
+   * Syncs the headers up to the tip of a hub. `reported` is a tip that the hub reported; without it the tip is requested.
    * Resolves to whether the hub's tip is the tip of the best chain. Throws `HubLie` and `HubGone`.
    */
-  follow(session: HubSession, told?: HubTip): Promise<boolean> {
+  follow(session: HubSession, reported?: HubTip): Promise<boolean> {
     return this.#queue.run(async () => {
       try {
-        return await this.#follow(session, told);
+        return await this.#follow(session, reported);
       } catch (error) {
         if (!(error instanceof HubLie) || !(await this.#mended())) throw error;
         return this.#follow(session);
@@ -148,11 +148,11 @@ export class HubFollowing {
     return true;
   }
 
-  async #follow(session: HubSession, told?: HubTip): Promise<boolean> {
-    let tip = told ?? (await this.#sync.subscribe(session));
+  async #follow(session: HubSession, reported?: HubTip): Promise<boolean> {
+    let tip = reported ?? (await this.#sync.subscribe(session));
     let standing = await this.#followTo(session, tip);
-    if (told && standing !== 'level') {
-      // This step waited for syncs with other hubs, so the tip in `told` may be outdated. The hub does not report the same
+    if (reported && standing !== 'level') {
+      // This step waited for syncs with other hubs, so the tip in `reported` may be outdated. The hub does not report the same
       // tip a second time.
       tip = await this.#sync.subscribe(session);
       standing = await this.#followTo(session, tip);

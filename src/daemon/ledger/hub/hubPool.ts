@@ -215,7 +215,7 @@ export class HubPool {
     const country = this.#options.country();
     const { servers } = this;
     const pongs = servers.length > 1 || country !== null ? await pingHubs(servers, this.#options.pingMs) : [];
-    for (const { server, country: theirs } of pongs) this.#options.further?.known.heard(server, theirs);
+    for (const { server, country: theirs } of pongs) this.#options.further?.known.setCountry(server, theirs);
     const answered = new Set(pongs.map(({ server }) => server));
     const fit = pongs.filter((pong) => pong.isAvailable && (country === null || pong.country === country));
     const rest = country === null ? this.#options.servers().filter((server) => !answered.has(server)) : [];

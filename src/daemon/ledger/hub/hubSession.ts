@@ -91,7 +91,7 @@ export class HubSession {
   readonly #timer: NodeJS.Timeout;
   #listener: HubListener | null = null;
   #lastId = 0;
-  #heardMs = performance.now();
+  #receivedMs = performance.now();
   #ended: Error | null = null;
   /** Number of bytes that were read and wait to be parsed. */
   #heldBytes = 0;
@@ -174,7 +174,7 @@ export class HubSession {
       if (!call) return;
       const id = ++this.#lastId;
       call.sentMs = performance.now();
-      if (this.#calls.size === 0) this.#heardMs = call.sentMs;
+      if (this.#calls.size === 0) this.#receivedMs = call.sentMs;
       this.#calls.set(id, call);
       this.#socket.write(`{"jsonrpc":"2.0","id":${id},${call.text}\n`);
     }
@@ -184,7 +184,7 @@ export class HubSession {
     const nowMs = performance.now();
     this.#watchCalls(nowMs);
     if (this.#ended) return;
-    const silentMs = nowMs - this.#heardMs;
+    const silentMs = nowMs - this.#receivedMs;
     if (this.#calls.size > 0) {
       if (silentMs > this.#limits.callTimeoutMs && this.#heldBytes === 0)
         this.end(new HubGone(`The hub ${this.name} sent nothing for ${Math.round(silentMs / 1000)} seconds`));
@@ -215,7 +215,7 @@ export class HubSession {
 
   #receive(chunk: Buffer): void {
     if (this.#ended) return;
-    this.#heardMs = performance.now();
+    this.#receivedMs = performance.now();
     this.#lines.push(chunk);
     for (let line = this.#lines.next(); line !== null; line = this.#lines.next()) this.#take(line);
     if (this.#lines.isTooLong)

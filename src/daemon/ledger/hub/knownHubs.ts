@@ -90,7 +90,7 @@ export class KnownHubs {
   }
 
   /** Records the country of a hub. The country is written to the file together with the next change. */
-  heard(server: HostPort, country: string): void {
+  setCountry(server: HostPort, country: string): void {
     const known = this.#hubs.get(joinHostPort(server));
     if (known) known.country = country;
   }

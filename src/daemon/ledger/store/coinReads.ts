@@ -71,7 +71,7 @@ export class CoinReads {
   /** Queries each account separately and merges the results, because SQLite would sort the rows of several accounts. */
   coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
     const counts = new Map<bigint, number>();
-    let told = 0n;
+    let floorDewies = 0n;
     for (const owner of this.#owners.of(filter.accountIds)) {
       const values: SqlValue[] = belowDewies === null ? [] : [belowDewies];
       // All rows are returned as a single text, because creating many row objects is much slower.
@@ -87,10 +87,10 @@ export class CoinReads {
         amount = BigInt(numbers[n]!);
         counts.set(amount, (counts.get(amount) ?? 0) + Number(numbers[n + 1]));
       }
-      if (numbers.length === 2 * AMOUNTS_AT_ONCE && amount > told) told = amount;
+      if (numbers.length === 2 * AMOUNTS_AT_ONCE && amount > floorDewies) floorDewies = amount;
     }
     return [...counts]
-      .filter(([amountDewies]) => amountDewies >= told)
+      .filter(([amountDewies]) => amountDewies >= floorDewies)
       .sort(([a], [b]) => (a < b ? 1 : -1))
       .map(([amountDewies, count]) => ({ amountDewies, count }));
   }

@@ -9,7 +9,7 @@ import type { Transaction } from '../../../primitives/transaction.js';
 import { Reader } from '../../../util/reader.js';
 import { estimatedTimeSec } from '../../base/blockTimes.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
-import { NOBODY, type Owners } from './owners.js';
+import { NO_OWNER, type Owners } from './owners.js';
 import { sortKey } from './schema.js';
 import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { transactionFacts, type OutputFacts } from './txoFacts.js';
@@ -74,7 +74,7 @@ export class Filing {
 
   #ownerOf(text: string): number {
     const row = this.#statements.get('SELECT owner FROM address WHERE text = ?', text);
-    return (row?.['owner'] as number | undefined) ?? NOBODY;
+    return (row?.['owner'] as number | undefined) ?? NO_OWNER;
   }
 
   /** Row numbers of those wallet addresses that the transaction pays. */
@@ -172,8 +172,8 @@ export class Filing {
     const owners = new Set<number>();
     const affected: number[] = [];
     for (const output of transactionFacts(tx, txid, this.#ledger).outputs) {
-      const owner = output.paysKeyHash && output.address !== null ? this.#ownerOf(output.address) : NOBODY;
-      const isKept = output.address !== null && (owner !== NOBODY || spending.owners.size > 0);
+      const owner = output.paysKeyHash && output.address !== null ? this.#ownerOf(output.address) : NO_OWNER;
+      const isKept = output.address !== null && (owner !== NO_OWNER || spending.owners.size > 0);
       const before = this.#statements.get(
         'SELECT id, owner FROM txo WHERE tx = ? AND nout = ?',
         number,
@@ -198,7 +198,7 @@ export class Filing {
         );
       }
       const spender = this.#markSpent(id, outPoint);
-      if (spender !== null && owner !== ((before?.['owner'] as number | undefined) ?? NOBODY))
+      if (spender !== null && owner !== ((before?.['owner'] as number | undefined) ?? NO_OWNER))
         affected.push(spender);
     }
     this.#writeOwners(place, owners, spending.owners);
@@ -239,14 +239,14 @@ export class Filing {
   /** Marks the outputs that the transaction spends, and returns their owners. */
   #spend(number: number): Spending {
     const owners = new Set<number>();
-    let firstOwner = NOBODY;
+    let firstOwner = NO_OWNER;
     for (const input of this.#statements.all('SELECT prev, position FROM txi WHERE tx = ?', number)) {
       const prev = bufferOf(input['prev']);
       const txo = this.#txoAt(prev);
       if (txo === undefined) continue;
       this.#markSpent(txo['id'] as number, prev);
       const owner = txo['owner'] as number;
-      if (owner === NOBODY) continue;
+      if (owner === NO_OWNER) continue;
       owners.add(owner);
       if (input['position'] === 0) firstOwner = owner;
     }
@@ -283,7 +283,7 @@ export class Filing {
   ): void {
     this.#statements.run('DELETE FROM tx_owner WHERE tx = ?', number);
     for (const owner of new Set([...outputs, ...spent]))
-      if (owner !== NOBODY)
+      if (owner !== NO_OWNER)
         this.#statements.run(
           'INSERT INTO tx_owner VALUES (?, ?, ?, ?)',
           owner,

@@ -184,8 +184,8 @@ export class Histories {
     txids: Uint8Array,
     heights: Int32Array,
   ): { txid: Buffer; height: number } | null {
-    const told = new Set(digitsOf(txids).map((digits, n) => `${digits}:${heights[n]!}:1`));
-    const missing = this.#linesOf(address).find((line) => line.endsWith(':1') && !told.has(line));
+    const announced = new Set(digitsOf(txids).map((digits, n) => `${digits}:${heights[n]!}:1`));
+    const missing = this.#linesOf(address).find((line) => line.endsWith(':1') && !announced.has(line));
     if (missing === undefined) return null;
     const [digits, height] = missing.split(':');
     return { txid: Buffer.from(digits!, 'hex'), height: Number(height) };
@@ -282,14 +282,14 @@ export class Histories {
     const row = this.#statements.get('SELECT id FROM address WHERE text = ?', update.address);
     if (!row) return false;
     const address = row['id'] as number;
-    const told = digitsOf(update.txids);
+    const announced = digitsOf(update.txids);
     const stood = this.#lines.of(address);
     let same = 0;
-    while (same < told.length && stood[same]?.startsWith(told[same]!)) same++;
+    while (same < announced.length && stood[same]?.startsWith(announced[same]!)) same++;
     const before = this.#statements
       .all('SELECT tx FROM history WHERE address = ? AND n >= ? ORDER BY n', address, same)
       .map(({ tx }) => tx as number);
-    const wanted = told.slice(same).map((digits) => this.#filing.txNumber(Buffer.from(digits, 'hex'))!);
+    const wanted = announced.slice(same).map((digits) => this.#filing.txNumber(Buffer.from(digits, 'hex'))!);
     const present = new Set(wanted);
     const after = [...wanted, ...before.filter((tx) => kept.has(tx) && !present.has(tx))];
     this.#statements.run('DELETE FROM history WHERE address = ? AND n >= ?', address, same);

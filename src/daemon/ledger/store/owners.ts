@@ -6,7 +6,7 @@
 import type { Statements } from '../../../sqlite/statements.js';
 
 /** Owner number of outputs that belong to no account. */
-export const NOBODY = 0;
+export const NO_OWNER = 0;
 
 export class Owners {
   readonly #statements: Statements;
@@ -67,7 +67,7 @@ export class Owners {
     const wanted = [...set, account].sort((a, b) => a - b);
     for (const [id, accounts] of this.#sets)
       if (accounts.length === wanted.length && accounts.every((one, n) => one === wanted[n])) return id;
-    const id = Math.max(NOBODY, ...this.#sets.keys()) + 1;
+    const id = Math.max(NO_OWNER, ...this.#sets.keys()) + 1;
     for (const one of wanted) this.#statements.run('INSERT INTO owner_account VALUES (?, ?)', id, one);
     this.#sets.set(id, wanted);
     return id;

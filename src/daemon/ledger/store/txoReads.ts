@@ -13,7 +13,7 @@ import {
   type TxoRow,
   type TxoView,
 } from '../txoQuery.js';
-import { NOBODY, type Owners } from './owners.js';
+import { NO_OWNER, type Owners } from './owners.js';
 import { bufferOf, type Statements } from '../../../sqlite/statements.js';
 import { among, indexFor, ORDERS, txoCondition } from './txoSql.js';
 
@@ -66,7 +66,7 @@ export class TxoReads {
     const inWallet = new Set(wallet);
     const accounts = new Map<number, string | null>();
     const accountOf = (owner: number): string | null => {
-      if (owner === NOBODY) return null;
+      if (owner === NO_OWNER) return null;
       const known = accounts.get(owner);
       if (known !== undefined) return known;
       const names = this.#owners.names(owner);

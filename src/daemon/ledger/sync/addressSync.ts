@@ -65,12 +65,12 @@ export interface AddressSyncPort {
   /** Called when more history data was fetched or stored. */
   progressed(): void;
   /** Called with the printed txids of all transactions in the received histories. */
-  told(ids: Iterable<string>): void;
+  announced(ids: Iterable<string>): void;
   /** Maximum number of history entries per round; for tests. */
   readonly maxEntries?: number;
 }
 
-interface Told {
+interface AnnouncedHistory {
   readonly address: string;
   readonly history: readonly HistoryEntry[];
   readonly status: string | null;
@@ -199,17 +199,17 @@ export class AddressSync {
     );
     const addresses = differing.filter((address) => !agreed.has(address));
     if (addresses.length === 0) return this.#port.progressed();
-    const told = await this.#histories(addresses);
+    const announced = await this.#histories(addresses);
     let isListed = false;
     const saved: Saved = new Map();
     try {
-      await this.#reachHeaders(told);
-      const failed = await this.#fetch(told, saved, rewinds);
+      await this.#reachHeaders(announced);
+      const failed = await this.#fetch(announced, saved, rewinds);
       if (!this.#holds(rewinds)) return;
-      const good = await this.#judged(told, failed, rewinds);
+      const good = await this.#judged(announced, failed, rewinds);
       if (!this.#holds(rewinds)) return;
       await this.#write(good, saved);
-      isListed = good.length === told.length;
+      isListed = good.length === announced.length;
       for (const one of good) this.#end(one, wanted.get(one.address) ?? null);
     } finally {
       // If not every history was stored, transactions that no history contains must be removed here. Otherwise they would
@@ -233,7 +233,7 @@ export class AddressSync {
     const port = this.#port;
     const { agreed, stale: still, shown } = await port.store.agree(statuses, port.kept(), port.awaited());
     for (const address of still) this.#stale.add(address);
-    this.#port.told(shown.map(hashToHex));
+    this.#port.announced(shown.map(hashToHex));
     for (const address of agreed) {
       if (this.#changed.get(address) !== wanted.get(address)) continue;
       this.#changed.delete(address);
@@ -248,21 +248,22 @@ export class AddressSync {
   }
 
   /** Fetches the histories of addresses until the limit of entries per round is reached. */
-  async #histories(addresses: readonly string[]): Promise<Told[]> {
+  async #histories(addresses: readonly string[]): Promise<AnnouncedHistory[]> {
     const room = { left: this.#port.maxEntries ?? MAX_ENTRIES };
-    const told = await Promise.all(
-      addresses.map(async (address): Promise<Told | null> => {
+    const announced = await Promise.all(
+      addresses.map(async (address): Promise<AnnouncedHistory | null> => {
         const history = await fetchHistory(this.#session, address, room, this.#port.addressPrefixes);
         return history && { address, history: history.entries, status: history.status };
       }),
     );
-    return told.filter((one) => one !== null);
+    return announced.filter((one) => one !== null);
   }
 
   /** Waits for the headers of the blocks in the histories, because the hub may report a block before its header. */
-  async #reachHeaders(told: readonly Told[]): Promise<void> {
+  async #reachHeaders(announced: readonly AnnouncedHistory[]): Promise<void> {
     let highest = 0;
-    for (const { history } of told) for (const { height } of history) highest = Math.max(highest, height);
+    for (const { history } of announced)
+      for (const { height } of history) highest = Math.max(highest, height);
     if (highest > this.#port.headers.height) this.#isLevel = await this.#port.following.follow(this.#session);
   }
 
@@ -270,14 +271,18 @@ export class AddressSync {
    * Fetches and stores the transactions in the histories that are unknown or changed. Resolves to the reason why it is
    * unverifiable for each such transaction.
    */
-  async #fetch(told: readonly Told[], saved: Saved, rewinds: number): Promise<Map<string, string>> {
-    const wanted = await this.#missing(told);
-    const toldHeights = heightsOf(told);
+  async #fetch(
+    announced: readonly AnnouncedHistory[],
+    saved: Saved,
+    rewinds: number,
+  ): Promise<Map<string, string>> {
+    const wanted = await this.#missing(announced);
+    const announcedHeights = heightsOf(announced);
     const failed = new Map<string, string>();
     for (let at = 0; at < wanted.length; at += MAX_FETCHED) {
       const checked = await this.#fetchBatches(wanted.slice(at, at + MAX_FETCHED), failed);
       if (!this.#holds(rewinds)) break;
-      const filed = checked.map((one) => ({ ...one, height: heightOf(one, toldHeights) }));
+      const filed = checked.map((one) => ({ ...one, height: heightOf(one, announcedHeights) }));
       for (const { txid, tx, height } of filed) saved.set(hashToHex(txid), { tx, height });
       await this.#port.store.saveTransactions(
         filed.map(({ txid, raw, height, position, isVerified }) => ({
@@ -289,15 +294,15 @@ export class AddressSync {
         })),
       );
       this.#fetched += filed.length;
-      this.#ofRound = (told.length * Math.min(wanted.length, at + MAX_FETCHED)) / wanted.length;
+      this.#ofRound = (announced.length * Math.min(wanted.length, at + MAX_FETCHED)) / wanted.length;
       this.#port.progressed();
     }
     return failed;
   }
 
-  async #missing(told: readonly Told[]): Promise<Buffer[]> {
+  async #missing(announced: readonly AnnouncedHistory[]): Promise<Buffer[]> {
     const entries = new Map<string, HistoryEntry>();
-    for (const { address, history } of told) {
+    for (const { address, history } of announced) {
       const others = await this.#port.store.unlike(address, txidsOf(history), heightsIn(history));
       for (const n of others) {
         const entry = history[n]!;
@@ -340,13 +345,13 @@ export class AddressSync {
    * `MAX_ATTEMPTS` times; after that the hub counts as a liar.
    */
   async #judged(
-    told: readonly Told[],
+    announced: readonly AnnouncedHistory[],
     failed: ReadonlyMap<string, string>,
     rewinds: number,
-  ): Promise<Told[]> {
-    const good: Told[] = [];
+  ): Promise<AnnouncedHistory[]> {
+    const good: AnnouncedHistory[] = [];
     const doubts: [string, string][] = [];
-    for (const one of told) {
+    for (const one of announced) {
       const bad = one.history.find(({ id }) => failed.has(id));
       const reason = bad ? failed.get(bad.id)! : await this.#contradiction(one);
       if (reason === null) good.push(one);
@@ -372,19 +377,19 @@ export class AddressSync {
    * Returns the reason if a hub's history contradicts a stored merkle proof: the history lacks a transaction that is proven
    * in a block of the chain, or contains it with another height. Null without a contradiction.
    */
-  async #contradiction({ address, history }: Told): Promise<string | null> {
+  async #contradiction({ address, history }: AnnouncedHistory): Promise<string | null> {
     const missing = await this.#port.store.missingFrom(address, txidsOf(history), heightsIn(history));
     if (missing) {
       const named = `the transaction ${hashToHex(missing.txid)} of block ${missing.height}`;
-      const told = history.find(({ txid }) => txid.equals(missing.txid));
-      return told === undefined
+      const announced = history.find(({ txid }) => txid.equals(missing.txid));
+      return announced === undefined
         ? `omits ${named} from the history of ${address}`
-        : `announces ${named} at height ${told.height} in the history of ${address}`;
+        : `announces ${named} at height ${announced.height} in the history of ${address}`;
     }
     return null;
   }
 
-  async #write(good: readonly Told[], saved: Saved): Promise<void> {
+  async #write(good: readonly AnnouncedHistory[], saved: Saved): Promise<void> {
     if (good.length === 0) return;
     const { store } = this.#port;
     const updates = good.map(({ address, history, status }): HistoryUpdate => ({
@@ -401,7 +406,7 @@ export class AddressSync {
     for (const address of stale) this.#stale.add(address);
     for (const txid of removed)
       this.#port.log.info(`The transaction ${hashToHex(txid)} was removed from the mempool`);
-    for (const { history } of good) this.#port.told(history.map(({ id }) => id));
+    for (const { history } of good) this.#port.announced(history.map(({ id }) => id));
     this.#port.saved(changed.map((one) => ({ ...one, ...saved.get(hashToHex(one.txid))! })));
     this.subscribe(
       await this.#port.used(good.filter(({ history }) => history.length > 0).map(({ address }) => address)),
@@ -409,7 +414,7 @@ export class AddressSync {
   }
 
   /** Finishes an address, unless the hub reported another status during the round. */
-  #end({ address, status }: Told, wanted: string | null): void {
+  #end({ address, status }: AnnouncedHistory, wanted: string | null): void {
     const latest = this.#changed.get(address) ?? null;
     if (latest === status) {
       this.#changed.delete(address);
@@ -437,14 +442,14 @@ const txidsOf = (history: readonly HistoryEntry[]): Uint8Array =>
 const heightsIn = (history: readonly HistoryEntry[]): Int32Array =>
   Int32Array.from(history, ({ height }) => height);
 
-function heightsOf(told: readonly Told[]): Map<string, number> {
-  return new Map(told.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
+function heightsOf(announced: readonly AnnouncedHistory[]): Map<string, number> {
+  return new Map(announced.flatMap(({ history }) => history.map(({ id, height }) => [id, height] as const)));
 }
 
 /**
  * Height for the transaction's row. For a mempool transaction, the hub's history contains -1 if its inputs are unconfirmed,
  * else 0.
  */
-function heightOf({ txid, height }: CheckedTransaction, told: ReadonlyMap<string, number>): number {
-  return height > 0 ? height : Math.min(0, told.get(hashToHex(txid)) ?? 0);
+function heightOf({ txid, height }: CheckedTransaction, announced: ReadonlyMap<string, number>): number {
+  return height > 0 ? height : Math.min(0, announced.get(hashToHex(txid)) ?? 0);
 }

@@ -74,7 +74,7 @@ export class Members {
       this.#port.work();
     }
     while (this.#port.isActive() && !member.isSynced && !this.#isClosed && this.#has(member))
-      await this.#untilTold();
+      await this.#nextChange();
   }
 
   #has(member: Member): boolean {
@@ -108,7 +108,7 @@ export class Members {
   }
 
   async whenSynced(): Promise<void> {
-    while (!this.isAllSynced && !this.#isClosed) await this.#untilTold();
+    while (!this.isAllSynced && !this.#isClosed) await this.#nextChange();
   }
 
   /** Subscribes the addresses of all accounts at a hub. Must be called when the hub has been connected. */
@@ -165,7 +165,7 @@ export class Members {
     for (const tell of [...this.#waiting]) tell();
   }
 
-  #untilTold(): Promise<void> {
+  #nextChange(): Promise<void> {
     return new Promise((resolve) => {
       const tell = (): void => {
         this.#waiting.delete(tell);

@@ -9,7 +9,7 @@ const KEPT_MS = 60_000;
 
 export class OwnBroadcasts {
   readonly #sent = new Map<string, { txid: Buffer; timer: NodeJS.Timeout }>();
-  readonly #waiting = new Map<string, Set<(isTold: boolean) => void>>();
+  readonly #waiting = new Map<string, Set<(isAnnounced: boolean) => void>>();
   readonly #givenUp: () => void;
   readonly #keptMs: number;
 
@@ -56,7 +56,7 @@ export class OwnBroadcasts {
   }
 
   /** Called with the printed txids that the hub's histories contain. */
-  told(ids: Iterable<string>): void {
+  announced(ids: Iterable<string>): void {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return;
     for (const id of ids) {
       this.#forget(id);
@@ -65,16 +65,16 @@ export class OwnBroadcasts {
   }
 
   /** Resolves to true when a history contains the transaction, or to false on timeout. */
-  whenTold(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
+  whenAnnounced(txid: Uint8Array, timeoutMs: number): Promise<boolean> {
     const id = hashToHex(txid);
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(id) ?? new Set();
       this.#waiting.set(id, waiting);
-      const end = (isTold: boolean): void => {
+      const end = (isAnnounced: boolean): void => {
         clearTimeout(timer);
         waiting.delete(end);
         if (waiting.size === 0) this.#waiting.delete(id);
-        resolve(isTold);
+        resolve(isAnnounced);
       };
       const timer = setTimeout(() => end(false), timeoutMs);
       waiting.add(end);

@@ -84,8 +84,8 @@ export class ExternalPlace {
     do {
       const servers = settings.get('lbryum_servers').map(([host, port]: HostPort) => ({ host, port }));
       const pongs = await pingHubs(servers, HUB_MS);
-      const told = pongs.map(({ ownAddress }) => ownAddress).find((address) => isPublicAddress(address));
-      this.#seenByHub = told ?? this.#seenByHub;
+      const reported = pongs.map(({ ownAddress }) => ownAddress).find((address) => isPublicAddress(address));
+      this.#seenByHub = reported ?? this.#seenByHub;
     } while (await sleep(clock, this.#seenByHub === null ? UNKNOWN_MS : KNOWN_MS, signal));
   }
 }

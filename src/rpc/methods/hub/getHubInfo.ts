@@ -70,7 +70,7 @@ export const getHubInfo = defineMethod({
       methods: new Map(
         [...status.answered].map(([name, { requests, errors }]) => [name, { requests, errors }]),
       ),
-      notifications: new Map(status.told),
+      notifications: new Map(status.notified),
     };
   },
 });

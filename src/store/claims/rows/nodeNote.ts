@@ -145,21 +145,21 @@ export function parseNodeNote(bytes: Bytes): NodeNote {
 const teller = new Int32Array(FIRST_BYTES);
 const startOf = new Int32Array(FIRST_BYTES);
 const endOf = new Int32Array(FIRST_BYTES);
-const UNTOLD = -1;
+const UNSET = -1;
 const GONE = -2;
 
 /** Merges notes. An earlier note has priority over later ones. Notes after a whole note are ignored. */
 export function joinNotes(notes: readonly NodeNote[]): NodeNote {
-  teller.fill(UNTOLD);
+  teller.fill(UNSET);
   let size = 0;
   let whole = false;
   for (let number = 0; number < notes.length && !whole; number++) {
     const { gone, slots } = notes[number]!;
     whole = notes[number]!.whole;
-    for (const firstByte of gone) if (teller[firstByte] === UNTOLD) teller[firstByte] = GONE;
+    for (const firstByte of gone) if (teller[firstByte] === UNSET) teller[firstByte] = GONE;
     for (let more = old.load(slots, 0); more; more = old.next()) {
       const { first } = old;
-      if (teller[first] !== UNTOLD) continue;
+      if (teller[first] !== UNSET) continue;
       teller[first] = number;
       startOf[first] = old.at;
       endOf[first] = old.end;
@@ -181,7 +181,7 @@ export function joinNotes(notes: readonly NodeNote[]): NodeNote {
     let to = from;
     for (; first < FIRST_BYTES; first++) {
       if (teller[first] === number && startOf[first] === to) to = endOf[first]!;
-      else if (teller[first] !== UNTOLD) break;
+      else if (teller[first] !== UNSET) break;
     }
     written += notes[number]!.slots.copy(joined, written, from, to);
   }

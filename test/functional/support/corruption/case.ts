@@ -91,10 +91,10 @@ function compare(
     if (!kinds.includes(answer.kind)) continue;
     const own = found[i]!;
     if (read(own.text) === read(answer.text)) continue;
-    const told = `${answer.question}: ${firstDifference(own.text, answer.text)}`;
+    const reported = `${answer.question}: ${firstDifference(own.text, answer.text)}`;
     const isCheck = answer.question.startsWith('verifychain') && own.text === 'false';
-    if (!isCheck && (!own.isError || answer.isError)) return { wrong: told, refused };
-    refused ??= told;
+    if (!isCheck && (!own.isError || answer.isError)) return { wrong: reported, refused };
+    refused ??= reported;
   }
   return { wrong: null, refused };
 }
@@ -289,10 +289,10 @@ async function followAdvice(
     ['chain'],
   );
   // The second node may already have what the first one accepted.
-  const told = [acted.wrong, acted.refused].find(
+  const reported = [acted.wrong, acted.refused].find(
     (one) => one !== null && one !== undefined && !one.includes('submitblock'),
   );
-  if (told) throw new Failure(`after ${option}: ${told}`);
+  if (reported) throw new Failure(`after ${option}: ${reported}`);
   const { code } = await node.stop();
   if (code !== 0) throw new Failure(`after ${option} the stop failed: ${node.stderr}`);
 }

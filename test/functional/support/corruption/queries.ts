@@ -110,11 +110,11 @@ function withoutNoise(method: string, result: unknown): unknown {
   if (method === 'getaddressbalance') return { ...(result as object), unconfirmed: 0 };
   if (method === 'getchaintips') {
     const tips = result as { hash: string; height: number; branchlen: number; status: string }[];
-    const told = tips.map(({ hash, height, branchlen, status }) => {
+    const reported = tips.map(({ hash, height, branchlen, status }) => {
       const kind = status.startsWith('valid-') || status === 'headers-only' ? 'branch' : status;
       return `${height} ${hash} ${branchlen} ${kind}`;
     });
-    return told.sort();
+    return reported.sort();
   }
   return result;
 }

@@ -233,9 +233,9 @@ longIt('restarts the validation if its database is corrupt', async () => {
   const first = await reached(chain, 60);
   await first.validation.stop();
   const { validation: path } = snapshotFolders(join(folder, 'chainstate'));
-  const damaged = readdirSync(path).filter((name) => /^MANIFEST|^CURRENT$|\.(?:ldb|log)$/.test(name));
-  expect(damaged.length).toBeGreaterThan(2);
-  for (const name of damaged) {
+  const corrupt = readdirSync(path).filter((name) => /^MANIFEST|^CURRENT$|\.(?:ldb|log)$/.test(name));
+  expect(corrupt.length).toBeGreaterThan(2);
+  for (const name of corrupt) {
     const bytes = readFileSync(join(path, name));
     bytes.fill(0x5a, bytes.length >> 1);
     writeFileSync(join(path, name), bytes);

@@ -42,7 +42,10 @@ const txoOf = ({ script, amountDewies }: NewOutput, notes: TxoNotes = {}): Txo =
 };
 
 /** Problems of the answer, and the names of its fields. */
-function told(schema: Schema, answer: JsonOut): { problems: readonly string[]; names: readonly string[] } {
+function reported(
+  schema: Schema,
+  answer: JsonOut,
+): { problems: readonly string[]; names: readonly string[] } {
   const read = parseJson(stringifyJson(answer)) as JsonObject;
   return { problems: checkJson(schema, read), names: [...read.keys()] };
 }
@@ -80,9 +83,9 @@ describe('the fields of', () => {
       txoOf(payTo(key, 4n)),
       txoOf(purchaseOutput(channelId)),
     ];
-    const answers = outputs.map((output) => told(txoShape, outputToJson(output, PORT)));
+    const answers = outputs.map((output) => reported(txoShape, outputToJson(output, PORT)));
     const late = { ...PORT, height: 3 + regtest.network.claimForks.extendedExpiration };
-    answers.push(told(txoShape, outputToJson(txoOf(claimTo(key, 9n, 's', 'stream'), everything), late)));
+    answers.push(reported(txoShape, outputToJson(txoOf(claimTo(key, 9n, 's', 'stream'), everything), late)));
     expect(answers.flatMap(({ problems }) => problems)).toEqual([]);
     expect([...new Set(answers.flatMap(({ names }) => names))].sort()).toEqual(declaredIn(txoShape));
   });
@@ -94,11 +97,11 @@ describe('the fields of', () => {
       ['address_type', 'p2wpkh'],
     ]);
     const one = new Account(file, { clock: systemClock, random: systemRandom });
-    const whole = told(account, accountToJson(one, true));
+    const whole = reported(account, accountToJson(one, true));
     expect(whole.problems).toEqual([]);
     expect([...whole.names].sort()).toEqual(declaredIn(account));
     const nothing = { total: 0n, available: 0n, reserved: 0n, claims: 0n, supports: 0n, tips: 0n };
-    const listed = told(
+    const listed = reported(
       listedAccount,
       listedAccountToJson(one, nothing, { showsSeed: true, isDefault: true }),
     );

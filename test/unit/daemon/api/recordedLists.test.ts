@@ -132,20 +132,20 @@ async function follow(
 }
 
 async function compare({ method, params, answer }: RecordedCall, services: Partial<DaemonServices>) {
-  const told = `${method} ${JSON.stringify(params)}`;
+  const reported = `${method} ${JSON.stringify(params)}`;
   const ours = await callMethod(METHODS, services, method, params);
   if (answer.error !== undefined)
-    return expect(ours.error, told).toEqual({
+    return expect(ours.error, reported).toEqual({
       name: answer.error.data.name,
       message: answer.error.message,
     });
-  expect(ours.error, told).toBeUndefined();
+  expect(ours.error, reported).toBeUndefined();
   if (params['order_by'] === undefined || JSON.stringify(ours.result) === JSON.stringify(answer.result))
-    return expect(ours.result, told).toEqual(answer.result);
+    return expect(ours.result, reported).toEqual(answer.result);
   accepted.accept(params['order_by'] === 'none' ? 'no order' : 'order of equals');
   const [left, right] = [ours.result, answer.result].map((page) => page as Page);
   expect({ ...left, items: left!.items.length }).toEqual({ ...right, items: right!.items.length });
-  if (params['order_by'] !== 'none') expect(sorted(left!), told).toEqual(sorted(right!));
+  if (params['order_by'] !== 'none') expect(sorted(left!), reported).toEqual(sorted(right!));
 }
 
 interface Page {

@@ -201,20 +201,20 @@ const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/Decimal inputs require/, 'text of a wrong amount'],
 ];
 
-function check(line: Line, told: string, answer: MethodAnswer): void {
+function check(line: Line, reported: string, answer: MethodAnswer): void {
   const { result, error } = line.answer;
   if (error === undefined) {
-    expect(answer.error, told).toBeUndefined();
-    expect(withoutTime(answer.result), told).toEqual(withoutTime(result));
+    expect(answer.error, reported).toBeUndefined();
+    expect(withoutTime(answer.result), reported).toEqual(withoutTime(result));
     if (!isDeepStrictEqual(JSON.parse(JSON.stringify(answer.result)), result))
       accepted.accept('time of a block');
     return;
   }
-  expect(answer.error, told).toBeDefined();
+  expect(answer.error, reported).toBeDefined();
   const theirs = { name: error.data.name, message: error.message };
   const own = OWN_REFUSALS.find(([words]) => words.test(error.message));
   if (own && JSON.stringify(answer.error) !== JSON.stringify(theirs)) accepted.accept(own[1]);
-  else expect(answer.error, told).toEqual(theirs);
+  else expect(answer.error, reported).toEqual(theirs);
 }
 
 it.skipIf(lines === null)('makes the same transactions and balances', { timeout: 120_000 }, async () => {
@@ -237,10 +237,10 @@ it.skipIf(lines === null)('makes the same transactions and balances', { timeout:
       const { method } = line;
       if (LEFT_OUT.test(method) || WITH_NEW_SEEDS.includes(method)) continue;
       if (/File does not exist/.test(line.answer.error?.message ?? '')) continue;
-      const told = `line ${at}: ${method} ${JSON.stringify(line.params)}`;
+      const reported = `line ${at}: ${method} ${JSON.stringify(line.params)}`;
       const answer = await callMethod(methods, life.services, method, withoutFile(line));
       if (COMPARED.test(method)) {
-        check(line, told, answer);
+        check(line, reported, answer);
         compared++;
       }
     }

@@ -119,31 +119,31 @@ function noteRandom({ method, answer }: Call, { result }: MethodAnswer, ours: Ma
 }
 
 function compare(call: Call, answer: MethodAnswer, replaced: (value: unknown) => unknown): void {
-  const told = `${call.method} ${JSON.stringify(call.params)}`;
+  const reported = `${call.method} ${JSON.stringify(call.params)}`;
   const { result, error } = call.answer;
   if (error !== undefined) {
-    expect(answer.error?.name, told).toBe(error.data.name);
+    expect(answer.error?.name, reported).toBe(error.data.name);
     if (answer.error?.message === replaced(error.message)) return;
-    expect(call.method, told).toBe('sync_apply');
+    expect(call.method, reported).toBe('sync_apply');
     accepted.accept('text of data that is not an exported wallet');
     return;
   }
-  expect(answer.error, told).toBeUndefined();
+  expect(answer.error, reported).toBeUndefined();
   const [ours, theirs] = [answer.result, replaced(result)].map((value) => unmasked(value));
   if (call.method === 'account_add') {
     accepted.accept('form of a seed or key');
-    expect({ ...(theirs as object), form: expect.any(String) as string }, told).toEqual(ours);
+    expect({ ...(theirs as object), form: expect.any(String) as string }, reported).toEqual(ours);
     return;
   }
   if (call.method !== SORTED_BY_ADDRESS || JSON.stringify(ours) === JSON.stringify(theirs))
-    return expect(ours, told).toEqual(theirs);
+    return expect(ours, reported).toEqual(theirs);
   accepted.accept('order of addresses');
   const pages = [ours, theirs] as { items: { address: string }[] }[];
-  expect({ ...pages[0], items: [] }, told).toEqual({ ...pages[1], items: [] });
+  expect({ ...pages[0], items: [] }, reported).toEqual({ ...pages[1], items: [] });
   expect(pages[0]!.items.map((item) => Object.keys(item).sort())).toEqual(
     pages[1]!.items.map((item) => Object.keys(item).sort()),
   );
-  if (pages[1]!.items.length === 1) expect(ours, told).toEqual(theirs);
+  if (pages[1]!.items.length === 1) expect(ours, reported).toEqual(theirs);
 }
 
 /** Times are left out. */

@@ -50,17 +50,17 @@ describe('transfers', () => {
   });
 
   it('are reported to listeners when they begin, each second, and when they end', async () => {
-    const heard: TransferEvent[] = [];
-    const unlisten = transfers.listen((event) => heard.push(event));
+    const received: TransferEvent[] = [];
+    const unlisten = transfers.listen((event) => received.push(event));
     await clock.advance(10_000);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     const end = transfers.begin(DOWNLOAD, () => state);
     await clock.advance(2500);
     const endOther = transfers.begin({ ...DOWNLOAD, kind: 'reflect' }, () => state);
     end('failed', 'the disk is full');
     endOther('stopped');
     await clock.advance(10_000);
-    expect(heard.map(({ name }) => name)).toEqual([
+    expect(received.map(({ name }) => name)).toEqual([
       'begun',
       'progress',
       'progress',
@@ -68,24 +68,24 @@ describe('transfers', () => {
       'ended',
       'ended',
     ]);
-    expect(heard[1]!.data).toMatchObject({ transfers: [{ id: 1, kind: 'download' }] });
-    expect(heard[4]!.data).toMatchObject({ id: 1, outcome: 'failed', error: 'the disk is full' });
-    expect(heard[5]!.data).toMatchObject({ id: 2, outcome: 'stopped', error: null });
+    expect(received[1]!.data).toMatchObject({ transfers: [{ id: 1, kind: 'download' }] });
+    expect(received[4]!.data).toMatchObject({ id: 1, outcome: 'failed', error: 'the disk is full' });
+    expect(received[5]!.data).toMatchObject({ id: 2, outcome: 'stopped', error: null });
     unlisten();
     transfers.begin(DOWNLOAD, () => state);
     await clock.advance(5000);
-    expect(heard).toHaveLength(6);
+    expect(received).toHaveLength(6);
   });
 
   it('are reported to a later listener', async () => {
     transfers.begin(DOWNLOAD, () => state);
     await clock.advance(5000);
-    const heard: string[] = [];
-    transfers.listen(({ name }) => heard.push(name));
+    const received: string[] = [];
+    transfers.listen(({ name }) => received.push(name));
     await clock.advance(1000);
-    expect(heard).toEqual(['progress']);
+    expect(received).toEqual(['progress']);
     transfers.close();
     await clock.advance(5000);
-    expect(heard).toEqual(['progress']);
+    expect(received).toEqual(['progress']);
   });
 });

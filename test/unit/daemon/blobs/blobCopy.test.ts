@@ -68,9 +68,9 @@ describe.skipIf(native?.copyBlob === undefined)('the copy by the addon', () => {
     const blob = encryptPiece(piece, cipher.key, cipher.iv);
     const { table } = stored(blob);
     for (const at of [0, CHUNK_BYTES + 1, blob.length - 1]) {
-      const damaged = Buffer.from(blob);
-      damaged[at]! ^= 1;
-      const { stamp } = stored(damaged);
+      const corrupt = Buffer.from(blob);
+      corrupt[at]! ^= 1;
+      const { stamp } = stored(corrupt);
       const before = piece.subarray(0, Math.floor(at / CHUNK_BYTES) * CHUNK_BYTES);
       expect(await copy(stamp, table)).toEqual({ result: -1, found: before });
     }
@@ -131,11 +131,11 @@ test('a blob is copied with its last check, with the stamp of this run, and by i
     found: piece,
   });
   blob[CHUNK_BYTES]! ^= 1;
-  const damaged = stored(blob);
+  const corrupt = stored(blob);
   for (const [checkedStamp, lastCheck] of [
     [stamp, null],
     [null, { hash, stamp, table }],
-    [null, { hash, stamp: damaged.stamp, table }],
+    [null, { hash, stamp: corrupt.stamp, table }],
     [null, null],
   ] as const) {
     const { result } = await copy(checkedStamp, lastCheck);

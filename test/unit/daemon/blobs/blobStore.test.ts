@@ -64,7 +64,7 @@ async function readStream(descriptor: StreamDescriptor): Promise<Buffer> {
 }
 
 /** The full size is for `npm run test:full`: each blob is synced to disk twice. */
-const DAMAGED = process.env['LBCNODE_FULL'] === '1' ? 200 : 40;
+const CORRUPT = process.env['LBCNODE_FULL'] === '1' ? 200 : 40;
 
 describe('BlobStore', () => {
   it('returns a blob in parts, and no part of a changed one', async () => {
@@ -172,17 +172,17 @@ describe('BlobStore', () => {
     expect(await folder.store.read(other)).toBeNull();
   });
 
-  it(`returns no wrong byte of ${DAMAGED} corrupt blobs, and each is repaired by one write`, async () => {
-    for (let n = 0; n < DAMAGED; n++) {
+  it(`returns no wrong byte of ${CORRUPT} corrupt blobs, and each is repaired by one write`, async () => {
+    for (let n = 0; n < CORRUPT; n++) {
       const { hash, bytes } = await blobOf(64 + ((n * 977) % 4000));
       if (n % 2 === 0) await folder.store.read(hash);
       const path = folder.blobPath(hash);
       const at = (n * 7919) % bytes.length;
       if (n % 5 === 0) truncateSync(path, at);
       else {
-        const damaged = Buffer.from(bytes);
-        damaged[at]! ^= 1 << (n % 8);
-        writeFileSync(path, damaged);
+        const corrupt = Buffer.from(bytes);
+        corrupt[at]! ^= 1 << (n % 8);
+        writeFileSync(path, corrupt);
         // The corruption is detected although the modification time is unchanged.
         if (n % 5 === 1) utimesSync(path, NOW_SEC, NOW_SEC);
       }

@@ -156,17 +156,17 @@ describe('a node of the DHT', () => {
   it('ends a lookup among nodes that always return nearer nodes', async () => {
     dht = new SimulatedDht();
     const [node] = (await dht.start(2, 1)) as [DhtNode];
-    let told = 1000;
+    let reported = 1000;
     const contacts = (): BValue =>
       Array.from({ length: 8 }, () => {
-        const number = told++;
+        const number = reported++;
         liar(number, contacts);
         return [idOf(number), dht.addressOf(number), 4444];
       });
     liar(1, contacts);
     node.add(contactAt(idOf(1), dht.addressOf(1), 4444));
     await dht.clock.until(node.findNodes(idOf('target')), 600_000);
-    expect(told).toBeLessThan(10_000);
+    expect(reported).toBeLessThan(10_000);
   });
 
   it('ignores an answer with an impossible address', async () => {

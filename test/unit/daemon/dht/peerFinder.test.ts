@@ -29,7 +29,7 @@ const trackers = (...peers: [string, number][]): TrackerSearch => ({
     yield peers.map(([address, tcpPort]) => ({ address, tcpPort }));
   },
 });
-const nobody = (): { address: string | null; tcpPort: number } => ({ address: null, tcpPort: 3333 });
+const unknownPlace = (): { address: string | null; tcpPort: number } => ({ address: null, tcpPort: 3333 });
 
 describe('PeerFinder', () => {
   it('finds announced peers, without itself', async () => {
@@ -57,7 +57,7 @@ describe('PeerFinder', () => {
     ] as const)
       other.announcements.add(HASH, contactAt(idOf(number), dht.addressOf(number), 4444), tcpPort);
     dht.node({ number: 50, seeds: [] });
-    const finder = new PeerFinder({ node, trackers: null, external: nobody });
+    const finder = new PeerFinder({ node, trackers: null, external: unknownPlace });
     const found = await dht.clock.until(search(finder));
     expect(found).toMatchObject([{ address: dht.addressOf(50), tcpPort: 3333, udpPort: 4444 }]);
   });
@@ -78,9 +78,13 @@ describe('PeerFinder', () => {
   });
 
   it('works with trackers alone, and with neither', async () => {
-    const alone = new PeerFinder({ node: null, trackers: trackers(['8.7.7.7', 5000]), external: nobody });
+    const alone = new PeerFinder({
+      node: null,
+      trackers: trackers(['8.7.7.7', 5000]),
+      external: unknownPlace,
+    });
     expect(await search(alone)).toEqual([{ address: '8.7.7.7', tcpPort: 5000, udpPort: null }]);
-    expect(await search(new PeerFinder({ node: null, trackers: null, external: nobody }))).toEqual([]);
+    expect(await search(new PeerFinder({ node: null, trackers: null, external: unknownPlace }))).toEqual([]);
   });
 
   it('ends at once when it is aborted', async () => {
@@ -88,11 +92,11 @@ describe('PeerFinder', () => {
     const [node] = (await dht.start(2, 1)) as [DhtNode];
     dht.network.kill(dht.addressOf(1), 4444);
     const abort = new AbortController();
-    const searching = search(new PeerFinder({ node, trackers: null, external: nobody }), abort.signal);
+    const searching = search(new PeerFinder({ node, trackers: null, external: unknownPlace }), abort.signal);
     await dht.clock.advance(50);
     abort.abort();
     expect(await dht.clock.until(searching, 1)).toEqual([]);
-    const aborted = new PeerFinder({ node, trackers: trackers(['8.7.7.7', 5000]), external: nobody });
+    const aborted = new PeerFinder({ node, trackers: trackers(['8.7.7.7', 5000]), external: unknownPlace });
     expect(await search(aborted, abort.signal)).toEqual([]);
   });
 

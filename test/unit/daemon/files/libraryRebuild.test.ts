@@ -31,7 +31,7 @@ let claims: Map<string, Txo[]>;
 let questions: number;
 let walletRuns: boolean;
 let hubFails: boolean;
-const told: string[] = [];
+const reported: string[] = [];
 
 const finder: ClaimFinder = {
   params: ledgerParams('lbc_regtest'),
@@ -55,7 +55,7 @@ async function start(): Promise<void> {
     fetcher: () => null,
     reflector: () => null,
     clock: { ...systemClock, after: (_: number, task: () => void) => systemClock.after(1, task) },
-    log: { warn: (text: string) => told.push(text), info: (text: string) => told.push(text) },
+    log: { warn: (text: string) => reported.push(text), info: (text: string) => reported.push(text) },
     settings: () => ({
       downloadDir: join(folder.path, 'downloads'),
       savesFiles: false,
@@ -86,7 +86,7 @@ beforeEach(async () => {
   claims = new Map();
   questions = 0;
   [walletRuns, hubFails] = [true, false];
-  told.length = 0;
+  reported.length = 0;
   await start();
 });
 afterEach(async () => {
@@ -175,10 +175,10 @@ describe('a lost library', () => {
       expect(await Promise.all(files.map((file) => manager.blobsCompleted(file)))).toEqual(
         files.map(({ row }) => row.blobsInStream),
       );
-      expect(told.join('\n')).toContain(
+      expect(reported.join('\n')).toContain(
         '3 streams and 3 files from their descriptors, 2 claims from the hub',
       );
-      const missing = told.find((text) => text.startsWith('Not restored'));
+      const missing = reported.find((text) => text.startsWith('Not restored'));
       expect(missing).toContain(`no claim was found for the streams ${unknown.sdHash}`);
       expect(missing).toContain(`the descriptors ${blobHashOf(fake)} could not be read`);
       expect(missing).toContain('2 blobs belong to no stream');

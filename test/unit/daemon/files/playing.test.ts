@@ -210,9 +210,9 @@ describe('a stream whose blobs are all stored', () => {
     await list([made.sdHash, ...hashes]);
     const stream = await open();
     const [, second, third] = hashes;
-    const damaged = Buffer.from(network.get(second!)!);
-    damaged[1_000_000]! ^= 1;
-    writeFileSync(folder.blobPath(second!), damaged);
+    const corrupt = Buffer.from(network.get(second!)!);
+    corrupt[1_000_000]! ^= 1;
+    writeFileSync(folder.blobPath(second!), corrupt);
     truncateSync(folder.blobPath(third!), 100_000);
     expect((await read(stream, 0, SIZE_BYTES)).equals(bytes)).toBe(true);
     const wanted = fetched.filter(({ urgency }) => urgency === 'reader').map(({ hash }) => hash);

@@ -63,14 +63,14 @@ async function streamOf(lengths: readonly number[]): Promise<{ stream: OpenStrea
 }
 
 async function write(stream: OpenStream, signal = new AbortController().signal): Promise<number[]> {
-  const told: number[] = [];
+  const reported: number[] = [];
   const file = await open(join(folder.path, 'film'), 'w');
   try {
-    await writeOutput({ reader: reader(), stream, file, signal, onWritten: (bytes) => told.push(bytes) });
+    await writeOutput({ reader: reader(), stream, file, signal, onWritten: (bytes) => reported.push(bytes) });
   } finally {
     await file.close();
   }
-  return told;
+  return reported;
 }
 
 describe('a stream', () => {

@@ -43,7 +43,7 @@ it('histories that do not fit into memory together are fetched one after the oth
     awaited: () => [],
     used: async () => [],
     saved: () => undefined,
-    told: () => undefined,
+    announced: () => undefined,
     progressed: () => undefined,
     maxEntries: 4,
   } as unknown as AddressSyncPort;

@@ -11,7 +11,7 @@ const TIMEOUT_SEC = HUB_LIMITS.callTimeoutMs / 1000;
 let server: Server;
 let socket: Socket;
 let session: HubSession;
-let told: number;
+let reported: number;
 
 /** A hub that answers only the calls of a connection's start. */
 beforeEach(async () => {
@@ -32,8 +32,8 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   session = await HubSession.open({ host: '127.0.0.1', port }, GENESIS, HUB_LIMITS);
-  told = 0;
-  session.listen({ notified: () => void told++, ended: () => undefined });
+  reported = 0;
+  session.listen({ notified: () => void reported++, ended: () => undefined });
 });
 
 afterEach(async () => {
@@ -50,7 +50,7 @@ describe('HubSession', () => {
     session.call('a', []).catch((error: unknown) => (failure = error));
     for (let sec = 1; sec <= TIMEOUT_SEC; sec++) {
       socket.write('{"method": "news", "params": []}\n');
-      while (told < sec) await turn();
+      while (reported < sec) await turn();
       vi.advanceTimersByTime(1000);
     }
     expect(session.isOpen).toBe(true);

@@ -29,8 +29,8 @@ describe('KnownHubs', () => {
     const known = open();
     expect(names(known)).toEqual([]);
     known.add(['one.example.com:50001', '192.0.2.7:50001']);
-    known.heard({ host: 'one.example.com', port: 50001 }, 'FR');
-    known.heard({ host: 'nobody.example.com', port: 50001 }, 'FR');
+    known.setCountry({ host: 'one.example.com', port: 50001 }, 'FR');
+    known.setCountry({ host: 'nobody.example.com', port: 50001 }, 'FR');
     known.add(['two.example.com:50002', 'one.example.com:50001']);
     expect(parse(readFileSync(path, 'utf8'))).toEqual({
       'one.example.com:50001': { country: 'FR' },
@@ -47,7 +47,7 @@ describe('KnownHubs', () => {
     known.add(['one.example.com:50001']);
     // `NO` and `ON` are booleans in YAML 1.1.
     for (const country of ['NO', 'FR', 'Y', '12']) {
-      known.heard({ host: 'one.example.com', port: 50001 }, country);
+      known.setCountry({ host: 'one.example.com', port: 50001 }, country);
       known.add([`${country.toLowerCase()}.example.com:1`]);
       const read = parse(readFileSync(path, 'utf8'), { version: '1.1' }) as Record<string, unknown>;
       expect(read['one.example.com:50001']).toEqual({ country });

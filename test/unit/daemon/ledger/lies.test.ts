@@ -198,11 +198,11 @@ describe('a hub that lies', () => {
     hub.answer = (method) =>
       method === 'blockchain.headers.subscribe' ? { hex, height: 9_000_000 } : undefined;
     const { ledger } = await ledgers.open([hub]);
-    const told: unknown[] = [];
-    ledger.on('headers', () => told.push(ledger.status()));
+    const reported: unknown[] = [];
+    ledger.on('headers', () => reported.push(ledger.status()));
     await ledger.add(account);
     await ledger.whenSynced();
-    expect(told[0]).toMatchObject({
+    expect(reported[0]).toMatchObject({
       blocks: 2000,
       blocks_behind: 8_998_000,
       headers_synchronization_progress: 0,

@@ -165,9 +165,9 @@ describe('the ledger', () => {
     chain.mempool.push(lost);
     chain.mine();
     const hub = await FakeHub.start(chain);
-    const untold = (method: string, params: readonly unknown[]): unknown =>
+    const unreported = (method: string, params: readonly unknown[]): unknown =>
       method === 'blockchain.address.subscribe' ? params.map(() => null) : undefined;
-    hub.answer = untold;
+    hub.answer = unreported;
     const { opened: mayGiveWay, open } = gate();
     let isGivingWay = false;
     const opened = await synced(hub, (store) => ({
@@ -189,7 +189,7 @@ describe('the ledger', () => {
       if (method === 'blockchain.address.get_history') return chain.history(params[0] as string);
       if (method === 'blockchain.transaction.get_batch')
         return Object.fromEntries((params as string[]).map((id) => [id, chain.pair(id)]));
-      return untold(method, params);
+      return unreported(method, params);
     };
     hub.say('blockchain.address.subscribe', [ADDRESS, chain.status(ADDRESS)]);
     for (let n = 0; n < 10; n++) await opened.ledger.hub.call('server.ping', []);

@@ -310,12 +310,12 @@ class Life {
   compareCoins(account: string): void {
     const filter = { accountIds: [account], types: SPENDABLE_TXO_TYPES, isSpent: false };
     const rows = store.txos(filter, { order: 'height' });
-    const told = this.coinsOf(account);
-    expect(told.length).toBe(rows.length);
-    expect(told.map(([, , ...facts]) => facts)).toEqual(
+    const reported = this.coinsOf(account);
+    expect(reported.length).toBe(rows.length);
+    expect(reported.map(([, , ...facts]) => facts)).toEqual(
       rows.map(({ amountDewies, height, isVerified }) => [Number(amountDewies), height, Number(isVerified)]),
     );
-    const numbers = told.map(([number]) => number!).reverse();
+    const numbers = reported.map(([number]) => number!).reverse();
     const reserved = store.reserveCoins(numbers);
     expect(reserved).toMatchObject(
       rows.map(({ txid, nout, address }) => ({ txid, nout, address })).reverse(),
@@ -325,7 +325,7 @@ class Life {
     for (const isConfirmed of [false, true])
       this.compareAmounts(
         { accountIds: [account], isConfirmed },
-        told.filter(([, , , height]) => !isConfirmed || height! > 0),
+        reported.filter(([, , , height]) => !isConfirmed || height! > 0),
       );
   }
 
@@ -489,11 +489,11 @@ describe('LedgerStore', () => {
     const [a, b, c, d] = coins.map(({ txid }) => txid);
     const { address } = mine!;
     store.saveTransactions([confirmed(coins[0]!, 5), confirmed(coins[1]!, 6), confirmed(coins[2]!, 0, -1)]);
-    const unlike = (...told: [Buffer, number][]): number[] =>
+    const unlike = (...reported: [Buffer, number][]): number[] =>
       store.unlike(
         address,
-        Buffer.concat(told.map(([hash]) => hash)),
-        Int32Array.from(told, ([, height]) => height),
+        Buffer.concat(reported.map(([hash]) => hash)),
+        Int32Array.from(reported, ([, height]) => height),
       );
     expect(unlike([a!, 5])).toEqual([0]);
     const save = (...txids: Buffer[]) =>

@@ -18,12 +18,12 @@ beforeAll(async () => {
 let folder: string;
 let source: string;
 let chain: LedgerHeaders;
-let told: string[];
+let reported: string[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'take-headers-'));
   source = join(folder, 'source');
   chain = openHeaders(folder, regtest, true);
-  told = [];
+  reported = [];
 });
 afterEach(() => {
   chain.close();
@@ -32,7 +32,7 @@ afterEach(() => {
 
 const take = (bytes?: Buffer, isStopped = (): boolean => false): Promise<void> => {
   if (bytes) writeFileSync(source, bytes);
-  const tell = (text: string): void => void told.push(text);
+  const tell = (text: string): void => void reported.push(text);
   return takeHeaders(source, { chain, log: { info: tell, warn: tell }, isStopped });
 };
 
@@ -41,7 +41,7 @@ describe('takeHeaders', () => {
     await take(Buffer.concat(headers.slice(0, 11)));
     expect(chain.height).toBe(10);
     await take(Buffer.concat(headers.slice(0, 6)));
-    expect(told.at(-1)).toContain('no block headers that are missing');
+    expect(reported.at(-1)).toContain('no block headers that are missing');
     expect(chain.height).toBe(10);
     await take(Buffer.concat(headers));
     expect(chain.height).toBe(COUNT);
@@ -52,7 +52,7 @@ describe('takeHeaders', () => {
     await take(Buffer.concat(headers.slice(0, 11)));
     const branch = await makeHeaders(20, { mark: 1 });
     await take(Buffer.concat([GENESIS_HEADER, ...branch]));
-    expect(told.at(-1)).toContain('it contains another branch');
+    expect(reported.at(-1)).toContain('it contains another branch');
     expect(chain.headerAt(10)).toEqual(headers[10]);
     expect(chain.height).toBe(10);
   });

@@ -34,8 +34,8 @@ it.each<[string, () => void, string]>([
     () => writeFileSync(path, 'this is no lock, but it is long enough to be taken for one. '.repeat(20)),
     ': it is corrupt, or a file of another program. It contains no data: delete it',
   ],
-])('gives advice if %s', async (_what, damage, text) => {
-  damage();
+])('gives advice if %s', async (_what, corruption, text) => {
+  corruption();
   const error: unknown = await lockFolder(folder).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(EnvironmentError);
   expect((error as Error).message).toContain(path + text);

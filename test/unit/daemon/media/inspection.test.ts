@@ -44,10 +44,12 @@ describe('the inspection of media files', () => {
   it('finds durations and dimensions, of several files at once', async () => {
     const sound = file('sound.wav', wave(3));
     const picture = file('picture.gif', GIF);
-    const [heard, seen, again] = await Promise.all([sound, picture, sound].map((path) => inspectMedia(path)));
-    expect(heard).toEqual({ durationSec: 3 });
+    const [received, seen, again] = await Promise.all(
+      [sound, picture, sound].map((path) => inspectMedia(path)),
+    );
+    expect(received).toEqual({ durationSec: 3 });
     expect(seen).toMatchObject({ width: 1, height: 1 });
-    expect(again).toEqual(heard);
+    expect(again).toEqual(received);
   });
 
   it('finds nothing in other files, missing files, or if it takes too long', async () => {

@@ -73,7 +73,7 @@ describe('opening', () => {
     write('default_wallet', content);
     const before = text();
     await expect(open()).rejects.toThrow(
-      /It was not changed, and a copy was saved as .*damaged\.1\. Restore a backup/,
+      /It was not changed, and a copy was saved as .*\.1\. Restore a backup/,
     );
     expect(text()).toBe(before);
     expect(text('default_wallet.damaged.1')).toBe(before);

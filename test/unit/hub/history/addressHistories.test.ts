@@ -138,7 +138,7 @@ class World {
     return JSON.parse(text) as Shown[];
   }
 
-  async told(): Promise<string | null> {
+  async reported(): Promise<string | null> {
     const [status, none] = await this.histories.statuses(['key', 'none'], await new ClientQueue().enter({}));
     expect(none).toBeNull();
     return status!;
@@ -148,7 +148,7 @@ class World {
 describe('AddressHistories', () => {
   it('returns statuses and histories of one state, through blocks, reorganisations and the mempool', async () => {
     const world = new World();
-    expect(await world.told()).toBeNull();
+    expect(await world.reported()).toBeNull();
     expect(await world.answer()).toEqual([]);
     const steps: (() => void)[] = [
       () => world.wait(),
@@ -166,7 +166,7 @@ describe('AddressHistories', () => {
     ];
     for (const step of steps) {
       step();
-      expect(await world.told()).toBe(world.status());
+      expect(await world.reported()).toBe(world.status());
       expect(await world.answer()).toEqual(world.truth());
     }
   });
@@ -174,14 +174,14 @@ describe('AddressHistories', () => {
   it('reads nothing for known histories, and only new parts of long ones', async () => {
     const world = new World();
     for (let n = 0; n < 10; n++) world.connect(1000);
-    await world.told();
+    await world.reported();
     world.reads = 0;
-    expect(await world.told()).toBe(world.status());
+    expect(await world.reported()).toBe(world.status());
     world.wait();
-    expect(await world.told()).toBe(world.status());
+    expect(await world.reported()).toBe(world.status());
     expect(world.reads).toBe(0);
     world.connect(1);
-    expect(await world.told()).toBe(world.status());
+    expect(await world.reported()).toBe(world.status());
     expect(world.reads).toBe(1);
   });
 
@@ -198,7 +198,7 @@ describe('AddressHistories', () => {
       if (++count === 500) expect(world.reads).toBeLessThanOrEqual(1);
     }
     expect(count).toBe(100_001);
-    expect(await world.told()).toBe(world.status());
+    expect(await world.reported()).toBe(world.status());
   });
 
   it('starts over after a reorganisation during its reads', async () => {
@@ -210,7 +210,7 @@ describe('AddressHistories', () => {
       if (left === 1) world.disconnect();
       else world.connect(7);
     };
-    expect(await world.told()).toBe(world.status());
+    expect(await world.reported()).toBe(world.status());
     left = 2;
     expect(await world.answer()).toEqual(world.truth());
   });

@@ -96,10 +96,10 @@ describe('a claim index with little undo data', () => {
           : {}),
       });
       const url = `x#${printed}`;
-      expect(await chain.call(resolve, [[url, url, 'nobody']])).toEqual({
+      expect(await chain.call(resolve, [[url, url, 'unknown']])).toEqual({
         result: {
           [url]: result,
-          nobody: { error: { name: 'NOT_FOUND', text: 'Could not find claim at "nobody".' } },
+          unknown: { error: { name: 'NOT_FOUND', text: 'Could not find claim at "unknown".' } },
         },
       });
     }

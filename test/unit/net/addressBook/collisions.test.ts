@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatHost } from '../../../../src/net/netAddress.js';
-import { at, makeBook, START_SEC, told, type TestBook } from './support.js';
+import { at, makeBook, START_SEC, reported, type TestBook } from './support.js';
 
 const SOURCE = at('252.2.2.2');
 
@@ -10,7 +10,7 @@ const contested = ({ book }: TestBook): string | null => {
 };
 
 function reached({ book }: TestBook, text: string): void {
-  book.add([told(text)], SOURCE);
+  book.add([reported(text)], SOURCE);
   book.good(at(text));
 }
 
@@ -121,7 +121,7 @@ describe('a contested position in the tried table', () => {
     made.clock.nowSec += 120;
     // New addresses replace the waiting address in the new table, because its data are old.
     for (let i = 0; i < 20_000 && made.book.lookUp(at('250.1.1.23')) !== null; i++) {
-      made.book.add([told(`250.1.${2 + (i >> 8)}.${i & 0xff}`, 0, made.clock.nowSec)], SOURCE);
+      made.book.add([reported(`250.1.${2 + (i >> 8)}.${i & 0xff}`, 0, made.clock.nowSec)], SOURCE);
     }
     expect(made.book.lookUp(at('250.1.1.23'))).toBeNull();
     expect(contested(made)).toBeNull();

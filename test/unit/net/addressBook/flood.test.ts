@@ -3,7 +3,7 @@ import { BUCKET_SIZE, NEW_BUCKETS, TRIED_BUCKETS } from '../../../../src/net/add
 import type { PeerAddressBook } from '../../../../src/net/addressBook/peerAddressBook.js';
 import type { AddressEntry } from '../../../../src/net/messages/addr.js';
 import { formatNetAddress } from '../../../../src/net/netAddress.js';
-import { at, makeBook, numberedKey, seededRandom, START_SEC, told } from './support.js';
+import { at, makeBook, numberedKey, seededRandom, START_SEC, reported } from './support.js';
 
 const usedBuckets = (book: PeerAddressBook): number =>
   book.snapshot().newBuckets!.filter((bucket) => bucket.length > 0).length;
@@ -11,7 +11,7 @@ const usedBuckets = (book: PeerAddressBook): number =>
 /** Addresses of many groups. */
 function crowd(count: number): AddressEntry[] {
   return Array.from({ length: count }, (_, i) =>
-    told(`${1 + (i % 9)}.${(i >> 3) % 256}.${(i >> 11) % 256}.${i % 251}`, 9246, START_SEC),
+    reported(`${1 + (i % 9)}.${(i >> 3) % 256}.${(i >> 11) % 256}.${i % 251}`, 9246, START_SEC),
   );
 }
 
@@ -46,7 +46,7 @@ describe('a flood of addresses', () => {
     for (let i = 0; i < 100; i++) {
       const wave = Array.from({ length: 1000 }, (_, j) => {
         const n = i * 1000 + j;
-        return told(`44.55.${(n >> 8) & 0xff}.${n & 0xff}`, 1024 + (n % 50_000), clock.nowSec);
+        return reported(`44.55.${(n >> 8) & 0xff}.${n & 0xff}`, 1024 + (n % 50_000), clock.nowSec);
       });
       clock.nowSec += 1;
       book.add(wave, at(`44.55.${i}.1`), 7200);
@@ -67,7 +67,7 @@ describe('a flood of addresses', () => {
     for (let i = 0; i < 12; i++) {
       const wave = Array.from({ length: 1000 }, (_, j) => {
         const n = i * 1000 + j;
-        return told(`${60 + (n % 100)}.${(n >> 2) % 256}.${(n >> 8) & 0xff}.${n & 0xff}`, 1, START_SEC);
+        return reported(`${60 + (n % 100)}.${(n >> 2) % 256}.${(n >> 8) & 0xff}.${n & 0xff}`, 1, START_SEC);
       });
       book.add(wave, at(`${60 + i}.1.1.1`));
       for (const { address } of wave.slice(0, 50)) book.good(address);

@@ -9,7 +9,7 @@ import { mainParams } from '../../../../src/params/main.js';
 import { testParams } from '../../../../src/params/test.js';
 import { SILENT_LOGGER, type Logger } from '../../../../src/util/logging.js';
 import { ReadError } from '../../../../src/util/reader.js';
-import { at, makeBook, numberedKey, seededRandom, START_SEC, told } from './support.js';
+import { at, makeBook, numberedKey, seededRandom, START_SEC, reported } from './support.js';
 
 const ENTRY_BYTES = 62;
 /** Version, key, counts. */
@@ -33,14 +33,17 @@ const file = (magic = mainParams.magic): PeersFile => new PeersFile(path, magic,
 function filledBook(): PeerAddressBook {
   const { book } = makeBook(seededRandom(4, numberedKey(3)));
   for (let i = 0; i < 500; i++) {
-    const entry = { ...told(`${1 + (i % 200)}.${i % 250}.3.4`, 9246 + (i % 3), START_SEC - i), services: 5n };
+    const entry = {
+      ...reported(`${1 + (i % 200)}.${i % 250}.3.4`, 9246 + (i % 3), START_SEC - i),
+      services: 5n,
+    };
     for (let times = 0; times < 3; times++) {
       book.add([{ ...entry, timeSec: entry.timeSec + times }], at(`${50 + times}.${i % 99}.1.1`));
     }
     if (i % 5 === 0) book.good(entry.address);
     if (i % 7 === 0) book.attempt(entry.address, true);
   }
-  book.add([{ ...told('[2a01::1]', 9246, START_SEC), services: 1n << 63n }], at('[2a02::1]'));
+  book.add([{ ...reported('[2a01::1]', 9246, START_SEC), services: 1n << 63n }], at('[2a02::1]'));
   return book;
 }
 
@@ -65,8 +68,8 @@ describe('peers.dat', () => {
 
   it('has the format of the reference', async () => {
     const { book } = makeBook(seededRandom(1, numberedKey(5)));
-    book.add([{ ...told('1.2.3.4', 9246, 0x01020304), services: 5n }], at('5.6.7.8'));
-    book.add([told('9.9.9.9', 1)], at('5.6.7.8'));
+    book.add([{ ...reported('1.2.3.4', 9246, 0x01020304), services: 5n }], at('5.6.7.8'));
+    book.add([reported('9.9.9.9', 1)], at('5.6.7.8'));
     book.good(at('9.9.9.9', 1), 0x0a0b0c0d);
     await file().save(book);
     const bytes = readFileSync(path);
@@ -99,12 +102,12 @@ describe('peers.dat', () => {
     ['nothing in it', () => Buffer.alloc(0), 'too short'],
     ['another file in its place', () => Buffer.from('x'.repeat(300)), 'Invalid network magic number'],
     ['more than there can be', () => Buffer.alloc(12_000_000), 'too large'],
-  ])('is rewritten with a warning if corrupt: %s', async (_, damage, message) => {
+  ])('is rewritten with a warning if corrupt: %s', async (_, corruption, message) => {
     await file().save(filledBook());
     const bytes = readFileSync(path);
-    writeFileSync(path, damage(bytes) ?? bytes);
+    writeFileSync(path, corruption(bytes) ?? bytes);
     const made = makeBook();
-    made.book.add([told('1.2.3.4')], at('1.2.3.4'));
+    made.book.add([reported('1.2.3.4')], at('1.2.3.4'));
     await file().load(made.book);
     expect(made.book.size).toBe(0);
     expect(warnings).toHaveLength(1);
@@ -204,7 +207,7 @@ describe('the content', () => {
 
   it('with a duplicate address keeps it once', () => {
     const { book } = makeBook();
-    book.add([told('1.2.3.4', 1)], at('5.6.7.8'));
+    book.add([reported('1.2.3.4', 1)], at('5.6.7.8'));
     const { fresh } = book.snapshot();
     const twice = [fresh[0]!, { ...fresh[0]!, port: 2 }];
     const { book: other } = makeBook();

@@ -45,12 +45,12 @@ describe('positions', () => {
   });
 
   it('of one source group are in at most 64 new buckets, those of many in more', () => {
-    const told = new Set<number>();
+    const reported = new Set<number>();
     for (let j = 0; j < 4 * 255; j++) {
       const text = `${250 + Math.floor(j / 255)}.${j % 256}.1.1`;
-      told.add(one.newBucket(placed(text, 0), source('251.4.1.1')));
+      reported.add(one.newBucket(placed(text, 0), source('251.4.1.1')));
     }
-    expect(told.size).toBeLessThanOrEqual(64);
+    expect(reported.size).toBeLessThanOrEqual(64);
     const tellers = new Set(
       Array.from({ length: 255 }, (_, p) => one.newBucket(placed('250.1.1.1', 0), source(`250.${p}.1.1`))),
     );

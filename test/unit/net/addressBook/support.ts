@@ -34,7 +34,7 @@ export function at(text: string, port = 0): NetAddress {
 }
 
 /** An address in a message of a peer. By default it has the default time of the reference. */
-export function told(text: string, port = 0, timeSec = 100_000_000): AddressEntry {
+export function reported(text: string, port = 0, timeSec = 100_000_000): AddressEntry {
   return { address: at(text, port), services: 0n, timeSec };
 }
 

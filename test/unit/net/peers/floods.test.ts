@@ -91,7 +91,7 @@ class Sink implements MessageHandler {
 }
 
 const payloads = new Map(SAMPLES.map(([command, , hex]) => [command, Buffer.from(hex, 'hex')]));
-const damaged = (bytes: Buffer): Buffer => {
+const corrupt = (bytes: Buffer): Buffer => {
   const copy = Buffer.from(bytes);
   copy[20]! ^= 1;
   return copy;
@@ -103,17 +103,17 @@ const floods: [string, Buffer][] = [
   ]),
   ['an unknown command', frame('nonsense')],
   ['an unknown command that is long', frame('nonsense', Buffer.alloc(3000))],
-  ['a wrong checksum', damaged(frame('ping', Buffer.alloc(8, 1)))],
+  ['a wrong checksum', corrupt(frame('ping', Buffer.alloc(8, 1)))],
   ['what cannot be parsed', frame('inv', Buffer.of(5))],
 ];
 
 describe('floods', () => {
-  it.each(floods)('of %s delay no other peer', (_what, bytes) => keepNobodyWaiting(bytes, () => undefined));
+  it.each(floods)('of %s delay no other peer', (_what, bytes) => expectNoDelay(bytes, () => undefined));
 
   it('of expensive requests delay no other peer', () =>
-    keepNobodyWaiting(frame('addr', payloads.get('addr')), () => Promise.resolve()));
+    expectNoDelay(frame('addr', payloads.get('addr')), () => Promise.resolve()));
 
-  async function keepNobodyWaiting(bytes: Buffer, take: () => void | Promise<void>): Promise<void> {
+  async function expectNoDelay(bytes: Buffer, take: () => void | Promise<void>): Promise<void> {
     const loop = new FakeLoop(STEP_MS);
 
     const manager = makeManager([], { turns: new PeerQueue(loop) }, { maxReceiveBytes: MAX_RECEIVE_BYTES });

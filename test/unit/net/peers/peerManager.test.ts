@@ -16,11 +16,11 @@ describe('the manager of peers', () => {
   const remotes: Socket[] = [];
   const banned: string[] = [];
   const good: string[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   const reasons: string[] = [];
 
   beforeEach(async () => {
-    for (const list of [banned, good, heard, reasons]) list.length = 0;
+    for (const list of [banned, good, received, reasons]) list.length = 0;
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     deps = {
@@ -34,8 +34,8 @@ describe('the manager of peers', () => {
     manager = makeManager(reasons, deps);
     const part: MessageHandler = {
       handlers: {},
-      onVersion: ({ id }) => void heard.push(`version ${id}`),
-      onGone: ({ id }) => void heard.push(`gone ${id}`),
+      onVersion: ({ id }) => void received.push(`version ${id}`),
+      onGone: ({ id }) => void received.push(`gone ${id}`),
     };
     manager.parts.push(part);
   });
@@ -116,7 +116,7 @@ describe('the manager of peers', () => {
     await settle(() => session.isGone);
     expect(reasons).toEqual(['0: feeler connection completed']);
     expect(good).toEqual(['8.8.8.8:1']);
-    expect(heard.filter((what) => what.startsWith('version'))).toEqual([]);
+    expect(received.filter((what) => what.startsWith('version'))).toEqual([]);
     expect(manager.count).toBe(0);
   });
 

@@ -42,7 +42,7 @@ describe('addresses', () => {
     limited = new Set();
     relay = new AddressRelay({
       book: {
-        add: (told, source, penaltySec = 0) => added.push({ entries: told, source, penaltySec }),
+        add: (reported, source, penaltySec = 0) => added.push({ entries: reported, source, penaltySec }),
         getAddresses: () => bookEntries,
       },
       local: {
@@ -64,7 +64,7 @@ describe('addresses', () => {
     host.deliver(peer, 'addr', { addresses });
 
   /** The addresses that were sent to the peer since the last call, in printed form. */
-  function told(peer: FakePeer): string[] {
+  function reported(peer: FakePeer): string[] {
     host.tick(clock.ms, peer);
     return peer
       .take('addr')
@@ -73,7 +73,7 @@ describe('addresses', () => {
 
   /** Removes the node's own address, which each peer receives first, and advances the time until all pending messages are sent. */
   function settle(...peers: FakePeer[]): void {
-    for (const peer of peers) told(peer);
+    for (const peer of peers) reported(peer);
     clock.advance(600);
   }
 
@@ -130,9 +130,9 @@ describe('addresses', () => {
       settle(from, ...others);
       const fresh = addresses.map((one) => ({ ...one, timeSec: one.timeSec + 600 }));
       for (let i = 0; i < fresh.length; i += 10) await tell(from, fresh.slice(i, i + 10));
-      const heard = others.flatMap(told);
+      const received = others.flatMap(reported);
       return addresses.map(
-        ({ address }) => heard.filter((text) => text === formatNetAddress(address)).length,
+        ({ address }) => received.filter((text) => text === formatNetAddress(address)).length,
       );
     }
 
@@ -159,8 +159,8 @@ describe('addresses', () => {
         // New sets of known addresses each time, because known addresses are not sent again.
         settle(from, ...others);
         await tell(from, [entry(5)]);
-        const heard = others.filter((peer) => told(peer).length > 0);
-        return new Set(heard.map((peer) => others.indexOf(peer)));
+        const received = others.filter((peer) => reported(peer).length > 0);
+        return new Set(received.map((peer) => others.indexOf(peer)));
       };
       const first = await targets();
       expect(first.size).toBeGreaterThan(0);
@@ -186,7 +186,7 @@ describe('addresses', () => {
         );
       }
       clock.advance(600);
-      for (const peer of others) loads.set(peer, told(peer).length);
+      for (const peer of others) loads.set(peer, reported(peer).length);
       expect(Math.min(...loads.values())).toBeGreaterThan(15);
       expect(Math.max(...loads.values())).toBeLessThan(75);
     });
@@ -195,9 +195,9 @@ describe('addresses', () => {
       const others = Array.from({ length: 5 }, () => host.connect({ kind: 'inbound' }));
       const asked = host.connect({ kind: 'outbound' });
       const from = host.connect({ kind: 'inbound' });
-      const heard = (): number => {
+      const received = (): number => {
         clock.advance(600);
-        return [...others, asked, from].flatMap(told).length;
+        return [...others, asked, from].flatMap(reported).length;
       };
       settle(from, asked, ...others);
       await tell(from, [entry(1, 600)]);
@@ -210,11 +210,11 @@ describe('addresses', () => {
       // An answer may come in pieces of a thousand.
       await tell(asked, entries(MAX_ADDRESSES));
       await tell(asked, [entry(3000)]);
-      expect(heard()).toBe(0);
+      expect(received()).toBe(0);
       await tell(asked, [entry(3001)]);
-      expect(heard()).toBeGreaterThan(0);
+      expect(received()).toBeGreaterThan(0);
       await tell(from, [entry(4, 599)]);
-      expect(heard()).toBeGreaterThan(0);
+      expect(received()).toBeGreaterThan(0);
     });
   });
 
@@ -224,16 +224,16 @@ describe('addresses', () => {
       const inbound = host.connect({ kind: 'inbound' });
       settle(inbound);
       await host.deliver(inbound, 'getaddr', null);
-      expect(told(inbound)).toHaveLength(50);
+      expect(reported(inbound)).toHaveLength(50);
       bookEntries = Array.from({ length: 10 }, (_, i) => entry(100 + i));
       await host.deliver(inbound, 'getaddr', null);
       clock.advance(600);
-      expect(told(inbound)).toEqual([]);
+      expect(reported(inbound)).toEqual([]);
       for (const kind of ['outbound', 'manual', 'oneShot'] as const) {
         const peer = host.connect({ kind });
         settle(peer);
         await host.deliver(peer, 'getaddr', null);
-        expect(told(peer)).toEqual([]);
+        expect(reported(peer)).toEqual([]);
       }
     });
 
@@ -242,7 +242,7 @@ describe('addresses', () => {
       const peer = host.connect({ kind: 'inbound' });
       settle(peer);
       await host.deliver(peer, 'getaddr', null);
-      const all = told(peer);
+      const all = reported(peer);
       expect(all).toHaveLength(1000);
       expect(new Set(all).size).toBe(1000);
       const late = bookEntries.slice(1000).map(({ address }) => formatNetAddress(address));
@@ -255,7 +255,7 @@ describe('addresses', () => {
       settle(peer);
       await tell(peer, bookEntries.slice(0, 15));
       await host.deliver(peer, 'getaddr', null);
-      expect(told(peer)).toEqual(bookEntries.slice(15).map(({ address }) => formatNetAddress(address)));
+      expect(reported(peer)).toEqual(bookEntries.slice(15).map(({ address }) => formatNetAddress(address)));
     });
 
     it('are requested from outbound peers, not from others', () => {
@@ -270,8 +270,8 @@ describe('addresses', () => {
     it('are announced at once, to inbound peers as they see us', () => {
       const outbound = host.connect({ kind: 'outbound' });
       const inbound = host.connect({ kind: 'inbound' });
-      expect(told(inbound)).toEqual(['7.7.7.7:9246']);
-      expect(told(outbound)).toEqual(['7.7.7.7:9246']);
+      expect(reported(inbound)).toEqual(['7.7.7.7:9246']);
+      expect(reported(outbound)).toEqual(['7.7.7.7:9246']);
       own = OWN;
       const other = host.connect({ kind: 'outbound' });
       host.tick(clock.ms, other);
@@ -281,11 +281,11 @@ describe('addresses', () => {
 
     it('are announced again after a change, once a day on average', () => {
       const peer = host.connect({ kind: 'inbound' });
-      told(peer);
+      reported(peer);
       let hours = 0;
       for (let change = 0; change < 60; change++) {
         own = parseNetAddress(`9.9.1.${change + 1}:9246`, 0)!;
-        while (told(peer).length === 0) {
+        while (reported(peer).length === 0) {
           clock.advance(3600);
           hours++;
         }
@@ -298,10 +298,10 @@ describe('addresses', () => {
       behind = true;
       own = OWN;
       const peer = host.connect({ kind: 'outbound' });
-      expect(told(peer)).toEqual([]);
+      expect(reported(peer)).toEqual([]);
       clock.advance(600);
       behind = false;
-      expect(told(peer)).toEqual(['9.9.9.9:9246']);
+      expect(reported(peer)).toEqual(['9.9.9.9:9246']);
     });
   });
 
@@ -312,7 +312,7 @@ describe('addresses', () => {
     let waited = 0;
     for (let i = 0; i < 100; i++) {
       await tell(from, [entry(i)]);
-      for (let heard = told(peer); heard.length === 0; heard = told(peer)) {
+      for (let received = reported(peer); received.length === 0; received = reported(peer)) {
         clock.advance(1);
         waited++;
       }
@@ -327,6 +327,6 @@ describe('addresses', () => {
     for (let i = 0; i < 30; i++) host.connect({ kind: 'inbound' }).disconnect('done');
     settle(from, stays);
     for (let i = 0; i < 10; i++) await tell(from, [entry(i)]);
-    expect(told(stays)).toHaveLength(10);
+    expect(reported(stays)).toHaveLength(10);
   });
 });

@@ -79,7 +79,7 @@ describe('fee filters', () => {
       clock.advance(1);
       mempool.rollingRate = 1_000_000n;
       let waited = 0;
-      for (let told: bigint[] = []; told.length === 0; told = sent(peer)) {
+      for (let reported: bigint[] = []; reported.length === 0; reported = sent(peer)) {
         clock.advance(1);
         waited++;
       }
@@ -96,7 +96,7 @@ describe('fee filters', () => {
       expect(sent(peer)).toHaveLength(1);
       mempool.rollingRate = 500_000n;
       let waited = 0;
-      for (let told: bigint[] = []; told.length === 0; told = sent(peer)) {
+      for (let reported: bigint[] = []; reported.length === 0; reported = sent(peer)) {
         clock.advance(1);
         waited++;
       }

@@ -54,7 +54,7 @@ describe('announcing transactions', () => {
   }
 
   /** Printed ids that were announced to the peer since the last call, in order. */
-  function told(peer: FakePeer): string[] {
+  function reported(peer: FakePeer): string[] {
     return peer.take('inv').flatMap(({ items }) => {
       for (const { type } of items) expect(type).toBe(INV.tx);
       return items.map(({ hash }) => hashToHex(hash));
@@ -63,7 +63,7 @@ describe('announcing transactions', () => {
 
   function turn(...peers: FakePeer[]): string[][] {
     host.tick(clock.ms, ...peers);
-    return peers.map(told);
+    return peers.map(reported);
   }
 
   /** Puts transactions into the mempool and announces them; answers their printed ids. */

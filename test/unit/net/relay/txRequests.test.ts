@@ -19,7 +19,7 @@ describe('requests for transactions', () => {
   const have = new Set<string>();
   const chain = { importing: false, isInitialDownload: () => initialDownload };
   let initialDownload = false;
-  let told: string[];
+  let reported: string[];
   let requests: TxRequests;
   let host: PartHost;
 
@@ -27,7 +27,7 @@ describe('requests for transactions', () => {
     requests = new TxRequests(options, {
       chain,
       known: { alreadyHave: (id: Bytes) => have.has(toLatin1(id)) },
-      announcer: { noteKnown: (peer, id) => void told.push(`${peer.id} ${toLatin1(id)}`) },
+      announcer: { noteKnown: (peer, id) => void reported.push(`${peer.id} ${toLatin1(id)}`) },
       localServices: () => NODE.network | NODE.witness,
       nowMs: clock.nowMs,
       log: SILENT_LOGGER,
@@ -39,7 +39,7 @@ describe('requests for transactions', () => {
     have.clear();
     chain.importing = false;
     initialDownload = false;
-    told = [];
+    reported = [];
     make();
   });
 
@@ -56,7 +56,7 @@ describe('requests for transactions', () => {
   it('go to the first announcing peer at once, to each other one two minutes later', async () => {
     const [first, second, third] = [host.connect(), host.connect(), host.connect()];
     for (const peer of [first, second, third]) await announce(peer, [{ type: INV.tx, hash }]);
-    expect(told).toEqual([first, second, third].map(({ id }) => `${id} ${toLatin1(hash)}`));
+    expect(reported).toEqual([first, second, third].map(({ id }) => `${id} ${toLatin1(hash)}`));
     expect(asked(first, second, third)).toEqual([1, 0, 0]);
     clock.advance(118.9);
     expect(asked(first, second, third)).toEqual([0, 0, 0]);
@@ -141,7 +141,7 @@ describe('requests for transactions', () => {
     expect(peer.take('getdata')).toEqual([
       { items: [...items(1, 1, INV.witnessTx), ...items(4, 1, INV.witnessTx)] },
     ]);
-    expect(told).toHaveLength(3);
+    expect(reported).toHaveLength(3);
   });
 
   it('are not sent while the chain is behind or blocks are read from files', async () => {
@@ -221,7 +221,7 @@ describe('requests for transactions', () => {
       const peer = host.connect();
       await announce(peer, items(0, MAX_INV_ITEMS + 1));
       expect(requests.sizes.asked).toBe(0);
-      expect(told).toEqual([]);
+      expect(reported).toEqual([]);
     });
   });
 });

@@ -10,7 +10,7 @@ const SPACING = 150;
 class World {
   now = 1_700_000_000;
   isInitial = false;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   private readonly times = [this.now - 30 * 24 * HOUR];
   readonly watch: PartitionWatch;
 
@@ -30,7 +30,7 @@ class World {
     const chain = { isInitialDownload: () => this.isInitial, index } as unknown as Chain;
     this.watch = new PartitionWatch(
       { targetSpacingSec: SPACING, mineBlocksOnDemand },
-      { chain, nowSec: () => this.now, warn: (message) => this.told.push(message) },
+      { chain, nowSec: () => this.now, warn: (message) => this.reported.push(message) },
     );
   }
 
@@ -59,20 +59,20 @@ describe('the operator', () => {
   it('gets no warning at the expected rate of blocks', () => {
     const world = new World();
     world.pass(8 * HOUR, SPACING);
-    expect(world.told).toEqual([]);
+    expect(world.reported).toEqual([]);
     expect(world.watch.warning).toBe('');
   });
 
   it('is warned of too few blocks once a day, until the rate is normal again', () => {
     const world = new World();
     world.pass(4 * HOUR);
-    expect(world.told).toHaveLength(1);
-    expect(world.told[0]).toMatch(/^Warning: only [0-9]+ blocks in the last 4 hours, 96 expected\./);
+    expect(world.reported).toHaveLength(1);
+    expect(world.reported[0]).toMatch(/^Warning: only [0-9]+ blocks in the last 4 hours, 96 expected\./);
     expect(world.watch.warning).toMatch(/^Warning: only 0 blocks/);
     world.pass(19 * HOUR);
-    expect(world.told).toHaveLength(1);
+    expect(world.reported).toHaveLength(1);
     world.pass(4 * HOUR);
-    expect(world.told).toHaveLength(2);
+    expect(world.reported).toHaveLength(2);
     world.pass(4 * HOUR, SPACING);
     expect(world.watch.warning).toBe('');
   });
@@ -80,7 +80,7 @@ describe('the operator', () => {
   it('is warned of too many blocks', () => {
     const world = new World();
     world.pass(2 * HOUR, SPACING / 4);
-    expect(world.told).toHaveLength(1);
+    expect(world.reported).toHaveLength(1);
     expect(world.watch.warning).toMatch(
       /^Warning: [0-9]+ blocks .* Another party may be mining against the network\.$/,
     );
@@ -89,15 +89,15 @@ describe('the operator', () => {
   it('gets no warning in the first hour, during the initial download, and on test networks', () => {
     const young = new World({ hasHistory: false });
     young.pass(HOUR - 2 * SPACING);
-    expect(young.told).toEqual([]);
+    expect(young.reported).toEqual([]);
     young.pass(HOUR);
-    expect(young.told).toHaveLength(1);
+    expect(young.reported).toHaveLength(1);
     const initial = new World({ hasHistory: false });
     initial.isInitial = true;
     initial.pass(8 * HOUR);
-    expect(initial.told).toEqual([]);
+    expect(initial.reported).toEqual([]);
     const regtest = new World({ mineBlocksOnDemand: true, hasHistory: false });
     regtest.pass(8 * HOUR);
-    expect(regtest.told).toEqual([]);
+    expect(regtest.reported).toEqual([]);
   });
 });

@@ -318,10 +318,10 @@ describe('serving', () => {
       try {
         await long.mine(520);
         const peer = long.connectQuiet();
-        const told = await get(long, peer, Buffer.from(long.chain.index.headers.hash(0)));
-        expect(told).toHaveLength(500);
+        const reported = await get(long, peer, Buffer.from(long.chain.index.headers.hash(0)));
+        expect(reported).toHaveLength(500);
         const last = await long.world.blockAt(500);
-        expect(told[499]).toBe(`${INV.block}:${last.hash.toString('hex')}`);
+        expect(reported[499]).toBe(`${INV.block}:${last.hash.toString('hex')}`);
         const item = { type: INV.block, hash: last.hash };
         await long.deliver(peer, 'getdata', { items: [item] });
         expect(peer.commands).toEqual(['block', 'inv']);

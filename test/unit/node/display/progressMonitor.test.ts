@@ -10,7 +10,7 @@ const TIME_SEC = 1_500_000_000;
 describe('the displayed progress', () => {
   let stream: FakeStream;
   let logged: string[];
-  let told: string[];
+  let reported: string[];
   let events: ChainEvents;
   let state: { height: number; bestHeight: number; txCount: number; initial: boolean; importing: boolean };
 
@@ -18,7 +18,7 @@ describe('the displayed progress', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     stream = new FakeStream({ columns: 100 });
     const console = new Console(stream, 'never', {});
-    [logged, told, events] = [[], [], new ChainEvents()];
+    [logged, reported, events] = [[], [], new ChainEvents()];
     state = { height: 0, bestHeight: 1000, txCount: 0, initial: true, importing: false };
     const headers = {
       height: (id: number) => id,
@@ -48,7 +48,7 @@ describe('the displayed progress', () => {
       {
         show: (status) => console.setStatus(status),
         log: (line) => void logged.push(line),
-        tell: (line) => void told.push(line),
+        tell: (line) => void reported.push(line),
       },
       {
         params: { targetSpacingSec: 150, chainTxData: { timeSec: 0, txCount: 0, txPerSec: 0 } },
@@ -81,7 +81,7 @@ describe('the displayed progress', () => {
     Object.assign(state, { height: 7, txCount: 400 });
     importing(100);
     expect(shown()).toBe('Importing blocks.dat  10.0 %  height 7  2017-07-14 02:40  200 tx/s  18 s left');
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'Importing blocks.dat: height 7, 2017-07-14 02:40, 10.0 %, 200 tx/s, cache 3 MiB, 18 s left',
     ]);
     vi.advanceTimersByTime(100);
@@ -103,7 +103,7 @@ describe('the displayed progress', () => {
     vi.advanceTimersByTime(400);
     importing(1000);
     events.emit('progress', null);
-    expect([stream.written, logged, told]).toEqual(['', [], []]);
+    expect([stream.written, logged, reported]).toEqual(['', [], []]);
   });
 
   it('of filling indexes is shown if there is no other, and is logged too', () => {
@@ -138,7 +138,7 @@ describe('the displayed progress', () => {
     expect(shown()).toContain('Building txindex  20.0 %');
     events.emit('backgroundProgress', null);
     expect(shown()).toBe('');
-    expect(told.every((line) => line.startsWith('Importing'))).toBe(true);
+    expect(reported.every((line) => line.startsWith('Importing'))).toBe(true);
   });
 
   it('of the initial download shows headers, then blocks, and ends with it', () => {

@@ -55,10 +55,10 @@ describe('describeFailure', () => {
       isBug: false,
       text: expect.stringMatching(/^\/data\/regtest\/chainstate\/000005\.log: no space is left/),
     });
-    const damaged = levelError('LEVEL_CORRUPTION', 'Corruption: block checksum mismatch: 000007.ldb');
-    const told = describeFailure(damaged, FOLDER);
-    expect(told.isBug).toBe(false);
-    expect(told.text).toMatch(/in \/data\/regtest is corrupt: .*000007\.ldb.* Restart with -reindex /);
+    const corrupt = levelError('LEVEL_CORRUPTION', 'Corruption: block checksum mismatch: 000007.ldb');
+    const reported = describeFailure(corrupt, FOLDER);
+    expect(reported.isBug).toBe(false);
+    expect(reported.text).toMatch(/in \/data\/regtest is corrupt: .*000007\.ldb.* Restart with -reindex /);
     expect(describeFailure(levelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open'), FOLDER).isBug).toBe(
       true,
     );

@@ -87,14 +87,14 @@ describe('networks', () => {
   it('are shown with their present state, with the proxy that Tor reported', () => {
     const command = parseCommandLine(['-onlynet=ipv6', '-onion=[::1]:7', '-proxyrandomize']);
     if (command.action !== 'run') throw new Error('the words ask for help');
-    const told = reachableNetworks(command.args, readOptions(command.args));
+    const reported = reachableNetworks(command.args, readOptions(command.args));
     const own = { host: '::1', port: 7, randomizesCredentials: true };
     const open = { isLimited: false, proxy: null };
     const present = new Networks(
       { ipv4: { ...open, isLimited: true }, ipv6: open, onion: { isLimited: false, proxy: own } },
       null,
     );
-    expect(presentNetworks(told, present)).toEqual(told);
+    expect(presentNetworks(reported, present)).toEqual(reported);
     const found = { host: '127.0.0.1', port: 9050, randomizesCredentials: true };
     const shut = {
       name: 'onion',
@@ -104,9 +104,9 @@ describe('networks', () => {
       randomizesProxyCredentials: false,
     };
     present.setRoute('onion', { isLimited: true, proxy: null });
-    expect(presentNetworks(told, present)[2]).toEqual(shut);
+    expect(presentNetworks(reported, present)[2]).toEqual(shut);
     present.setRoute('onion', { isLimited: false, proxy: found });
-    expect(presentNetworks(told, present)[2]).toEqual({
+    expect(presentNetworks(reported, present)[2]).toEqual({
       name: 'onion',
       limited: false,
       reachable: true,

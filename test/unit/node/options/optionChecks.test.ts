@@ -145,11 +145,11 @@ describe('fees', () => {
     ],
     ['paytxfee', 'This is the transaction fee you will pay if you send a transaction.'],
   ])('of wallets cause a warning if they are implausible and wallets are enabled (-%s)', (name, text) => {
-    const told = (...words: string[]): string[] =>
+    const reported = (...words: string[]): string[] =>
       load(...words).warnings.filter((warning) => warning.includes('very high'));
-    expect(told(`-${name}=0.01`)).toEqual([]);
-    expect(told(`-${name}=0.01000001`)).toEqual([`-${name} is set very high! ${text}`]);
-    expect(told(`-${name}=0.01000001`, '-disablewallet')).toEqual([]);
+    expect(reported(`-${name}=0.01`)).toEqual([]);
+    expect(reported(`-${name}=0.01000001`)).toEqual([`-${name} is set very high! ${text}`]);
+    expect(reported(`-${name}=0.01000001`, '-disablewallet')).toEqual([]);
   });
 
   it('of wallets must be above zero, and at least the relay fee', () => {

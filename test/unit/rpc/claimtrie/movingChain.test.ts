@@ -109,10 +109,10 @@ describe('answers about claims while blocks are connected and disconnected', () 
   ];
 
   it('match the block that they name', async () => {
-    const heard: [string, Answer][] = [];
+    const received: [string, Answer][] = [];
     let moves = true;
     const asking = NAMES.map(async (name) => {
-      while (moves) heard.push(await asked(name));
+      while (moves) received.push(await asked(name));
     });
     let [here, there] = [branches[1]!, branches[0]!];
     // Repeats until answers came at each block between the branches, which is rare.
@@ -120,13 +120,13 @@ describe('answers about claims while blocks are connected and disconnected', () 
     for (let turn = 0; turn < 6 || (blocks.size <= BRANCH_BLOCKS && turn < 1000); turn++) {
       await goTo(here, there);
       [here, there] = [there, here];
-      for (const [, { result }] of heard) blocks.add((result as { blockhash: string }).blockhash);
+      for (const [, { result }] of received) blocks.add((result as { blockhash: string }).blockhash);
     }
     moves = false;
     await Promise.all(asking);
 
     const byBlock = new Map<string, [string, Answer][]>();
-    for (const [name, answer] of heard) {
+    for (const [name, answer] of received) {
       const { blockhash } = answer.result as { blockhash: string };
       byBlock.set(blockhash, [...(byBlock.get(blockhash) ?? []), [name, answer]]);
     }
@@ -146,7 +146,7 @@ describe('answers about claims while blocks are connected and disconnected', () 
       [here, there] = [there, here];
     }
     expect([...byBlock.keys()]).toEqual([]);
-    expect(compared).toBe(heard.length);
+    expect(compared).toBe(received.length);
   });
 
   it('match one of the tips during the call, including values and proofs', async () => {
@@ -155,14 +155,14 @@ describe('answers about claims while blocks are connected and disconnected', () 
       { method: getValueForName, name },
       { method: getNameProof, name },
     ]);
-    const heard = new Map(calls.map((call) => [call, new Set<string>()]));
+    const received = new Map(calls.map((call) => [call, new Set<string>()]));
     let moves = true;
     const asking = calls.map(async (call) => {
-      while (moves) heard.get(call)!.add(JSON.stringify(await chain.call(call.method, [call.name])));
+      while (moves) received.get(call)!.add(JSON.stringify(await chain.call(call.method, [call.name])));
     });
     let [here, there] = active.contains(branches[0]!) ? branches : [branches[1]!, branches[0]!];
-    const heardOne = (): boolean => [...heard.values()].some(({ size }) => size < 2);
-    for (let turn = 0; turn < 4 || (heardOne() && turn < 1000); turn++) {
+    const receivedOne = (): boolean => [...received.values()].some(({ size }) => size < 2);
+    for (let turn = 0; turn < 4 || (receivedOne() && turn < 1000); turn++) {
       await goTo(here!, there!);
       [here, there] = [there, here];
     }
@@ -179,8 +179,8 @@ describe('answers about claims while blocks are connected and disconnected', () 
       [here, there] = [there, here];
     }
     for (const call of calls) {
-      expect(heard.get(call)!.size).toBeGreaterThan(1);
-      for (const answer of heard.get(call)!) expect([...allowed.get(call)!]).toContain(answer);
+      expect(received.get(call)!.size).toBeGreaterThan(1);
+      for (const answer of received.get(call)!) expect([...allowed.get(call)!]).toContain(answer);
     }
   });
 

@@ -333,8 +333,8 @@ describe('the follower of a file of SQLite', () => {
       () => new SqliteIndexWriter(provider, { path, chain: 'other', prefixes }).close(),
       () => rmSync(path),
     ];
-    for (const damage of corruptions) {
-      damage();
+    for (const corruption of corruptions) {
+      corruption();
       await build();
       expect(rowsOf()).toEqual(expected);
     }
@@ -349,11 +349,11 @@ describe('the follower of a file of SQLite', () => {
     const prefixes = addressPrefixesOf(regtestParams);
     const writer = new SqliteIndexWriter(await loadSqlite(), { path, chain: 'chain', prefixes });
     const warnings: string[] = [];
-    const told: string[] = [];
+    const reported: string[] = [];
     const logger = {
       ...SILENT_LOGGER,
       warn: (message: string) => void warnings.push(message),
-      info: (message: string) => void told.push(message),
+      info: (message: string) => void reported.push(message),
     };
     const follower = new SearchFollower(index, index, writer, logger as Logger);
     const page = { rows: ['aa'.repeat(20)], total: 1, blocked: [], height: 30 };
@@ -375,7 +375,7 @@ describe('the follower of a file of SQLite', () => {
     await follower.scrub();
     expect(warnings).toEqual(['The search index is corrupt: its page 6 does not match its checksum']);
     // The rebuild runs in the background.
-    const builds = () => told.filter((line) => line.startsWith('The search index is built: ')).length;
+    const builds = () => reported.filter((line) => line.startsWith('The search index is built: ')).length;
     while (builds() < 2 || follower.status.tip?.height !== index.height) await turn();
     // The tip is the same block, but the cached answers of the corrupt index were discarded.
     expect(follower.status.tip).toEqual(tip);

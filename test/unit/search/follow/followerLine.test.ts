@@ -137,7 +137,7 @@ describe('messages for the thread', () => {
     );
     const { port, facts, received } = line.setup;
     /** The messages since the last call: the operation, and the height of the tip if it changed. */
-    const hear = (): (readonly [command: string, height: number | null])[] => {
+    const receive = (): (readonly [command: string, height: number | null])[] => {
       const messages: (readonly [string, number | null])[] = [];
       for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
         const items = found.message as readonly NodeItem[];
@@ -155,50 +155,50 @@ describe('messages for the thread', () => {
       port.close();
       facts.port.close();
     };
-    return { line, hear, close };
+    return { line, receive, close };
   }
 
   it('are bounded, and sent when the thread has processed the earlier ones', () => {
     vi.useFakeTimers();
     const chain = new StubChain();
-    const { line, hear, close } = lineOf(chain);
+    const { line, receive, close } = lineOf(chain);
     for (let n = 0; n < 1000; n++) {
       chain.connect();
       line.tell('poke');
       if (n === 500) line.tell('scrub');
     }
     vi.advanceTimersByTime(1000);
-    expect(hear().length).toBeLessThan(20);
+    expect(receive().length).toBeLessThan(20);
     vi.advanceTimersByTime(100);
-    expect(hear()).toEqual([
+    expect(receive()).toEqual([
       ['poke', 999],
       ['scrub', null],
     ]);
     vi.advanceTimersByTime(100);
-    expect(hear()).toEqual([]);
+    expect(receive()).toEqual([]);
     close();
   });
 
   it('are combined for blocks in quick succession, and sent at once if a caller waits', () => {
     vi.useFakeTimers();
     const chain = new StubChain();
-    const { line, hear, close } = lineOf(chain);
+    const { line, receive, close } = lineOf(chain);
     for (let n = 0; n < 10; n++) {
       chain.connect();
       line.tell('pokeSoon');
     }
-    expect(hear()).toEqual([['pokeSoon', 0]]);
+    expect(receive()).toEqual([['pokeSoon', 0]]);
     line.tell('pokeIfIdle');
-    expect(hear()).toEqual([['pokeIfIdle', 9]]);
+    expect(receive()).toEqual([['pokeIfIdle', 9]]);
     chain.connect();
     line.tell('pokeSoon');
     vi.advanceTimersByTime(100);
-    expect(hear()).toEqual([['pokeSoon', 10]]);
+    expect(receive()).toEqual([['pokeSoon', 10]]);
     vi.advanceTimersByTime(1000);
-    expect(hear()).toEqual([]);
+    expect(receive()).toEqual([]);
     chain.connect();
     line.tell('pokeSoon');
-    expect(hear()).toEqual([['pokeSoon', 11]]);
+    expect(receive()).toEqual([['pokeSoon', 11]]);
     close();
   });
 });

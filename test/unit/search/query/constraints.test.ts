@@ -43,7 +43,7 @@ describe('lists', () => {
     expect(failure({ 'claim.claim_id__in': [...most, id] })).toBe(
       'claim_id__in cant have more than 2048 items.',
     );
-    expect(failure({ nobody_knows: [...most, id] })).toBe('nobody_knows cant have more than 2048 items.');
+    expect(failure({ unknown_key: [...most, id] })).toBe('unknown_key cant have more than 2048 items.');
   });
 
   it('that are empty, and null, are ignored', () => {
@@ -223,7 +223,7 @@ describe('values', () => {
     expect(parse({ order_by: ['trending_group', 'trending_mixed'] }).order).toEqual([
       { column: 'trending_score', ascending: false, nullable: true },
     ]);
-    expect(parse({ is_controlling: false, nobody: 7, wallet_id: 'x' }).conditions).toEqual([]);
+    expect(parse({ is_controlling: false, unknown: 7, wallet_id: 'x' }).conditions).toEqual([]);
     expect(parse({ amount_order: 3 })).toMatchObject({ only: 3, order: [{ column: 'effective_amount' }] });
   });
 });

@@ -173,11 +173,11 @@ describe('the metrics of a node', () => {
   it('report the mempool', async () => {
     const { mempool, tell } = fakeMempool();
     metrics.follow(fakeChain().reader, mempool);
-    const told = {} as never;
-    tell.added!(told, told, [], []);
-    tell.added!(told, told, [], []);
-    tell.removed!(told, 'block', told);
-    tell.removed!(told, 'replaced', told);
+    const reported = {} as never;
+    tell.added!(reported, reported, [], []);
+    tell.added!(reported, reported, [], []);
+    tell.removed!(reported, 'block', reported);
+    tell.removed!(reported, 'replaced', reported);
     expect(await values('lbcnode_mempool_')).toEqual({
       transactions: 4,
       virtual_bytes: 400,

@@ -78,9 +78,9 @@ describe('the message about a claim', () => {
         claimEvents: Array.from({ length: example.events }, () => event),
       };
       const notices = claimNotices(block, !example.disconnected).map(({ json }) => json);
-      const told = (example.disconnected ? notices.toReversed() : notices)[example.index];
+      const reported = (example.disconnected ? notices.toReversed() : notices)[example.index];
       // Equal except for white space.
-      expect(told).toBe(printed.replace(/\n\s*/g, '').replace(/": /g, '":'));
+      expect(reported).toBe(printed.replace(/\n\s*/g, '').replace(/": /g, '":'));
     }
     const all = ['claim', 'update', 'support', 'activation', 'abandon', 'expiration', 'takeover'];
     expect([...kinds].sort()).toEqual(all.sort());
@@ -116,15 +116,15 @@ describe('the message about a claim', () => {
     const metadata = new Counting(addressPrefixes(networkParams('regtest')));
     const notices = claimNotices(block, true, { block, metadata });
     expect(decoded).toBe(0);
-    const told = notices.map(({ json }) => JSON.parse(json) as { value?: string; metadata?: unknown });
-    expect(told.map(({ value }) => value)).toEqual([
+    const reported = notices.map(({ json }) => JSON.parse(json) as { value?: string; metadata?: unknown });
+    expect(reported.map(({ value }) => value)).toEqual([
       stream.toString('hex'),
       'ff',
       support.toString('hex'),
       undefined,
       undefined,
     ]);
-    expect(told.map((message) => message.metadata)).toEqual([
+    expect(reported.map((message) => message.metadata)).toEqual([
       { kind: 'stream', value: { title: 'hello' } },
       { error: expect.stringMatching(/./) as unknown },
       { kind: 'support', value: { emoji: 'ok' } },

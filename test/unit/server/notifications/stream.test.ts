@@ -6,19 +6,27 @@ import { hashToHex } from '../../../../src/util/bytes.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { OPEN_SCRIPT } from '../../../support/testChain.js';
 import { coinsOf, spendCoins } from '../../mempool/support.js';
-import { claimIdIn, claimScript, make, outputOf, supportScript, ToldWorld, updateScript } from './support.js';
+import {
+  claimIdIn,
+  claimScript,
+  make,
+  outputOf,
+  supportScript,
+  ReportedWorld,
+  updateScript,
+} from './support.js';
 
-let world: ToldWorld;
-let told: string[];
+let world: ReportedWorld;
+let reported: string[];
 
 beforeEach(async () => {
-  world = await ToldWorld.open();
-  told = [];
+  world = await ReportedWorld.open();
+  reported = [];
   world.stream.listen({
-    blockChanged: (block) => void told.push(`${block.event} ${block.height}`),
-    tipChanged: ({ height }) => void told.push(`tip ${height}`),
-    transactionAdded: (entry) => void told.push(`added ${hashToHex(entry.txid)}`),
-    transactionRemoved: (entry, reason) => void told.push(`removed ${hashToHex(entry.txid)} ${reason}`),
+    blockChanged: (block) => void reported.push(`${block.event} ${block.height}`),
+    tipChanged: ({ height }) => void reported.push(`tip ${height}`),
+    transactionAdded: (entry) => void reported.push(`added ${hashToHex(entry.txid)}`),
+    transactionRemoved: (entry, reason) => void reported.push(`removed ${hashToHex(entry.txid)} ${reason}`),
   });
 });
 afterEach(() => world.close());
@@ -33,7 +41,7 @@ describe('the stream', () => {
     await pool.mustAccept(tx);
     await pool.mineMempool();
     await pool.mustAccept(child);
-    expect(told.splice(0)).toEqual([
+    expect(reported.splice(0)).toEqual([
       `added ${first}`,
       `removed ${first} block`,
       'connected 116',
@@ -41,10 +49,10 @@ describe('the stream', () => {
       `added ${second}`,
     ]);
     const id = await pool.disconnectFrom(116);
-    expect(told.splice(0)).toEqual(['disconnected 116', `added ${first}`, 'tip 115']);
+    expect(reported.splice(0)).toEqual(['disconnected 116', `added ${first}`, 'tip 115']);
     // A branch with a conflicting spend of the coin. Then the first branch becomes active again with more work.
     await pool.mineBlock([rival]);
-    expect(told.splice(0)).toEqual([
+    expect(reported.splice(0)).toEqual([
       `removed ${first} conflict`,
       `removed ${second} conflict`,
       'connected 116',
@@ -52,7 +60,7 @@ describe('the stream', () => {
     ]);
     await pool.reconsider(id);
     await pool.chain.opened.chain.preciousBlock(id);
-    expect(told.splice(0)).toEqual(['disconnected 116', 'connected 116', 'tip 116']);
+    expect(reported.splice(0)).toEqual(['disconnected 116', 'connected 116', 'tip 116']);
   });
 
   it('isolates listeners from the errors of one', async () => {
@@ -62,17 +70,17 @@ describe('the stream', () => {
       error: (message) => void errors.push(message),
     });
     stream.follow({ chain: world.pool.chain.opened.chain, mempool: world.pool.mempool });
-    const heard: number[] = [];
+    const received: number[] = [];
     stream.listen({
       tipChanged: () => {
         throw new Error('this listener is broken');
       },
     });
-    const end = stream.listen({ tipChanged: ({ height }) => void heard.push(height) });
+    const end = stream.listen({ tipChanged: ({ height }) => void received.push(height) });
     await world.pool.chain.mine(1);
     end();
     await world.pool.chain.mine(1);
-    expect(heard).toEqual([116]);
+    expect(received).toEqual([116]);
     expect(errors).toHaveLength(2);
     expect(errors[0]).toContain('this listener is broken');
   });

@@ -35,7 +35,7 @@ export const outputOf = (tx: Transaction, n = 0): Output => ({ txid: txid(tx), n
 export const claimIdIn = (tx: Transaction, n = 0): Buffer => claimIdOf(txid(tx), n);
 export const bytesOf = (tx: Transaction): Buffer => Buffer.from(formatTransaction(tx));
 
-export class ToldWorld {
+export class ReportedWorld {
   readonly pool: PoolWorld;
   readonly stream = new NotificationStream(true, SILENT_LOGGER);
   private nextCoinbase = 1;
@@ -45,8 +45,8 @@ export class ToldWorld {
     this.stream.follow({ chain: pool.chain.opened.chain, mempool: pool.mempool });
   }
 
-  static async open(blocks = 115): Promise<ToldWorld> {
-    return new ToldWorld(await PoolWorld.open(blocks));
+  static async open(blocks = 115): Promise<ReportedWorld> {
+    return new ReportedWorld(await PoolWorld.open(blocks));
   }
 
   /** A mature coinbase, a different one at each call. */

@@ -14,7 +14,7 @@ import { serializedTx, TransactionNotice } from '../../../../src/server/notifica
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../../src/util/bytes.js';
 import type { MempoolEntry } from '../../../../src/mempool/mempoolReader.js';
 import { claimScript } from './support.js';
-import { bytesOf, ToldWorld } from './support.js';
+import { bytesOf, ReportedWorld } from './support.js';
 
 const KEY = Buffer.concat([Buffer.of(2), Buffer.alloc(32, 9)]);
 const SCRIPT = Buffer.of(0x51);
@@ -78,9 +78,9 @@ describe('the scripts that a transaction concerns', () => {
 });
 
 describe('the message about a transaction', () => {
-  let world: ToldWorld;
+  let world: ReportedWorld;
   beforeAll(async () => {
-    world = await ToldWorld.open(1);
+    world = await ReportedWorld.open(1);
   });
   afterAll(() => world.close());
 
@@ -107,8 +107,8 @@ describe('the message about a transaction', () => {
     const block = { id: 1, height: 1, hash, raw, parsed, claimEvents: [] } as ConnectedBlock;
     const notice: BlockNotice = new Block(block, false);
     const id = hashToHex(Buffer.from(parsed.txids.subarray(0, 32)));
-    const told = TransactionNotice.ofBlock(notice, 0);
-    expect(JSON.parse(told.json)).toMatchObject({
+    const reported = TransactionNotice.ofBlock(notice, 0);
+    expect(JSON.parse(reported.json)).toMatchObject({
       event: 'disconnected',
       txid: id,
       blockhash: hashToHex(hash),
@@ -116,7 +116,7 @@ describe('the message about a transaction', () => {
       index: 0,
     });
     // A coinbase spends no script. The scripts are those of its outputs.
-    expect([...told.scripts]).toContain(toLatin1(SCRIPT));
+    expect([...reported.scripts]).toContain(toLatin1(SCRIPT));
     expect(JSON.parse(notice.json)).toEqual({
       event: 'disconnected',
       hash: hashToHex(hash),

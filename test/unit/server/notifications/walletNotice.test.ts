@@ -16,7 +16,7 @@ import { openTestWallet, type TestWallet } from '../../wallet/support/openWallet
 const COIN = 100_000_000n;
 const OTHER = scriptForDestination({ type: 'pubkeyhash', hash: Buffer.alloc(20, 7) });
 
-interface Told {
+interface Reported {
   readonly event: string;
   readonly txid?: string;
   readonly new?: boolean;
@@ -28,7 +28,7 @@ interface Told {
 let node: FakeNode;
 let opened: TestWallet;
 let watch: WalletWatch;
-let told: Told[];
+let reported: Reported[];
 
 const turns = async (count = 5): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -39,7 +39,7 @@ beforeEach(async () => {
   node.mineEmpty(120);
   opened = await openTestWallet(node);
   const { wallet } = opened;
-  told = [];
+  reported = [];
   const wallets = {
     all: () => [wallet],
     caughtUp: () => node.reorganisation ?? wallet.events.caughtUp(),
@@ -48,18 +48,18 @@ beforeEach(async () => {
   };
   watch = new WalletWatch(wallets, {
     depthWanted: () => 1,
-    tell: ({ json }) => void told.push(JSON.parse(json) as Told),
+    tell: ({ json }) => void reported.push(JSON.parse(json) as Reported),
   });
   const outputs: TxOutput[] = [{ value: 5n * COIN, script: await opened.script() }];
   const prevout = { hash: sha256(Buffer.from('somebody')), index: 0 };
   const input = { prevout, scriptSig: Buffer.alloc(0), sequence: 0xffffffff, witness: [] };
   node.mine(undefined, [{ version: 2, inputs: [input], outputs, lockTime: 0 }]);
   await turns();
-  told.length = 0;
+  reported.length = 0;
 });
 afterEach(() => opened.close());
 
-const of = (event: string): Told[] => told.filter((one) => one.event === event);
+const of = (event: string): Reported[] => reported.filter((one) => one.event === event);
 
 describe('a wallet that sends a payment', () => {
   const send = (): Promise<unknown> =>
@@ -94,18 +94,18 @@ describe('a wallet that sends a payment', () => {
     node.mineEmpty(98);
     watch.tipChanged();
     await turns();
-    told.length = 0;
+    reported.length = 0;
     const failure = wallet.announcements.hold(async () => {
       // The coinbase matures.
       node.mineEmpty(3);
       watch.tipChanged();
       await turns();
-      expect(told).toEqual([]);
+      expect(reported).toEqual([]);
       throw new Error('no');
     });
     await expect(failure).rejects.toThrow('no');
     await turns();
-    expect(told).toMatchObject([{ event: 'balance', balance: 6 }]);
+    expect(reported).toMatchObject([{ event: 'balance', balance: 6 }]);
   });
 
   it('reports it once if the mempool refuses it', async () => {
@@ -132,27 +132,27 @@ describe('an unconfirmed transaction', () => {
     return { id: hashToHex(id), coin: { hash: Buffer.from(prevout.hash), index: prevout.index } };
   }
 
-  const confirmationsTold = (): [string, number][] =>
+  const confirmationsReported = (): [string, number][] =>
     of('transaction').map(({ txid: id, confirmations }) => [id!, confirmations!]);
 
   it('is reported when a block conflicts with it, with its descendants, and when that block is disconnected', async () => {
     const [first, second] = [await send(), await send()];
     await turns();
-    told.length = 0;
+    reported.length = 0;
     const input = { prevout: first.coin, scriptSig: Buffer.of(1), sequence: 0xffffffff, witness: [] };
     const outputs = [{ value: COIN, script: OTHER }];
     node.mine(undefined, [{ version: 2, inputs: [input], outputs, lockTime: 0 }]);
     await turns();
-    const against = confirmationsTold().filter(([, confirmations]) => confirmations < 0);
+    const against = confirmationsReported().filter(([, confirmations]) => confirmations < 0);
     expect(against).toEqual([
       [first.id, -1],
       [second.id, -1],
     ]);
     expect(of('balance')).toHaveLength(1);
-    told.length = 0;
+    reported.length = 0;
     node.disconnect();
     await turns();
-    expect(confirmationsTold().filter(([id]) => [first.id, second.id].includes(id))).toEqual([
+    expect(confirmationsReported().filter(([id]) => [first.id, second.id].includes(id))).toEqual([
       [first.id, 0],
       [second.id, 0],
     ]);
@@ -161,7 +161,7 @@ describe('an unconfirmed transaction', () => {
   it('changes no reported balance during a reorganisation', async () => {
     const { id } = await send();
     await turns();
-    told.length = 0;
+    reported.length = 0;
     let end = (): void => undefined;
     node.reorganisation = new Promise((resolve) => (end = resolve));
     const txid = Buffer.from(id, 'hex').reverse();
@@ -179,16 +179,16 @@ describe('an unconfirmed transaction', () => {
   it('leaves the mempool, and only the balance reports it', async () => {
     const { id } = await send();
     await turns();
-    told.length = 0;
+    reported.length = 0;
     const txid = Buffer.from(id, 'hex').reverse();
     node.dropFromMempool(txid);
     watch.transactionRemoved({ txid }, 'block');
     watch.transactionRemoved({ txid: Buffer.alloc(32) }, 'expiry');
     await turns();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     watch.transactionRemoved({ txid }, 'expiry');
     await turns();
-    expect(told).toMatchObject([{ event: 'balance', balance: 0 }]);
+    expect(reported).toMatchObject([{ event: 'balance', balance: 0 }]);
   });
 
   it('is reported when it is abandoned, with its descendants', async () => {
@@ -196,7 +196,7 @@ describe('an unconfirmed transaction', () => {
     await turns();
     const { wallet } = opened;
     for (const { id } of [second, first]) node.dropFromMempool(Buffer.from(id, 'hex').reverse());
-    told.length = 0;
+    reported.length = 0;
     const entry = wallet.ledger.find(Buffer.from(first.id, 'hex').reverse())!;
     await wallet.change((batch) => wallet.ledger.abandon(batch, entry));
     await turns();
@@ -221,6 +221,6 @@ describe('a block with claims', () => {
     ];
     watch.blockChanged({ claims } as never);
     await turns();
-    expect(told).toEqual([{ event: 'claim', wallet: '', claim: { name: 'own' } }]);
+    expect(reported).toEqual([{ event: 'claim', wallet: '', claim: { name: 'own' } }]);
   });
 });

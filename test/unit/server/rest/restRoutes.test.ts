@@ -114,13 +114,13 @@ describe('REST', () => {
   });
 
   it('reports a bug, and continues to answer', async () => {
-    const told: unknown[] = [];
-    const port = await start({ onException: (error, what) => told.push(String(error), what) });
+    const reported: unknown[] = [];
+    const port = await start({ onException: (error, what) => reported.push(String(error), what) });
     expect(await get(port, `/rest/tx/${TXID}.json`)).toMatchObject({
       status: 500,
       text: 'Internal error\r\n',
     });
-    expect(told).toEqual(['Error: a bug', '/rest/tx/']);
+    expect(reported).toEqual(['Error: a bug', '/rest/tx/']);
     expect((await get(port, '/rest/mempool/contents.json')).status).toBe(200);
   });
 

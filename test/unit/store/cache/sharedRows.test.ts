@@ -186,14 +186,14 @@ describe.skipIf(!loadNative())('rows that another thread reads', () => {
     store = await RowStore.open({ path, cacheBytes: 1 << 20 });
     commit((rows) => rows.put(keyOf(999), Buffer.alloc(1)));
     const shared = new SharedRows(share());
-    const told = {
+    const reported = {
       name: 'DatabaseCorruptionError',
       message: expect.stringMatching(`${path}.*${table!}.*-reindex`),
     };
     const keys = Array.from({ length: 300 }, (_, n) => keyOf(n));
-    await expect(shared.getMany(keys)).rejects.toMatchObject(told);
-    await expect(shared.getRange({ gte: 'k', lt: 'l' })).rejects.toMatchObject(told);
-    await expect(rowsOf(shared, { gte: 'k', lt: 'l', reverse: true })).rejects.toMatchObject(told);
+    await expect(shared.getMany(keys)).rejects.toMatchObject(reported);
+    await expect(shared.getRange({ gte: 'k', lt: 'l' })).rejects.toMatchObject(reported);
+    await expect(rowsOf(shared, { gte: 'k', lt: 'l', reverse: true })).rejects.toMatchObject(reported);
     expect(await shared.get(keyOf(999))).toEqual(Buffer.alloc(1));
   });
 

@@ -399,7 +399,7 @@ describe('events and changes of a block', () => {
     const rows = chain.rows.begin();
     const block = chain['txs'];
     const { events } = (await chain.store.connect(rows, { height: 651, transactions: block })).report;
-    const told = (list: readonly ClaimEvent[]): unknown[] =>
+    const reported = (list: readonly ClaimEvent[]): unknown[] =>
       list.map(({ type, name, n, amount, validAtHeight }) => [
         type,
         Buffer.from(name).toString(),
@@ -407,7 +407,7 @@ describe('events and changes of a block', () => {
         amount,
         validAtHeight,
       ]);
-    expect(told(events)).toEqual([
+    expect(reported(events)).toEqual([
       ['claim', 'name', 0, 1000n, 671],
       ['claim', 'short', 0, 1n, 651],
       ['abandon', 'short', 0, 1n, 651],
@@ -455,7 +455,7 @@ describe('events and changes of a block', () => {
     let seed = 7;
     const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
     const alive: Made[] = [];
-    const told: { transactions: ClaimTx[]; events: readonly ClaimEvent[] }[] = [];
+    const reported: { transactions: ClaimTx[]; events: readonly ClaimEvent[] }[] = [];
     const eventsOf = async (transactions: ClaimTx[]): Promise<readonly ClaimEvent[]> =>
       (await chain.store.connect(chain.rows.begin(), { height: chain.height + 1, transactions })).report
         .events;
@@ -471,12 +471,12 @@ describe('events and changes of a block', () => {
         else alive.push(chain.update(of, 1 + random(50)));
       }
       const transactions = [...chain['txs']];
-      told.push({ transactions, events: await eventsOf(transactions) });
+      reported.push({ transactions, events: await eventsOf(transactions) });
       await chain.mine();
     }
-    const kinds = new Set(told.flatMap(({ events }) => events.map(({ type }) => type)));
+    const kinds = new Set(reported.flatMap(({ events }) => events.map(({ type }) => type)));
     expect(kinds.size).toBe(7);
-    for (const { transactions, events } of told.toReversed()) {
+    for (const { transactions, events } of reported.toReversed()) {
       await chain.disconnect();
       expect(await eventsOf(transactions)).toEqual(events);
     }

@@ -149,7 +149,7 @@ describe('the history, the list of names and the naive model', () => {
   });
 });
 
-interface Told {
+interface Reported {
   height: number;
   text: string;
 }
@@ -163,15 +163,15 @@ function eventText(event: ClaimEvent): string {
 }
 
 /** Reported events of the blocks up to `to` as of block `height`, page by page. `meanwhile` runs before each page. */
-async function foretold(
+async function predicted(
   two: TwoLives,
   to: number,
   count: number,
   height = two.height,
   meanwhile: () => Promise<void> = async () => {},
-): Promise<Told[]> {
+): Promise<Reported[]> {
   const { rows, rules } = two;
-  const told: Told[] = [];
+  const reported: Reported[] = [];
   const isNode = (name: string) =>
     isNodeAfter(rows, rules, PROOF_WINDOW, { name, height, tipHeight: () => two.height });
   for (let from: number | null = height + 1; from !== null;) {
@@ -183,35 +183,35 @@ async function foretold(
       if (event.type === 'takeover') {
         const { owner, formerId } = event;
         const ids = `${owner ? hex(owner.claimId) : '-'} ${formerId ? hex(formerId) : '-'}`;
-        told.push({ height: event.height, text: `takeover ${hex(name)} ${ids}` });
+        reported.push({ height: event.height, text: `takeover ${hex(name)} ${ids}` });
       } else {
         const { item } = event;
         const text = `${event.type} ${hex(name)} ${hex(item.point)} ${item.kind === 'support'}`;
-        told.push({ height: event.height, text });
+        reported.push({ height: event.height, text });
       }
     }
     expect(page.next === null || page.next > from).toBe(true);
     from = page.next;
   }
-  return told;
+  return reported;
 }
 
-const inOrder = (told: readonly Told[]): string[] =>
-  told.map(({ height, text }) => `${String(height).padStart(4, '0')} ${text}`).sort();
+const inOrder = (reported: readonly Reported[]): string[] =>
+  reported.map(({ height, text }) => `${String(height).padStart(4, '0')} ${text}`).sort();
 
 describe('the preview of future blocks', () => {
   async function compareFuture(two: TwoLives, blocks: number): Promise<number> {
     const to = two.height + blocks;
-    const told = await foretold(two, to, 1000);
-    expect(await foretold(two, to, 1 + two.life.pick(5))).toEqual(told);
-    const done: Told[] = [];
+    const reported = await predicted(two, to, 1000);
+    expect(await predicted(two, to, 1 + two.life.pick(5))).toEqual(reported);
+    const done: Reported[] = [];
     while (two.height < to) {
       const height = two.height + 1;
       for (const event of await two.connect({ height, transactions: [] })) {
         done.push({ height, text: eventText(event) });
       }
     }
-    expect(inOrder(told)).toEqual(inOrder(done));
+    expect(inOrder(reported)).toEqual(inOrder(done));
     return done.length;
   }
 
@@ -224,16 +224,16 @@ describe('the preview of future blocks', () => {
       const two = new TwoLives(31, SMALL_RULES[title]!, { withModel: false });
       await two.liveTo(alive);
       const to = alive + blocks;
-      const told = await foretold(two, to, 1000);
-      expect(told.length).toBeGreaterThan(10);
+      const reported = await predicted(two, to, 1000);
+      expect(reported.length).toBeGreaterThan(10);
       const oneMore = async () => {
         if (two.height < alive + 60) await two.connect(two.life.block(two.height + 1, 6));
       };
-      expect(await foretold(two, to, 2, alive, oneMore)).toEqual(told);
+      expect(await predicted(two, to, 2, alive, oneMore)).toEqual(reported);
       expect(two.height).toBeGreaterThan(alive + 5);
       // The answer as of the latest block differs because of these blocks.
-      const now = await foretold(two, to, 1000);
-      expect(now).not.toEqual(told.filter(({ height }) => height > two.height));
+      const now = await predicted(two, to, 1000);
+      expect(now).not.toEqual(reported.filter(({ height }) => height > two.height));
     }
   });
 

@@ -16,7 +16,7 @@ const refusal = (path: string): string =>
   `Cannot obtain a lock on data directory ${path}. lbcnode is probably already running.`;
 
 /** Makes the lock's database unreadable, except for the file that is locked. */
-function damage(path: string): void {
+function corruption(path: string): void {
   for (const name of readdirSync(join(path, 'lock'))) {
     if (name !== 'LOCK') writeFileSync(join(path, 'lock', name), 'garbage');
   }
@@ -38,11 +38,11 @@ describe('the lock of a folder', () => {
     await (
       await lockFolder(folder)
     )();
-    damage(folder);
+    corruption(folder);
     const unlock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
     // Another attempt must not remove the lock by repairing the damaged file.
-    damage(folder);
+    corruption(folder);
     await expect(lockFolder(folder)).rejects.toThrow(refusal(folder));
     await unlock();
   });

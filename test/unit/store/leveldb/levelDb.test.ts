@@ -249,7 +249,7 @@ describe.each(makers)('corruption of the files of LevelDB (%s)', (_name, make) =
     expect(files.some((file) => file.endsWith('.ldb')) && files.some((file) => file.endsWith('.log'))).toBe(
       true,
     );
-    const seen = { same: 0, told: 0 };
+    const seen = { same: 0, reported: 0 };
     for (const file of files) {
       const size = statSync(join(original, 'db', file)).size;
       for (let i = 0; i < 8; i++) {
@@ -264,12 +264,12 @@ describe.each(makers)('corruption of the files of LevelDB (%s)', (_name, make) =
           writeFileSync(target, content);
         }
         const what = await outcome(path);
-        seen[what === 'same' ? 'same' : 'told']++;
+        seen[what === 'same' ? 'same' : 'reported']++;
         if (what !== 'same') expect(what).toMatch(/is corrupt: .*(\d{6}|CURRENT).*-reindex/s);
         rmSync(path, { recursive: true });
       }
     }
-    expect(seen.told).toBeGreaterThan(files.length * 3);
+    expect(seen.reported).toBeGreaterThan(files.length * 3);
     // Flipped bits have no effect in the file `durable` itself and in unused ends of files.
     expect(seen.same).toBeGreaterThan(0);
   });

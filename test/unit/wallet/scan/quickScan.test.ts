@@ -19,15 +19,15 @@ afterEach(() => world.close());
 async function rescan(wallet: Wallet, isQuick: boolean): Promise<string[]> {
   world.isQuick = isQuick;
   world.reads = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const end = wallet.listen(
-    (entry, isNew) => void told.push(`${Buffer.from(entry.key).toString('hex')} ${isNew}`),
+    (entry, isNew) => void reported.push(`${Buffer.from(entry.key).toString('hex')} ${isNew}`),
   );
   const turn = wallet.scans.reserve()!;
   await rescanBlocks(wallet, turn, { first: 0, last: null });
   turn.release();
   end();
-  return told;
+  return reported;
 }
 
 /** Two wallets with the same keys that know nothing of the chain. */
@@ -70,9 +70,9 @@ describe('a scan that skips blocks in bulk', () => {
     }
     const [a, b] = [await world.load('a', { follows: false }), await world.load('b', { follows: false })];
     for (const wallet of [a, b]) wallet.followedHeight = world.blocks.length - 1;
-    const told = await rescan(a, true);
+    const reported = await rescan(a, true);
     const blocksRead = world.reads.length;
-    expect(await rescan(b, false)).toEqual(told);
+    expect(await rescan(b, false)).toEqual(reported);
     expect(blocksRead).toBeLessThan(world.reads.length);
     expect(a.ledger.size).toBeGreaterThan(50);
     expect(standOf(a)).toEqual(standOf(b));

@@ -60,7 +60,7 @@ describe('signing with given keys', () => {
         ),
       ),
     );
-  const told = (script: Bytes, more: readonly (readonly [string, JsonValue])[] = []): JsonObject =>
+  const reported = (script: Bytes, more: readonly (readonly [string, JsonValue])[] = []): JsonObject =>
     new JsonObject([['txid', '22'.repeat(32)], ['vout', 0], ['scriptPubKey', toHex(script)], ...more]);
   const foreign = toHex(
     formatTransaction({
@@ -140,20 +140,24 @@ describe('signing with given keys', () => {
   it('signs for the given outputs, and needs the amount of a witness output', async () => {
     const redeem = ['redeemScript', toHex(multisig)] as const;
     const amount = ['amount', rawNumber('90071992.54740993')] as const;
-    expect(await signed(foreign, [A, B], [told(p2wsh, [redeem, amount])])).toMatchObject({ complete: true });
-    expect(await sign(foreign, [A, B], [told(p2wsh, [redeem])])).toEqual({
+    expect(await signed(foreign, [A, B], [reported(p2wsh, [redeem, amount])])).toMatchObject({
+      complete: true,
+    });
+    expect(await sign(foreign, [A, B], [reported(p2wsh, [redeem])])).toEqual({
       error: {
         code: -3,
         message: `Missing amount for CTxOut(nValue=21000000000.00000000, scriptPubKey=${toHex(p2wsh).slice(0, 30)})`,
       },
     });
-    expect(await signed(foreign, [A], [told(p2pkh)], 'NONE|ANYONECANPAY')).toMatchObject({ complete: true });
-    expect(await signed(foreign, [A], [told(p2pkh)], 'SINGLE')).toMatchObject({ complete: false });
-    expect(await signed(foreign, [A], [told(Buffer.of(0x6a))])).toMatchObject({ complete: false });
+    expect(await signed(foreign, [A], [reported(p2pkh)], 'NONE|ANYONECANPAY')).toMatchObject({
+      complete: true,
+    });
+    expect(await signed(foreign, [A], [reported(p2pkh)], 'SINGLE')).toMatchObject({ complete: false });
+    expect(await signed(foreign, [A], [reported(Buffer.of(0x6a))])).toMatchObject({ complete: false });
   });
 
   it('refuses invalid parameters', async () => {
-    const hash = told(p2pkh).get('scriptPubKey')!;
+    const hash = reported(p2pkh).get('scriptPubKey')!;
     const cases: [JsonValue[], number, string][] = [
       [['zz', []], -22, 'TX decode failed'],
       [[null, []], -1, 'JSON value is not a string as expected'],
@@ -167,8 +171,8 @@ describe('signing with given keys', () => {
         'Expected type string for scriptPubKey, got number',
       ],
       [[foreign, [], [new JsonObject([['scriptPubKey', hash]])]], -3, 'Missing txid'],
-      [[foreign, [], [told(p2wsh)]], -3, 'Missing redeemScript'],
-      [[foreign, [], [told(p2pkh, [['amount', -1]])]], -3, 'Amount out of range'],
+      [[foreign, [], [reported(p2wsh)]], -3, 'Missing redeemScript'],
+      [[foreign, [], [reported(p2pkh, [['amount', -1]])]], -3, 'Amount out of range'],
       [[foreign, [], [], 'all'], -1, 'all is not a valid sighash parameter.'],
       [[foreign, [], 'x'], -3, 'Expected type array, got string'],
     ];

@@ -75,9 +75,9 @@ it.each(LIVES)('equal the recorded ones, %s', async (forks) => {
   }
   let more = 0;
   for (let height = 1; height <= BLOCKS; height++) {
-    const told = new Set((await readLbcdChanges(rows, rules, height)).map((name) => toLatin1(name)));
+    const reported = new Set((await readLbcdChanges(rows, rules, height)).map((name) => toLatin1(name)));
     const changed = changedNames(rules, model.states[height - 1]!, model.states[height]!);
-    for (const name of told) {
+    for (const name of reported) {
       const isKnown =
         schedule.get(height)?.has(name) === true ||
         changed.has(name) ||
@@ -86,8 +86,8 @@ it.each(LIVES)('equal the recorded ones, %s', async (forks) => {
       expect(isKnown, `${name} at ${height}`).toBe(true);
       if (!changed.has(name) && !operated[height]!.has(name)) more++;
     }
-    for (const name of schedule.get(height) ?? []) expect(told, `at ${height}`).toContain(name);
-    for (const name of changed) expect(told, `at ${height}`).toContain(name);
+    for (const name of schedule.get(height) ?? []) expect(reported, `at ${height}`).toContain(name);
+    for (const name of changed) expect(reported, `at ${height}`).toContain(name);
   }
   expect(more).toBeGreaterThan(3);
 });

@@ -23,7 +23,7 @@ const RULES = {
   allClaimsForkHeight: 100,
 };
 
-interface Told {
+interface Reported {
   readonly block: ClaimBlock;
   readonly events: readonly Record<string, unknown>[];
 }
@@ -37,7 +37,7 @@ function plain(events: readonly ClaimEvent[]): Record<string, unknown>[] {
   );
 }
 
-async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): Promise<Told> {
+async function connect(rows: MemoryRows, store: ClaimStore, block: ClaimBlock): Promise<Reported> {
   const work = rows.begin();
   const { report } = await store.connect(work, block);
   // Copied immediately, because the items may change later.
@@ -53,21 +53,21 @@ describe('readPastEvents', () => {
       const rows = new MemoryRows();
       const store = new ClaimStore({ rules: RULES, proofWindow: 'all' });
       const life = new ClaimLife(seed);
-      const told: Told[] = [];
+      const reported: Reported[] = [];
       const kinds = new Set<string>();
       for (let height = 1; height <= BLOCKS; height++) {
         const block = life.block(height, 6);
-        told.push(await connect(rows, store, block));
+        reported.push(await connect(rows, store, block));
         if (height % 17 === 0) {
           // Disconnects the block and connects it again.
           const work = rows.begin();
           await store.disconnect(work, height);
           work.commit();
-          told.pop();
-          told.push(await connect(rows, store, block));
+          reported.pop();
+          reported.push(await connect(rows, store, block));
         }
       }
-      for (const { block, events } of told) {
+      for (const { block, events } of reported) {
         const past = await readPastEvents(rows, RULES, block);
         expect(plain(past), `block ${block.height}`).toEqual(events);
         for (const { type } of events) kinds.add(type as string);
@@ -97,7 +97,7 @@ describe('readPastEvents', () => {
     });
     for (let height = 2; height < 97; height++) await connect(rows, store, { height, transactions: [] });
     const claimId = fromLatin1(claimIdAtPoint(pointKey(second, 0)));
-    const told = await connect(rows, store, {
+    const reported = await connect(rows, store, {
       height: 97,
       transactions: [
         { txid: second, txOffset: 81, spends: [], outputs: [output] },
@@ -109,7 +109,7 @@ describe('readPastEvents', () => {
         },
       ],
     });
-    const made = told.events.find(({ type }) => type === 'claim')!;
+    const made = reported.events.find(({ type }) => type === 'claim')!;
     // The name was owned for 96 blocks, and the delay is 96 / 32 blocks.
     expect(made['validAtHeight']).toBe(100);
     const old = new RowEncoder();
@@ -123,6 +123,6 @@ describe('readPastEvents', () => {
     const work = rows.begin();
     work.put(fleetingKey('a', 97), old.finish());
     work.commit();
-    expect(plain(await readPastEvents(rows, rules, told.block))).toEqual(told.events);
+    expect(plain(await readPastEvents(rows, rules, reported.block))).toEqual(reported.events);
   });
 });

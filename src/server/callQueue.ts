@@ -47,7 +47,7 @@ interface Request {
   readonly isOpen: boolean;
 }
 
-export interface CallTurnsOptions {
+export interface CallQueueOptions {
   readonly threads: number;
   readonly depth: number;
   /** Time limit for a stalled response: a client that reads none of its response for this time is disconnected. */
@@ -58,7 +58,7 @@ export interface CallTurnsOptions {
 class Call implements CallSignals {
   readonly connection: HttpConnection;
   readonly response: HttpResponse;
-  private readonly turns: CallTurns;
+  private readonly calls: CallQueue;
   private readonly queue: JobQueue;
   private hasTurn = false;
   /** Start time of the call's first turn; 0 before the first turn. */
@@ -69,8 +69,8 @@ class Call implements CallSignals {
   private goneControl: AbortController | null = null;
   private signalControl: AbortController | null = null;
 
-  constructor(turns: CallTurns, queue: JobQueue, connection: HttpConnection, response: HttpResponse) {
-    this.turns = turns;
+  constructor(calls: CallQueue, queue: JobQueue, connection: HttpConnection, response: HttpResponse) {
+    this.calls = calls;
     this.queue = queue;
     this.connection = connection;
     this.response = response;
@@ -107,7 +107,7 @@ class Call implements CallSignals {
   get signal(): AbortSignal {
     if (this.signalControl === null) {
       this.signalControl = new AbortController();
-      if (this.isGone || this.turns.isStopping) this.signalControl.abort();
+      if (this.isGone || this.calls.isStopping) this.signalControl.abort();
     }
     return this.signalControl.signal;
   }
@@ -147,20 +147,20 @@ class Call implements CallSignals {
   }
 
   private async withoutTurn<T>(wait: () => Promise<T>, reenter: () => Promise<void>): Promise<T> {
-    if (!this.hasTurn || !this.turns.stepOut()) return wait();
+    if (!this.hasTurn || !this.calls.stepOut()) return wait();
     this.leave();
     try {
       return await wait();
     } finally {
-      this.turns.stepIn();
+      this.calls.stepIn();
       await reenter();
       this.begin();
     }
   }
 }
 
-export class CallTurns {
-  private readonly options: CallTurnsOptions;
+export class CallQueue {
+  private readonly options: CallQueueOptions;
   private readonly logger: Logger;
   private readonly queue: JobQueue;
   /**
@@ -173,14 +173,14 @@ export class CallTurns {
   private outOfTurn = 0;
   private refusals = 0;
   /**
-   * `untold`: number of rejections that are not logged yet. `reportTimer`: timer of the next log line; null if no rejection
+   * `unlogged`: number of rejections that are not logged yet. `reportTimer`: timer of the next log line; null if no rejection
    * happened recently.
    */
-  private untold = 0;
+  private unlogged = 0;
   private reportTimer: NodeJS.Timeout | null = null;
   isStopping = false;
 
-  constructor(options: CallTurnsOptions, logger: Logger) {
+  constructor(options: CallQueueOptions, logger: Logger) {
     this.options = options;
     this.logger = logger;
     this.queue = new JobQueue(Math.max(1, options.threads), Math.max(1, options.depth));
@@ -277,15 +277,15 @@ export class CallTurns {
     if (this.reportTimer === null) {
       this.logger.warn(`request rejected ${WHY_REFUSED}`);
       this.reportTimer = setInterval(() => this.report(), REPORT_MS).unref();
-    } else this.untold++;
+    } else this.unlogged++;
     sendText(response, 503, 'Work queue depth exceeded');
   }
 
   /** Logs the number of rejections since the last log line. If there were none, the next rejection is logged immediately. */
   private report(): void {
-    if (this.untold > 0) this.logger.warn(`${this.untold} more requests rejected ${WHY_REFUSED}`);
+    if (this.unlogged > 0) this.logger.warn(`${this.unlogged} more requests rejected ${WHY_REFUSED}`);
     else this.endReports();
-    this.untold = 0;
+    this.unlogged = 0;
   }
 
   private endReports(): void {

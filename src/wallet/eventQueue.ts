@@ -30,7 +30,7 @@ export interface NodeEvent {
 
 interface Waiting {
   readonly event: NodeEvent;
-  readonly told: (() => void)[];
+  readonly waiters: (() => void)[];
 }
 
 /**
@@ -41,13 +41,13 @@ const MAX_WAITING_BYTES = 32 << 20;
 /** Number of finished events in the array at which they are removed. Arbitrary. */
 const COMPACT_AT = 4096;
 
-export class EventLine {
+export class EventQueue {
   /** Queue of events. Those before position `first` are finished. */
   private waiting: Waiting[] = [];
   private first = 0;
   private waitingBytes = 0;
   /** `taking`: the event that is being applied. `isWorking`: whether code of that event is on the call stack. */
-  private taking: { readonly work: Slices<void>; readonly told: (() => void)[] } | null = null;
+  private taking: { readonly work: Slices<void>; readonly waiters: (() => void)[] } | null = null;
   private isWorking = false;
   /** Group of the event that was started last. */
   private group: object | undefined;
@@ -58,7 +58,7 @@ export class EventLine {
   private isRunning = false;
 
   /** Applies an event immediately, or queues it behind waiting events. */
-  hear(event: NodeEvent): void {
+  push(event: NodeEvent): void {
     if (!this.isBehind && !this.isHeld && event.isLong !== true) {
       this.begin(event, []);
       this.finish();
@@ -67,7 +67,7 @@ export class EventLine {
 
   /** Queues an event, even if it could be applied immediately. */
   wait(event: NodeEvent): void {
-    this.waiting.push({ event, told: [] });
+    this.waiting.push({ event, waiters: [] });
     this.waitingBytes += event.sizeBytes ?? 0;
     if (this.isHeld) return;
     if (this.waitingBytes > MAX_WAITING_BYTES) this.takeAll();
@@ -109,7 +109,7 @@ export class EventLine {
   caughtUp(): Promise<void> | null {
     if (!this.isBehind) return null;
     const last = this.first < this.waiting.length ? this.waiting.at(-1)! : this.taking!;
-    return new Promise((resolve) => last.told.push(resolve));
+    return new Promise((resolve) => last.waiters.push(resolve));
   }
 
   /** Applies the rest of a started event immediately, so that later reads and writes see a consistent state. */
@@ -214,7 +214,7 @@ export class EventLine {
   }
 
   private beginFirst(): void {
-    const { event, told } = this.waiting[this.first]!;
+    const { event, waiters } = this.waiting[this.first]!;
     this.first++;
     this.waitingBytes -= event.sizeBytes ?? 0;
     // Finished events are removed in batches, because removing a single event would move all events that follow.
@@ -222,19 +222,19 @@ export class EventLine {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;
     }
-    this.begin(event, told);
+    this.begin(event, waiters);
   }
 
-  private begin(event: NodeEvent, told: (() => void)[]): void {
+  private begin(event: NodeEvent, waiters: (() => void)[]): void {
     this.group = event.group;
     this.started++;
-    this.taking = { work: event.take(), told };
+    this.taking = { work: event.take(), waiters };
   }
 
   private end(): void {
-    const { told } = this.taking!;
+    const { waiters } = this.taking!;
     this.taking = null;
     this.isWorking = false;
-    for (const resolve of told) resolve();
+    for (const resolve of waiters) resolve();
   }
 }

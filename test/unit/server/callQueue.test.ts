@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CallTurns } from '../../../src/server/callTurns.js';
+import { CallQueue } from '../../../src/server/callQueue.js';
 import { HttpConnection } from '../../../src/server/connections.js';
 import type { HttpReply } from '../../../src/server/replyStream.js';
 import { SILENT_LOGGER } from '../../../src/util/logging.js';
@@ -37,11 +37,11 @@ class FakeResponse extends EventEmitter {
 }
 
 let warnings: string[];
-let turns: CallTurns;
+let turns: CallQueue;
 beforeEach(() => {
   warnings = [];
   const logger = { ...SILENT_LOGGER, warn: (text: string) => warnings.push(text) };
-  turns = new CallTurns(
+  turns = new CallQueue(
     { threads: 1, depth: DEPTH, stallMs: 1000 },
     logger as unknown as typeof SILENT_LOGGER,
   );

@@ -8,7 +8,7 @@ import type { Bytes } from '../util/bytes.js';
 import { PriorityLock } from '../scheduler/priorityLock.js';
 import { SerialQueue } from '../scheduler/serialQueue.js';
 
-export class ChainTurns {
+export class ChainQueue {
   private readonly queue = new SerialQueue();
   private readonly tip = new PriorityLock();
   private pending = 0;
