@@ -261,13 +261,13 @@ async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
     if (isChanging) await sleep(200);
     for (const path of kinds.values())
       times.pages.set(path, [...(times.pages.get(path) ?? []), (await site.ask(path)).ms]);
-    times.own.push(await site.msOf('getclaimsforname', name));
     times.tx.push(await site.msOf('gettxinfo', tx));
     for (let again = 0; again < 4; again++) times.txAgain.push(await site.msOf('gettxinfo', tx));
-    if (!copy) continue;
-    times.reference.push(await copy.ms('getclaimsforname', name));
-    times.their.push(await copy.ms('getclaimsfortx', [txid]));
-    for (let again = 0; again < 4; again++) times.theirAgain.push(await copy.ms('getclaimsfortx', [txid]));
+    if (copy) times.their.push(await copy.ms('getclaimsfortx', [txid]));
+    for (let again = 0; copy && again < 4; again++)
+      times.theirAgain.push(await copy.ms('getclaimsfortx', [txid]));
+    times.own.push(await site.msOf('getclaimsforname', name));
+    if (copy) times.reference.push(await copy.ms('getclaimsforname', name));
   }
   const medianOf = (values) => at(values, 0.5);
   const blockText = isChanging ? 'a block that changes it' : 'a block';
