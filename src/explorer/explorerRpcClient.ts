@@ -30,6 +30,13 @@ export class AskError extends Error {
 /** Error: too many requests wait, or a request took too long. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
+  /** Whether a request was sent and had no answer in time. Otherwise too many requests waited. */
+  readonly isLate: boolean;
+
+  constructor(message: string, isLate: boolean) {
+    super(message);
+    this.isLate = isLate;
+  }
 }
 
 interface Question {
@@ -83,12 +90,12 @@ export class ExplorerRpcClient {
 
   private put(method: string, params: readonly unknown[]): Promise<string> {
     if (this.waiting.length >= MOST_WAITING)
-      return Promise.reject(new BusyError('too many calls are queued'));
+      return Promise.reject(new BusyError('too many calls are queued', false));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const at = this.waiting.indexOf(question);
         if (at >= 0) this.waiting.splice(at, 1);
-        reject(new BusyError(`${method} took too long`));
+        reject(new BusyError(`${method} took too long`, at < 0));
       }, TIMEOUT_MS);
       const question: Question = {
         sentMs: 0,

@@ -393,7 +393,11 @@ export class Site {
         return this.sendError(
           request,
           response,
-          new PageError(503, 'The node is busy', 'Too many pages were requested. Try again in some seconds.'),
+          new PageError(
+            503,
+            'The node is busy',
+            `${error.isLate ? 'It did not answer in time.' : 'Too many pages were requested.'} Try again in some seconds.`,
+          ),
         );
       }
       if (!(error instanceof AskError)) throw error;

@@ -110,17 +110,14 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
 
   it('are accessible with a list of claims that have titles and channels', async () => {
     const claim = answers('harmless')['getclaim'] as object;
+    const OTHER = 'ef'.repeat(20);
+    const titled = { claimId: OTHER, amount: 1, kind: 'stream', createdHeight: 9, time: 1 };
     const listed = [
-      {
-        ...claim,
-        name: 'oldsigned',
-        value: { title: 'Signed by the first key' },
-        signing_channel: undefined,
-      },
-      { ...claim, name: 'newsigned', value: { title: 'Signed by the second key' } },
-      { ...claim, name: 'waitingclaim', value: { title: 'It waits' }, signing_channel: undefined },
+      { ...titled, name: 'oldsigned', title: 'Signed by the first key', channelId: ID },
+      { ...titled, name: 'newsigned', title: 'Signed by the second key', claimId: ID, channelId: ID },
+      { ...titled, name: 'waitingclaim', title: 'It waits', createdHeight: undefined },
     ];
-    instead = { searchclaims: { claims: listed, total: listed.length } };
+    instead = { listnewclaims: { claims: listed }, searchclaims: { claims: [claim], total: 1 } };
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(base);
     expect(await page.locator('.row .under a').count()).toBe(4);
@@ -155,7 +152,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
       getblockevents: off('undo data'),
     };
     for (const [path, missing, rest] of [
-      ['/', 'This needs -claimsearch', 'Latest blocks'],
+      ['/', 'harmless', 'Latest blocks'],
       ['/claims', 'This needs -claimsearch', 'Find claims'],
       ['/address/mx', 'This needs -addressindex', 'Balance'],
       [`/block/${HASH}`, 'This needs undo data', 'Merkle root'],
@@ -377,10 +374,13 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
   });
 
   it('show that the node is busy', async () => {
-    instead = { getblock: new BusyError('too many calls are queued') };
+    instead = { getblock: new BusyError('too many calls are queued', false) };
     const { status, text, headers } = await look('/blocks');
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     expect(text).toContain('The node is busy');
+    expect(text).toContain('Too many pages were requested.');
+    instead = { getblock: new BusyError('getblock took too long', true) };
+    expect((await look('/blocks')).text).toContain('It did not answer in time.');
   });
 
   it('show only a number of an internal error, under which the log has the details', async () => {

@@ -37,16 +37,15 @@ function ClaimCell({ claim }: { readonly claim: Listed }) {
       <span>
         <a class="title" href={claimLink(claimId)}>
           <Title text={title ?? (name || '(empty name)')} />
-        </a>{' '}
-        <Tag>{kind ?? 'no metadata'}</Tag>
-        {createdHeight === undefined && (
-          <>
-            {' '}
-            <Tag tone="warning">waits</Tag>
-          </>
-        )}
+        </a>
         <span class="under">
-          <NameOf of={claim} />
+          <NameOf of={claim} /> <Tag>{kind ?? 'no metadata'}</Tag>
+          {createdHeight === undefined && (
+            <>
+              {' '}
+              <Tag tone="warning">waits</Tag>
+            </>
+          )}
           {channel && (
             <>
               {' '}

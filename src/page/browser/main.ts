@@ -15,6 +15,11 @@ function refreshDetails(): void {
   void checkProof();
 }
 
-refreshDetails();
-followKeys();
-void keepLive(refreshDetails);
+function start(): void {
+  refreshDetails();
+  followKeys();
+  void keepLive(refreshDetails);
+}
+
+// The page is complete without the script, so it is painted first. A hidden tab starts when it is seen.
+requestAnimationFrame(() => setTimeout(start));

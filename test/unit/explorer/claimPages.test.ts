@@ -276,8 +276,8 @@ describe('the newest claims of the first page', () => {
     expect(optionsOf(page, 'searchclaims')).toMatchObject({ claim_ids: [ID] });
     const [, list = ''] = page.html.split('Newest claims');
     const text = list.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
-    expect(text).toContain('plain no metadata waits plain 1');
-    expect(text).toContain('Titled stream plain in @signer 1');
+    expect(text).toContain('plain plain no metadata waits 1');
+    expect(text).toContain('Titled plain stream in @signer 1');
   });
 
   it('are shown without channels if the search is off', async () => {
