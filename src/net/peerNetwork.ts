@@ -172,7 +172,7 @@ export class PeerNetwork {
     );
     this.partition = new PartitionWatch(params, { chain, nowSec: () => deps.nowSec(), warn: deps.warn });
     this.outage = new OutageWatch(
-      { what: 'any peer', advice: () => this.outageAdvice() },
+      { what: 'a peer', advice: () => this.outageAdvice() },
       { log, nowMs: () => performance.now() },
     );
     this.peers = this.makePeers();

@@ -67,6 +67,8 @@ export class HubPool {
   readonly #user: HubUser;
   readonly #log: Logger;
   readonly #distrusted = new Map<string, number>();
+  /** Errors of servers to which no connection could be opened since the last hub was connected, by `host:port`. */
+  readonly #unreached = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   #session: HubSession | null = null;
   /** A connected hub that is still being checked, so it is not used yet. */
@@ -165,6 +167,15 @@ export class HubPool {
     return this.servers.filter((server) => !this.#isDistrusted(server));
   }
 
+  /** Reports that no connection could be opened. The same error of a server is logged once until a hub is connected. */
+  #reportUnreached(server: HostPort, error: unknown): void {
+    const name = joinHostPort(server);
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof HubGone && this.#unreached.get(name) === message) return;
+    this.#unreached.set(name, message);
+    this.#report(server, error);
+  }
+
   #report(server: HostPort, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof HubLie) {
@@ -238,7 +249,7 @@ export class HubPool {
     try {
       session = await this.open(server);
     } catch (error) {
-      this.#report(server, error);
+      this.#reportUnreached(server, error);
       return false;
     }
     this.#candidate = session;
@@ -268,6 +279,7 @@ export class HubPool {
     this.#candidate = null;
     if (session.isOpen) {
       this.#session = session;
+      this.#unreached.clear();
       this.#log.info(`Connected to the hub ${session.name}`);
       this.#askForOthers(session);
       for (const resolve of this.#waiting) resolve();
