@@ -198,12 +198,11 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       env,
     );
     const made = new Map((await accounts()).map((account) => [account.name, account.address_type]));
-    expect([made.get('lbcwallet'), made.get('lbcwallet-witness'), made.get('browser')]).toEqual([
-      undefined,
-      'p2wpkh',
-      undefined,
-    ]);
-    expect(made.has('browser')).toBe(true);
+    const types = ['lbcwallet', 'lbcwallet-witness', 'second', 'second-witness', 'browser'].map((name) => {
+      expect(made.has(name)).toBe(true);
+      return made.get(name);
+    });
+    expect(types).toEqual([undefined, 'p2wpkh', undefined, 'p2wpkh', undefined]);
     for (const address of [addressOf(LBCWALLET_KEY), nestedAddressOf(LBCWALLET_KEY)]) {
       const { ismine } = (await node.call('getaddressinfo', address)) as { ismine: boolean };
       expect(ismine).toBe(true);

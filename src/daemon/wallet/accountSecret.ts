@@ -51,6 +51,10 @@ const WITNESS_PREFIXES = {
   test: { public: 0x045f1cf6, secret: 0x045f18bc },
 } as const;
 
+/** Version bytes of extended keys for addresses of BIP49: ypub, yprv, upub and uprv. Source: SLIP-132. */
+const NESTED_PREFIXES: readonly number[] = [0x049d7cb2, 0x049d7878, 0x044a5262, 0x044a4e28];
+const NO_NESTED = 'Addresses of BIP49, which nest a witness program in a script hash, are not supported.';
+
 /** Whether the words are a BIP39 seed with a correct checksum. */
 function isBip39Seed(words: string): boolean {
   return validateMnemonic(plainWords(words), wordlist);
@@ -125,8 +129,7 @@ function secretOfSeed(
 }
 
 function addressTypeOf(path: readonly number[]): AddressType {
-  if (path[0] === BIP49)
-    throw badValue('Addresses of BIP49, which nest a witness program in a script hash, are not supported.');
+  if (path[0] === BIP49) throw badValue(NO_NESTED);
   return path[0] === BIP84 ? 'p2wpkh' : 'p2pkh';
 }
 
@@ -156,6 +159,7 @@ function witnessKeyOf(text: string, { id }: LedgerParams): ExtendedKey | null {
   const bytes = decodeBase58Check(text);
   if (bytes === null || bytes.length !== PREFIX_SIZE + EXTENDED_KEY_SIZE) return null;
   const version = bytes.readUInt32BE(0);
+  if (NESTED_PREFIXES.includes(version)) throw badValue(NO_NESTED);
   const prefixes = WITNESS_PREFIXES[id === 'lbc_mainnet' ? 'main' : 'test'];
   if (version !== prefixes.secret && version !== prefixes.public) return null;
   const key = parseExtendedKey(bytes.subarray(PREFIX_SIZE), version === prefixes.secret);

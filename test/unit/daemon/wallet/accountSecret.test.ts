@@ -26,6 +26,12 @@ const ZPRV =
 const ZPUB =
   'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
 
+/** Extended keys with the prefixes of BIP49. Source: SLIP-132, account 0 of these words. */
+const YPRV =
+  'yprvAHwhK6RbpuS3dgCYHM5jc2ZvEKd7Bi61u9FVhYMpgMSuZS613T1xxQeKTffhrHY79hZ5PsskBjcc6C2V7DrnsMsNaGDaWev3GLRQRgV7hxF';
+const YPUB =
+  'ypub6Ww3ibxVfGzLrAH1PNcjyAWenMTbbAosGNB6VvmSEgytSER9azLDWCxoJwW7Ke7icmizBMXrzBx9979FfaHxHcrArf3zbeJJJUZPf663zsP';
+
 function accountOf(given: GivenSecret): { form: string; account: Account } {
   const secret = accountSecretOf(given, MAIN);
   const account = new Account(
@@ -123,6 +129,24 @@ describe('a BIP32 seed in hex', () => {
   });
 });
 
+describe('a seed of lbcwallet', () => {
+  const seed = '000102030405060708090a0b0c0d0e0f'.repeat(2);
+
+  // Source: lbcwallet 0.13.111 on the main network, `getnewaddress` and `getrawchangeaddress` by account and kind.
+  it.each<[string, 0 | 1, readonly string[]]>([
+    ["m/44'/140'/0'", 0, ['ba5sALf5K6M1NEEG7Rtv8TpHsU7U2PF6VG', 'bHaZ4zNoawhFrDe9pcyhkFCxb4Wo6aiBVP']],
+    ["m/84'/140'/0'", 0, ['lbc1qmx8ndaae7g8hfug2uffjm0fvvsxp5f5rn5ajrs']],
+    ["m/44'/140'/1'", 0, ['bQJvaaTeUvopL6GoKzxHmBUUxzEaDifseh', 'bLAcg2Ed6BqHMnJnXCqa69HDyQ4Kcxyhgr']],
+    ["m/84'/140'/1'", 0, ['lbc1qjzajg7wfs0fftruddpc9kvl7pttgks5w9rdwg4']],
+    ["m/84'/140'/1'", 1, ['lbc1qsglkg0u4vsqqc8nxqzpkkk20vxdagha9uf2y5x']],
+  ])('has the addresses of lbcwallet at the path %s, chain %i', (path, chain, addresses) => {
+    const { account } = accountOf({ seed, path });
+    expect(addresses.map((_, at) => account.addressOf(account.publicKey(chain, at).publicKey))).toEqual(
+      addresses,
+    );
+  });
+});
+
 describe('a seed of lbry-sdk', () => {
   it('is imported as before, with its format in the result', () => {
     expect(isSeedPhrase(OWN)).toBe(true);
@@ -145,6 +169,8 @@ describe('refusals', () => {
     ['a number that is too large', { seed: WORDS, path: 'm/2147483648' }, /not a number from 0/],
     ['an empty part', { seed: WORDS, path: 'm//0' }, /not a number from 0/],
     ['a path of eleven numbers', { seed: WORDS, path: `m${'/0'.repeat(11)}` }, /is not a path of keys/],
+    ['an extended key for BIP49', { privateKey: YPRV }, /BIP49.*not supported/],
+    ['an extended public key for BIP49', { publicKey: YPUB }, /BIP49.*not supported/],
     ['BIP49', { seed: WORDS, path: "m/49'/140'/0'" }, /BIP49.*not supported/],
     ['a path below an account key', { privateKey: ZPRV, path: 'm/0' }, /3 levels below its root/],
     ['a key of another network', { privateKey: ZPRV.replace('z', 'x') }, /checksum/],
