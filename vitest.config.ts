@@ -12,6 +12,7 @@ const measuring = 'test/**/{m,*M}emory.test.ts';
 export default defineConfig({
   test: {
     environment: 'node',
+    setupFiles: ['test/support/compareBytes.ts'],
     ...runner,
     // A long test may block its worker's event loop for a minute, and the runner then counts a late report as an
     // unhandled error. scripts/jsonlReporter.mjs reports the other unhandled errors.
