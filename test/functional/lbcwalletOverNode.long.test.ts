@@ -53,7 +53,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     folder = mkdtempSync(join(tmpdir(), 'lbcwallet-over-node-'));
     walletPort = await freePort();
     node = await startRegtest({
-      args: ['-compat=lbcd', '-txindex', '-blockfilterindex=1', '-fallbackfee=0.001', RPC_AUTH],
+      args: ['-compat=lbcd', '-fallbackfee=0.001', RPC_AUTH],
     });
     const ca = join(node.dataDir, 'regtest', 'rpc.cert');
     const connection = recordTo

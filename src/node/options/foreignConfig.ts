@@ -40,28 +40,37 @@ const whenOn =
   (value) =>
     goSwitch(value) === '1' ? [{ name, value: given }] : [];
 
-const SECONDS_OF: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+const SECONDS_OF: Readonly<Record<string, number>> = {
+  ...{ h: 3600, m: 60, s: 1, ms: 1e-3 },
+  ...{ us: 1e-6, µs: 1e-6, μs: 1e-6, ns: 1e-9 },
+};
 
-/** Converts a Go duration such as `1h30m` to whole seconds. Other text is returned unchanged. */
+/**
+ * Converts a Go duration such as `1h30m` to whole seconds. Throws `OptionError` for other text and for less than a second.
+ * Source: Go `time.ParseDuration`, lbcd config.go.
+ */
 function seconds(value: string): string {
-  if (!/^([0-9.]+(h|ms|m|s))+$/.test(value)) return value;
-  const parts = [...value.matchAll(/([0-9.]+)(h|ms|m|s)/g)];
-  return String(
-    Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS_OF[unit!]!, 0)),
-  );
+  const text = value.replace(/^[+-]/, '');
+  if (!/^(([0-9]+\.?[0-9]*|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns))+$/.test(text))
+    throw new OptionError(`'${value}' is not a duration with units, such as 24h or 1h30m`);
+  const parts = [...text.matchAll(/([0-9.]+)([a-zµμ]+)/g)];
+  const sum = parts.reduce((total, [, count, unit]) => total + Number(count) * SECONDS_OF[unit!]!, 0);
+  if (value.startsWith('-') || sum < 1) throw new OptionError(`'${value}' is less than one second`);
+  return String(Math.round(sum));
 }
 
 /**
- * Converts an address of `rpclisten`. An address of the local host with a port needs only the port: the node listens there
- * anyway, and `-rpcbind` has no effect without `-rpcallowip`. The port of another address then applies to the local host.
+ * Converts an address of `rpclisten`. An address beyond the local host also sets `-rpcallowall`, because lbcd accepts clients
+ * from all addresses there. An empty host means all addresses, which `-rpcbind` does not need. Source: lbcd
+ * `normalizeAddress`, `parseListeners`.
  */
 function rpcPlaces(value: string): readonly OwnSetting[] {
-  const [, host = '', port] = /^(.*):([0-9]+)$/.exec(value) ?? [];
-  const hasPort = port !== undefined && !/^[^[]*:/.test(host);
-  const portOnly = hasPort ? as('rpcport')(port) : [];
-  return hasPort && /^(localhost|127\.0\.0\.1|\[::1\]|)$/.test(host)
-    ? portOnly
-    : [...as('rpcbind')(value), ...portOnly];
+  const [, host = value, port] = /^(.*):([0-9]+)$/.exec(/^[^[]*:.*:/.test(value) ? '' : value) ?? [];
+  return [
+    ...(host === '' ? [] : as('rpcbind')(value)),
+    ...(port === undefined ? [] : as('rpcport')(port)),
+    ...(/^(localhost|127\.[0-9.]+|\[?::1\]?)$/.test(host) ? [] : as('rpcallowall')('1')),
+  ];
 }
 
 /** Options of lbcd that have the same name and the same text values in this node. */
@@ -80,6 +89,7 @@ const LBCD_EQUALS: Readonly<Record<string, Equal>> = {
   maxpeers: as('maxconnections'),
   miningaddr: as('miningaddress'),
   nobanning: whenOn('banscore', '2147483647'),
+  nocfilters: whenOn('blockfilterindex', '0'),
   nocheckpoints: without('checkpoints'),
   nodnsseed: without('dnsseed'),
   nolisten: without('listen'),
@@ -145,7 +155,6 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   limitfreerelay: 'transactions without a fee are not relayed',
   logdir: 'use -debuglogfile',
   memprofile: 'use node --heap-prof',
-  nocfilters: 'filters are served only with -peerblockfilters',
   norelaypriority: NO_PRIORITY,
   nostalldetect: 'stalling peers are always disconnected',
   nowinservice: 'a Windows service is not supported',
@@ -191,20 +200,29 @@ export const explainedOption = (name: string): string | undefined =>
 export function foreignOption(name: string): ForeignOption | null {
   const why = explainedOption(name);
   if (why !== undefined) return { kind: 'none', why };
-  const [equal] = lbcdEqual(name)?.('1') ?? [];
+  const [equal] = lbcdEqual(name)?.(sampleOf(name)) ?? [];
   return equal && equal.name !== name ? { kind: 'renamed', name: equal.name } : null;
 }
+
+/** A valid value of an lbcd option. */
+const sampleOf = (name: string): string => (name === 'banduration' ? '1h' : '1');
+
+/** Texts of the documentation about options whose treatment needs more than a name. */
+const DESCRIBED: Readonly<Record<string, string | undefined>> = {
+  configfile: '`-conf`',
+  rpclisten:
+    '`-rpcbind`. If the address is not one of this machine, clients from all addresses are accepted as by lbcd, unless ' +
+    '`-rpcallowip` is set. This needs `-notls`, `-tls` or `-compat=lbcd`',
+};
 
 /** Returns the treatment of each option of another program by name, for the documentation. */
 export function foreignOptionRows(): { readonly name: string; readonly here: string }[] {
   const equal = Object.entries(LBCD_EQUALS).map(([name, read]) => {
-    const ours = read('1')[0]?.name ?? name;
+    const ours = read(sampleOf(name))[0]?.name ?? name;
     return { name, here: ours === name ? 'the same option' : `\`-${ours}\`` };
   });
   const explained = Object.entries(EXPLAINED).map(([name, why]) => ({ name, here: `ignored: ${why}` }));
-  const named = [...equal, ...explained].map((row) =>
-    row.name === 'configfile' ? { ...row, here: '`-conf`' } : row,
-  );
+  const named = [...equal, ...explained].map((row) => ({ ...row, here: DESCRIBED[row.name] ?? row.here }));
   return named.filter(({ name }) => name !== 'datadir').sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

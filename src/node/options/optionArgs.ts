@@ -286,9 +286,10 @@ export class OptionArgs {
    * Sets an option as if it were on the command line. With `soft`, does so only if the option has no value. Returns whether
    * the option was set.
    */
-  set(name: string, value: string, soft: boolean): boolean {
+  set(name: string, value: string | readonly string[], soft: boolean): boolean {
     if (soft && this.isSet(name)) return false;
-    this.commandLine.set(name, { values: [{ text: value, place: null }], negatedAt: null });
+    const values = [value].flat().map((text) => ({ text, place: null }));
+    this.commandLine.set(name, { values, negatedAt: null });
     return true;
   }
 

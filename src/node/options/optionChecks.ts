@@ -95,8 +95,14 @@ const INTERACTIONS: readonly Interaction[] = [
   },
 ];
 
-/** Sets options that other options imply, unless the operator set them. Returns a log line for each change. */
-export function applyInteractions(args: OptionArgs): string[] {
+/** Indexes that lbcd has by default. */
+const LBCD_NEEDS = ['txindex', 'blockfilterindex'] as const;
+
+/**
+ * Sets options that other options imply, unless the operator set them. Returns a log line for each change. A warning about an
+ * option that has no effect is appended to `warnings`.
+ */
+export function applyInteractions(args: OptionArgs, warnings: string[]): string[] {
   const notes: string[] = [];
   for (const { when, asSwitch, set } of INTERACTIONS) {
     if (!applies(args, when, asSwitch)) continue;
@@ -108,7 +114,30 @@ export function applyInteractions(args: OptionArgs): string[] {
   }
   if (!args.isSet('minrelaytxfee') && args.isSet('incrementalrelayfee')) raiseMinRelayFee(args, notes);
   if (interpretBool(args.value('explorer') ?? '0')) addExplorerNeeds(args, notes);
+  if (args.value('compat') === 'lbcd' && !interpretBool(args.value('prune') ?? '0'))
+    for (const name of LBCD_NEEDS)
+      if (args.set(name, '1', true)) notes.push(`parameter interaction: -compat=lbcd -> setting -${name}=1`);
+  if (interpretBool(args.value('rpcallowall') ?? '0')) allowAllAddresses(args, notes, warnings);
   return notes;
+}
+
+/**
+ * Allows RPC clients from all addresses, as lbcd does if `rpclisten` has an address beyond the local host. lbcd uses TLS
+ * there by default, so the operator must have set `-tls` or `-notls`, or the profile lbcd, which turns TLS on.
+ */
+function allowAllAddresses(args: OptionArgs, notes: string[], warnings: string[]): void {
+  if (args.isSet('rpcallowip')) return;
+  if (!args.isSet('tls') && args.value('compat') !== 'lbcd') {
+    warnings.push(
+      'RPC accepts only clients on this machine, although rpclisten has another address: add -notls for plain ' +
+        'HTTP as with lbcd, or -tls or -compat=lbcd for TLS.',
+    );
+    return;
+  }
+  args.set('rpcallowip', ['0.0.0.0/0', '::/0'], false);
+  notes.push(
+    'parameter interaction: rpclisten of lbcd -> setting -rpcallowip=0.0.0.0/0 and -rpcallowip=::/0',
+  );
 }
 
 /**

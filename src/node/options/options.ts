@@ -100,7 +100,7 @@ export function loadOptions(
   const warnings = [...given];
   const rules = { ignoreUnknown: false, needsDataDir: false };
   const { configFile, configFound, network, dataDir } = loadConfig(args, rules, home, warnings);
-  const notes = [...applyInteractions(args), ...applyWalletInteractions(args)];
+  const notes = [...applyInteractions(args, warnings), ...applyWalletInteractions(args)];
   warnings.push(...args.sectionWarnings());
   const options = readOptions(args, warnings, home);
   warnings.push(...applyDebugOptions(new LogCategorySet(), options.debug, options.debugexclude));

@@ -43,8 +43,8 @@ function optionReference(): string {
     'limit with a warning.\n\n' +
     '`-conf=<file>` also reads the configuration files of lbrycrd and of lbcd (recognized by its name or its heading ' +
     '`[Application Options]`). Options of lbcd are converted to equivalent options. An option without an equivalent is ' +
-    'ignored, and the log gives the reason. A line of that file that lbcd refuses is an error, and of a repeated option the ' +
-    'last value counts, as in lbcd. Configuration files of both programs in the data folder, in `~/.lbrycrd` or in ' +
+    'ignored, and the log gives the reason. A line with an invalid syntax, switch, duration or network is an error as in ' +
+    'lbcd, and of a repeated option the last value counts. Configuration files of both programs in the data folder, in `~/.lbrycrd` or in ' +
     '`~/.lbcd` are not read; the log mentions them at start. The command line accepts the options of both programs, for instance ' +
     '`lbcnode --notls --rpcuser=lbry --rpcpass=lbry --rpclisten=127.0.0.1:9245 --txindex`; the last section lists them.\n\n' +
     sections.join('\n') +

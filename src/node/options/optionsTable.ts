@@ -89,7 +89,7 @@ const GENERAL_OPTIONS = [
   text('claimsearchschema=<name>', '', 'The PostgreSQL schema of the tables of the search index (default: lbcnode_ and the beginning of the hash of the genesis block)', { format: 'schemaName' }),
   int('claimsearchtimeout=<n>', SEARCH_TIMEOUT_MS, 'Stop a claim search after this many milliseconds', { range: [1, 3_600_000], debugOnly: true }),
   text('claimsearchurl=<url>', '', 'Keep the search index in a PostgreSQL database, as postgres://user:password@host:port/database, instead of a file of SQLite. Turns on -claimsearch; needs the package pg (docs/claim-index.md)', { format: 'postgresUrl' }),
-  text('compat=<profile>', 'documented', 'Profile of the JSON-RPC results: documented (results of lbcnode), lbrycrd (as lbrycrd 0.17.3) or ' + 'lbcd (as lbcd). The paths /lbrycrd and /lbcd always use their own profile', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
+  text('compat=<profile>', 'documented', 'Profile of the JSON-RPC results: documented (results of lbcnode), lbrycrd (as lbrycrd 0.17.3) or ' + 'lbcd (as lbcd; turns on -txindex and -blockfilterindex, which lbcd has by default, unless -prune is set). The paths /lbrycrd and /lbcd always use their own profile', { choices: ['documented', 'lbrycrd', 'lbcd'] }),
   bool('claimmetadata', false, 'Add the decoded values of claims and supports (title, tags, source, keys and so on), as the member metadata, to results with claims, to verbose transactions (also for purchases) and to claim events'),
   text('claimproofwindow=<blocks|all>', DEFAULT_CLAIM_PROOF_WINDOW, 'Number of past blocks for which name proofs are available', { format: 'proofWindow' }),
 ] as const;
@@ -199,6 +199,8 @@ const HIDDEN_OPTIONS = [
   text('blockminsize', undefined, '', { format: 'text' }),
   int('dbcrashratio', 0, '', COUNT),
   bool('usehd', false, ''),
+  // Set by a public address of lbcd's rpclisten: accept RPC clients from all addresses, unless -rpcallowip is set.
+  bool('rpcallowall', false, ''),
   // Options of the reference's GUI. The reference's daemon accepts and ignores them.
   text('allowselfsignedrootcertificates', undefined, '', { format: 'text' }),
   text('choosedatadir', undefined, '', { format: 'text' }),

@@ -63,7 +63,7 @@ function settle(args: OptionArgs): void {
   const network = args.network();
   args.takeIncludes(network);
   args.selectSection(network);
-  applyInteractions(args);
+  applyInteractions(args, []);
   args.sectionWarnings();
   const options = readOptions(args);
   checkValues(options);

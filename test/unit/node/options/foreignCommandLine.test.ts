@@ -106,6 +106,26 @@ describe('a command line of lbcd', () => {
     expect(load('--noonion').options.onion).toBe('0');
   });
 
+  it('is accepted as in the script of lbcd for a server', () => {
+    const { options, notes, warnings } = load(
+      ...['--txindex', '--notls', '--rpcuser=lbry', '--rpcpass=lbry', '--rpclisten='],
+    );
+    expect(options).toMatchObject({ rpcbind: [], rpcallowip: ['0.0.0.0/0', '::/0'], tls: false });
+    expect(notes.filter((line) => line.includes('rpclisten of lbcd'))).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
+
+  it('turns on the indexes that lbcd has by default with -compat=lbcd', () => {
+    const indexes = (...words: string[]): readonly unknown[] => {
+      const { txindex, blockfilterindex } = load(...words).options;
+      return [txindex, blockfilterindex];
+    };
+    expect(indexes('-compat=lbcd')).toEqual([true, '1']);
+    expect(indexes('-compat=lbcd', '--nocfilters', '-notxindex')).toEqual([false, '0']);
+    expect(indexes('-compat=lbcd', '-prune=1')).toEqual([false, '0']);
+    expect(indexes('--notls')).toEqual([false, '0']);
+  });
+
   it('may have quoted values or values joined to a letter, and a folder in the home folder', () => {
     const quoted = load('--rpcuser="lbry"', '--rpcpass', '"a b"', '-a1.2.3.4', '--datadir=~/data', '--');
     expect(quoted.options).toMatchObject({ rpcuser: 'lbry', rpcpassword: 'a b', addnode: ['1.2.3.4'] });

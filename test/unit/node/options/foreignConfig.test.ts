@@ -51,7 +51,7 @@ describe('the configuration file of lbcd', () => {
       rpcuser: 'u',
       rpcpassword: 'p;w #1',
       rpcport: 1234,
-      rpcbind: [],
+      rpcbind: ['127.0.0.1:1234'],
       txindex: true,
       addressindex: true,
       dnsseed: false,
@@ -68,13 +68,58 @@ describe('the configuration file of lbcd', () => {
   });
 
   it.each([
-    ['localhost:5', { rpcport: 5, rpcbind: [] }],
-    ['[::1]:5', { rpcport: 5, rpcbind: [] }],
-    [':5', { rpcport: 5, rpcbind: [] }],
-    ['10.1.2.3:5', { rpcport: 5, rpcbind: ['10.1.2.3:5'] }],
-    ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'] }],
+    ['localhost:5', { rpcport: 5, rpcbind: ['localhost:5'], rpcallowall: false }],
+    ['[::1]:5', { rpcport: 5, rpcbind: ['[::1]:5'], rpcallowall: false }],
+    ['127.0.0.1', { rpcport: undefined, rpcbind: ['127.0.0.1'], rpcallowall: false }],
+    ['::1', { rpcport: undefined, rpcbind: ['::1'], rpcallowall: false }],
+    ['', { rpcport: undefined, rpcbind: [], rpcallowall: true }],
+    [':5', { rpcport: 5, rpcbind: [], rpcallowall: true }],
+    ['::', { rpcport: undefined, rpcbind: ['::'], rpcallowall: true }],
+    ['[::]:5', { rpcport: 5, rpcbind: ['[::]:5'], rpcallowall: true }],
+    ['0.0.0.0', { rpcport: undefined, rpcbind: ['0.0.0.0'], rpcallowall: true }],
+    ['10.1.2.3:5', { rpcport: 5, rpcbind: ['10.1.2.3:5'], rpcallowall: true }],
   ])('sets the RPC address: %s', (place, options) => {
     expect(load(`-conf=${put('lbcd.conf', `rpclisten=${place}\n`)}`).options).toMatchObject(options);
+  });
+
+  it.each([
+    ['3600', "'3600' is not a duration with units"],
+    ['1h30', "'1h30' is not a duration with units"],
+    ['1.5.s', "'1.5.s' is not a duration with units"],
+    ['', "'' is not a duration with units"],
+    ['999ms', "'999ms' is less than one second"],
+    ['-1h', "'-1h' is less than one second"],
+  ])('may not have the duration %s', (duration, message) => {
+    const file = put('lbcd.conf', `banduration=${duration}\n`);
+    expect(() => load(`-conf=${file}`)).toThrow(`banduration: ${message}`);
+  });
+
+  it.each([
+    ['+24h', 86_400],
+    ['1.5h', 5_400],
+    ['1m1000ms', 61],
+    ['2000000µs', 2],
+    ['1s1us1ns', 1],
+  ])('may have the duration %s', (duration, bantime) => {
+    expect(load(`-conf=${put('lbcd.conf', `banduration=${duration}\n`)}`).options).toMatchObject({ bantime });
+  });
+
+  it('accepts RPC clients from all addresses if the address is public and TLS is chosen', () => {
+    const accepts = (text: string, ...words: string[]): readonly string[] => {
+      const { options, warnings } = load(`-conf=${put('lbcd.conf', text)}`, ...words);
+      expect(
+        warnings.filter((line) => line.startsWith('RPC accepts only clients on this machine')),
+      ).toHaveLength(text.includes('0.0.0.0') && options.rpcallowip.length === 0 ? 1 : 0);
+      return options.rpcallowip;
+    };
+    const all = ['0.0.0.0/0', '::/0'];
+    expect(accepts('rpclisten=0.0.0.0\nnotls=1\n')).toEqual(all);
+    expect(accepts('rpclisten=0.0.0.0\nnotls=0\n')).toEqual(all);
+    expect(accepts('rpclisten=0.0.0.0\n', '-compat=lbcd')).toEqual(all);
+    expect(accepts('rpclisten=0.0.0.0\n')).toEqual([]);
+    expect(accepts('rpclisten=127.0.0.1\nnotls=1\n')).toEqual([]);
+    expect(accepts('rpclisten=0.0.0.0\nnotls=1\nrpcallowip=10.0.0.0/8\n')).toEqual(['10.0.0.0/8']);
+    expect(accepts('rpclisten=0.0.0.0\nnotls=1\n', '-rpcallowip=10.0.0.0/8')).toEqual(['10.0.0.0/8']);
   });
 
   it('enables TLS, and names its files', () => {
