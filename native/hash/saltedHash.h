@@ -2,6 +2,7 @@
 // secret, so an attacker cannot fill a chosen bucket.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -26,10 +27,24 @@ inline uint64_t word(const uint8_t* p) {
   return value;
 }
 
+// A salt that differs from all others. All salts of the process come from one secret, because opening a random device takes as
+// long as hashing many keys, and a table may exist for one block only.
+inline uint64_t drawSalt() {
+  struct Secret {
+    uint64_t words[2];
+    Secret() {
+      std::random_device random;
+      for (uint64_t& word : words) word = static_cast<uint64_t>(random()) << 32 | random();
+    }
+  };
+  static const Secret secret;
+  static std::atomic<uint64_t> drawn{0};
+  return fold(secret.words[0] ^ (++drawn * 0x9e3779b97f4a7c15), secret.words[1] | 1);
+}
+
 template <size_t count>
 void drawSalts(uint64_t (&salts)[count]) {
-  std::random_device random;
-  for (uint64_t& salt : salts) salt = static_cast<uint64_t>(random()) << 32 | random();
+  for (uint64_t& salt : salts) salt = drawSalt();
 }
 
 }  // namespace lbc
