@@ -1,17 +1,20 @@
 /**
- * Checks the subjects of new commits: `area: imperative summary`, at most 72 characters, no full stop at the end. Commits up to `FIRST`
- * are older than this rule. Without git, or without that commit (a shallow clone), nothing is checked.
+ * Checks the subjects of new commits: `area: imperative summary`, at most 72 characters, no full stop at the end. The summary
+ * begins with a verb of `commitVerbs.txt`. Commits up to `FIRST` are older than this rule. Without git, or without that commit
+ * (a shallow clone), nothing is checked.
  */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const FIRST = '8d2ee3e4';
+const FIRST = 'e617f415';
 const LONGEST = 72;
-/** Beginnings of a summary that are not in the imperative: other forms of verbs, articles, pronouns, prepositions. */
-const NO_IMPERATIVE =
-  /^(\w+(ed|ing)|\w+[^s\W]s|an?|the|this|that|these|those|all|each|every|some|no|not|more|new|it|its|is|are|was|were|now|of|for|in|on|with|to|and)\b/i;
-/** Imperatives and other verbs that end like the forms above. */
-const IMPERATIVES = /^(bring|embed|feed|need|seed|shed|speed|bed|sing|ring|focus|bias)\b/i;
+/** Verbs in the imperative, in lower case. */
+const VERBS = new Set(
+  readFileSync(new URL('commitVerbs.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => /^[a-z]/.test(line)),
+);
 
 /** The error in a subject; null for a valid one. */
 export function problemOf(subject) {
@@ -20,7 +23,9 @@ export function problemOf(subject) {
   if (found === null) return 'does not have the form "area: imperative summary"';
   const [, summary] = found;
   if (summary.endsWith('.')) return 'ends with a full stop';
-  if (NO_IMPERATIVE.test(summary) && !IMPERATIVES.test(summary)) return 'does not start with an imperative';
+  const [first] = summary.split(/[ ,]/);
+  if (!VERBS.has(first.toLowerCase()))
+    return `does not start with an imperative: scripts/lint/commitVerbs.txt does not contain "${first}"`;
   return null;
 }
 

@@ -236,6 +236,9 @@ describe('subjects of commits', () => {
       'renames a class',
       'the class has a new name',
       'new name of a class',
+      'typo',
+      'fast claims',
+      'renaming of a class',
     ])
       expect(problemOf(`net: ${summary}`), summary).toMatch(/imperative/);
     for (const summary of [
@@ -245,6 +248,9 @@ describe('subjects of commits', () => {
       'feed the parser',
     ])
       expect(problemOf(`net: ${summary}`), summary).toBeNull();
+    const verbs = readFileSync(join(ROOT, 'scripts/lint/commitVerbs.txt'), 'utf8').split('\n').slice(1, -1);
+    expect(verbs).toEqual([...new Set(verbs)].sort());
+    for (const verb of verbs) expect(problemOf(`net: ${verb} a class`)).toBeNull();
     expect(problemOf('net: rename a class.')).toMatch(/full stop/);
     expect(problemOf(`net: rename ${'x'.repeat(72)}`)).toMatch(/characters/);
   });
