@@ -1,5 +1,6 @@
 import tseslint from 'typescript-eslint';
 import prettier from 'eslint-config-prettier';
+import { functionLengthRule } from './scripts/lint/functionLengthRule.mjs';
 
 /**
  * The dialect of a family of modules (CONTRIBUTING.md). `no-restricted-syntax` of a later block replaces that of an earlier one, so the
@@ -52,6 +53,13 @@ export default tseslint.config(
   {
     files: ['src/**/*.{ts,tsx}', 'scripts/**/*.mjs'],
     rules: { 'max-lines-per-function': ['error', { max: 80 }] },
+  },
+  {
+    files: ['test/**/*.{ts,mjs}'],
+    // The random history shares some thirty variables between its operations.
+    ignores: ['test/unit/wallet/longBlocksLife.test.ts'],
+    plugins: { tests: { rules: { 'function-length': functionLengthRule } } },
+    rules: { 'tests/function-length': ['error', { max: 80 }] },
   },
   {
     // Rules that need types. The scripts of pages have a project of their own.

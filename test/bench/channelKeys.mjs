@@ -58,86 +58,91 @@ async function timed(task) {
 const channelValue = (key) =>
   Buffer.concat([Buffer.of(0, 0x12, 35, 0x0a, 33), ecdsaBackend().publicKeyOf(key, true)]);
 
+/** Makes a channel and streams that it signed. Returns the transaction of the channel, and its id. */
+async function makeChannel(node, transactions) {
+  const blocks = await node.rpc('generatetoaddress', [transactions + 1, ADDRESS]);
+  await node.rpc('generatetoaddress', [100, ADDRESS]);
+  const coins = [];
+  for (const hash of blocks)
+    coins.push(Buffer.from((await node.rpc('getblock', [hash])).tx[0], 'hex').reverse());
+  const made = transaction(
+    [[coins[0], 0]],
+    [buildClaimPrefix(Buffer.from('@c'), channelValue(KEYS[0]))],
+    COIN_SAT / 2n,
+  );
+  await send(node, made);
+  const channelId = claimIdOf(txid(made), 0);
+  for (let n = 1; n <= transactions; n++) {
+    const digest = sha256(Buffer.concat([coins[n], Buffer.alloc(4), channelId, STREAM]));
+    const signature = Buffer.from(ecdsaBackend().sign(digest, KEYS[0], null).compact);
+    const value = Buffer.concat([Buffer.of(1), channelId, signature, STREAM]);
+    const prefixes = Array.from({ length: CLAIMS_A_TRANSACTION }, (_, i) =>
+      buildClaimPrefix(Buffer.from(`s${n}-${i}`), value),
+    );
+    await send(node, transaction([[coins[n], 0]], prefixes, COIN_SAT - FEE_SAT));
+    if (n % TRANSACTIONS_A_BLOCK === 0) await mine(node);
+  }
+  while ((await node.rpc('getmempoolinfo')).size > 0) await mine(node);
+  return { made, channelId };
+}
+
+/** Changes the key of the channel several times. Returns durations in ms. */
+async function rotateKeys(node, { made, channelId }) {
+  const printed = Buffer.from(channelId).reverse().toString('hex');
+  const belonging = {
+    channel_ids: [printed],
+    has_channel_signature: true,
+    signature_valid: true,
+    limit: 1,
+  };
+  const follow = async () => {
+    const height = await node.rpc('getblockcount');
+    for (;;) {
+      const page = await node.rpc('searchclaims', [belonging]).catch(() => null);
+      if (page?.height === height) return page.total;
+    }
+  };
+  await follow();
+  const times = { rotated: [], empty: [], followed: [] };
+  let last = made;
+  for (let n = 1; n <= ROTATIONS; n++) {
+    const key = KEYS[n % 2];
+    const id = txid(last);
+    const change = last.outputs[1].value - 1_000_000n;
+    const prefix = buildUpdatePrefix(Buffer.from('@c'), channelId, channelValue(key));
+    const inputs = [0, 1].map((index) => [id, index]);
+    last = transaction(inputs, [prefix], change);
+    await send(node, last);
+    times.rotated.push((await mine(node))[0]);
+    const { claims_in_channel: claims } = await node.rpc('getclaim', [printed]);
+    const [ms, found] = await timed(follow);
+    if (claims > 0 !== (key === KEYS[0]) || found !== Math.min(1000, claims))
+      throw new Error(`${claims} claims in the channel, ${found} found`);
+    times.followed.push(ms);
+    times.empty.push((await mine(node))[0]);
+  }
+  return times;
+}
+
+/** The median duration in ms of a search with these constraints. */
+async function timeSearch(node, rest) {
+  const all = [];
+  // A different limit for each call, so that no answer comes from the cache.
+  for (let n = 1; n <= ROTATIONS; n++)
+    all.push((await timed(() => node.rpc('searchclaims', [{ order_by: 'height', limit: n, ...rest }])))[0]);
+  return median(all);
+}
+
+const mine = (node) => timed(() => node.rpc('generatetoaddress', [1, ADDRESS]));
+const send = (node, tx) => node.rpc('sendrawtransaction', [formatTransaction(tx).toString('hex'), true]);
+
 async function run(count) {
   const node = await startRegtest({ args: ['-claimsearch'] });
-  const mine = () => timed(() => node.rpc('generatetoaddress', [1, ADDRESS]));
-  const send = (tx) => node.rpc('sendrawtransaction', [formatTransaction(tx).toString('hex'), true]);
   try {
     const transactions = Math.ceil(count / CLAIMS_A_TRANSACTION);
-    const blocks = await node.rpc('generatetoaddress', [transactions + 1, ADDRESS]);
-    await node.rpc('generatetoaddress', [100, ADDRESS]);
-    const coins = [];
-    for (const hash of blocks)
-      coins.push(Buffer.from((await node.rpc('getblock', [hash])).tx[0], 'hex').reverse());
-    const made = transaction(
-      [[coins[0], 0]],
-      [buildClaimPrefix(Buffer.from('@c'), channelValue(KEYS[0]))],
-      COIN_SAT / 2n,
-    );
-    await send(made);
-    const channelId = claimIdOf(txid(made), 0);
-    const printed = Buffer.from(channelId).reverse().toString('hex');
-    for (let n = 1; n <= transactions; n++) {
-      const digest = sha256(Buffer.concat([coins[n], Buffer.alloc(4), channelId, STREAM]));
-      const signature = Buffer.from(ecdsaBackend().sign(digest, KEYS[0], null).compact);
-      const value = Buffer.concat([Buffer.of(1), channelId, signature, STREAM]);
-      const prefixes = Array.from({ length: CLAIMS_A_TRANSACTION }, (_, i) =>
-        buildClaimPrefix(Buffer.from(`s${n}-${i}`), value),
-      );
-      await send(transaction([[coins[n], 0]], prefixes, COIN_SAT - FEE_SAT));
-      if (n % TRANSACTIONS_A_BLOCK === 0) await mine();
-    }
-    while ((await node.rpc('getmempoolinfo')).size > 0) await mine();
-
-    const belonging = {
-      channel_ids: [printed],
-      has_channel_signature: true,
-      signature_valid: true,
-      limit: 1,
-    };
-    const follow = async () => {
-      const height = await node.rpc('getblockcount');
-      for (;;) {
-        const page = await node.rpc('searchclaims', [belonging]).catch(() => null);
-        if (page?.height === height) return page.total;
-      }
-    };
-    await follow();
-    const times = { rotated: [], empty: [], followed: [] };
-    let last = made;
-    for (let n = 1; n <= ROTATIONS; n++) {
-      const key = KEYS[n % 2];
-      const id = txid(last);
-      const change = last.outputs[1].value - 1_000_000n;
-      const prefix = buildUpdatePrefix(Buffer.from('@c'), channelId, channelValue(key));
-      last = transaction(
-        [
-          [id, 0],
-          [id, 1],
-        ],
-        [prefix],
-        change,
-      );
-      await send(last);
-      times.rotated.push((await mine())[0]);
-      const { claims_in_channel: claims } = await node.rpc('getclaim', [printed]);
-      const [ms, found] = await timed(follow);
-      if (claims > 0 !== (key === KEYS[0]) || found !== Math.min(1000, claims))
-        throw new Error(`${claims} claims in the channel, ${found} found`);
-      times.followed.push(ms);
-      times.empty.push((await mine())[0]);
-    }
-    const search = async (rest) => {
-      const all = [];
-      // A different limit for each call, so that no answer comes from the cache.
-      for (let n = 1; n <= ROTATIONS; n++)
-        all.push(
-          (await timed(() => node.rpc('searchclaims', [{ order_by: 'height', limit: n, ...rest }])))[0],
-        );
-      return median(all);
-    };
-    const [limited, plain] = [await search({ limit_claims_per_channel: 3 }), await search({})];
-    const { rotated, empty, followed } = times;
+    const { rotated, empty, followed } = await rotateKeys(node, await makeChannel(node, transactions));
+    const limited = await timeSearch(node, { limit_claims_per_channel: 3 });
+    const plain = await timeSearch(node, {});
     console.log(
       `${transactions * CLAIMS_A_TRANSACTION} claims: block with the new key ${shown(median(rotated))}, ` +
         `empty block ${shown(median(empty))}, search follows in ${shown(median(followed))}; ` +

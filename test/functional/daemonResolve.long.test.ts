@@ -76,29 +76,8 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
     });
   }
 
-  beforeAll(async () => {
-    hubPort = await freePort();
-    node = await group.start({
-      args: [
-        '-hub',
-        `-hubport=${hubPort}`,
-        `-hubudpport=${hubPort}`,
-        '-fallbackfee=0.0002',
-        '-supportdelay=proportional',
-        '-maxtipage=100000000',
-      ],
-    });
-    address = await node.rpc<string>('getnewaddress');
-    // Names are normalized and supports carry data above the forks of regtest.
-    await node.rpc('generatetoaddress', [FORKED_HEIGHT, address]);
-    theirs = await SdkDaemon.start(LBRYNET!, [hubPort], ['exchange_rate_manager']);
-    const own = await theirs.call<string>('address_unused');
-    for (let payment = 0; payment < 10; payment++) await node.rpc('sendtoaddress', [own, 2]);
-    await mine();
-    await theirs.until('it is paid', async () => {
-      const { available } = await theirs.call<{ available: string }>('wallet_balance');
-      return Number(available) === 20;
-    });
+  /** Makes the channels, streams, a repost, a list, the supports and a purchase. */
+  async function publish(): Promise<void> {
     await make('room', 'channel_create', { name: '@room', bid: '1.0', title: 'A room', tags: ['History'] });
     await make('other', 'channel_create', { name: '@other', bid: '0.5' });
     await make('film', 'stream_create', {
@@ -148,6 +127,32 @@ describe.skipIf(!LBRYNET)('claims of all users, beside lbrynet', () => {
     ];
     for (const [n, support] of supports.entries()) await make(`support ${n}`, 'support_create', support);
     await make('bought', 'purchase_create', { claim_id: ids['cheap'], override_max_key_fee: true });
+  }
+
+  beforeAll(async () => {
+    hubPort = await freePort();
+    node = await group.start({
+      args: [
+        '-hub',
+        `-hubport=${hubPort}`,
+        `-hubudpport=${hubPort}`,
+        '-fallbackfee=0.0002',
+        '-supportdelay=proportional',
+        '-maxtipage=100000000',
+      ],
+    });
+    address = await node.rpc<string>('getnewaddress');
+    // Names are normalized and supports carry data above the forks of regtest.
+    await node.rpc('generatetoaddress', [FORKED_HEIGHT, address]);
+    theirs = await SdkDaemon.start(LBRYNET!, [hubPort], ['exchange_rate_manager']);
+    const own = await theirs.call<string>('address_unused');
+    for (let payment = 0; payment < 10; payment++) await node.rpc('sendtoaddress', [own, 2]);
+    await mine();
+    await theirs.until('it is paid', async () => {
+      const { available } = await theirs.call<{ available: string }>('wallet_balance');
+      return Number(available) === 20;
+    });
+    await publish();
     // A value that cannot be decoded, and a name that normalization changes.
     await node.rpc('claimname', ['Odd', 'ffff', 0.1]);
     await mine(3);

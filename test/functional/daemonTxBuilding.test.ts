@@ -146,6 +146,28 @@ describe('two wallets', () => {
     await Promise.all([ours.stop(), theirs.stop()]);
   });
 
+  async function abandonAll(
+    claimId: string,
+    channelId: string,
+    repostId: string,
+    collectionId: string,
+  ): Promise<void> {
+    await make(theirs, 'support_abandon', { claim_id: claimId, keep: '0.2' });
+    await make(ours, 'stream_abandon', { claim_id: claimId });
+    await make(ours, 'channel_abandon', { claim_id: channelId });
+    await make(theirs, 'stream_abandon', { claim_id: repostId });
+    await make(theirs, 'collection_abandon', { claim_id: collectionId });
+    for (const wallet of [ours, theirs]) {
+      const spent = await wallet.call<Made[]>('txo_spend', {
+        type: 'support',
+        include_full_tx: true,
+        blocking: true,
+      });
+      expect(spent).toHaveLength(1);
+      sum -= parseLbc(spent[0]!.total_fee);
+    }
+  }
+
   it('create, support, buy, repost and collect, and abandon everything again', async () => {
     const before = await totalOf(ours);
     await ours.call('channel_create', { name: '@lab', bid: '1.0', preview: true });
@@ -211,20 +233,7 @@ describe('two wallets', () => {
       claims: [channelId],
     });
     expect(listed.outputs[0]!.value.claims).toEqual([channelId]);
-    await make(theirs, 'support_abandon', { claim_id: claimId, keep: '0.2' });
-    await make(ours, 'stream_abandon', { claim_id: claimId });
-    await make(ours, 'channel_abandon', { claim_id: channelId });
-    await make(theirs, 'stream_abandon', { claim_id: repost.outputs[0]!.claim_id });
-    await make(theirs, 'collection_abandon', { claim_id: collection.outputs[0]!.claim_id });
-    for (const wallet of [ours, theirs]) {
-      const spent = await wallet.call<Made[]>('txo_spend', {
-        type: 'support',
-        include_full_tx: true,
-        blocking: true,
-      });
-      expect(spent).toHaveLength(1);
-      sum -= parseLbc(spent[0]!.total_fee);
-    }
+    await abandonAll(claimId, channelId, repost.outputs[0]!.claim_id, collection.outputs[0]!.claim_id);
     await mine(ours, theirs);
     expect((await totalOf(ours)) + (await totalOf(theirs))).toBe(sum);
     for (const wallet of [ours, theirs]) {

@@ -291,6 +291,11 @@ describe('wallets of a daemon', () => {
 describe('accounts of other wallets', () => {
   const WORDS = `${'abandon '.repeat(11)}about`;
 
+  async function totalOf(daemon: TestDaemon, { id }: { id: string }): Promise<number> {
+    const params = { account_id: id, confirmations: 1 };
+    return Number((await daemon.call<{ total: string }>('account_balance', params)).total);
+  }
+
   it(
     'are added from BIP39 seeds, receive and send payments, and exist after a restart',
     { timeout: HANG_MS },
@@ -315,11 +320,6 @@ describe('accounts of other wallets', () => {
         /BIP39 seed. Pass the path/,
       );
       const addressOf = ({ id }: { id: string }) => daemon.call<string>('address_unused', { account_id: id });
-      const totalOf = async ({ id }: { id: string }) =>
-        Number(
-          (await daemon.call<{ total: string }>('account_balance', { account_id: id, confirmations: 1 }))
-            .total,
-        );
       for (const one of [plain, witness]) await node.rpc('sendtoaddress', [await addressOf(one), 3]);
       const toWitness = await addressOf(witness);
       expect(toWitness).toMatch(/^rlbc1q/);
@@ -327,7 +327,7 @@ describe('accounts of other wallets', () => {
       await node.rpc('generate', [1]);
       await until(
         'both are paid',
-        async () => (await totalOf(plain)) === 3 && (await totalOf(witness)) === 5,
+        async () => (await totalOf(daemon, plain)) === 3 && (await totalOf(daemon, witness)) === 5,
       );
 
       // Blocks hold transactions with a witness once segwit is active, on regtest after three periods of 144 blocks.
@@ -351,8 +351,8 @@ describe('accounts of other wallets', () => {
       ]);
       await send(plain, '1.0', await addressOf(witness));
       await node.rpc('generate', [1]);
-      await until('change and payment are there', async () => (await totalOf(witness)) > 1.4);
-      const before = await totalOf(witness);
+      await until('change and payment are there', async () => (await totalOf(daemon, witness)) > 1.4);
+      const before = await totalOf(daemon, witness);
       expect(before).toBeLessThan(1.5);
       await expect(
         daemon.call('channel_create', { name: '@w', bid: '0.1', account_id: witness.id }),
@@ -366,14 +366,14 @@ describe('accounts of other wallets', () => {
       });
       await node.rpc('generate', [1]);
       await until('the claim is paid', async () => {
-        const now = await totalOf(witness);
-        return now < before - 0.1 && now > before - 0.11 && (await totalOf(plain)) > 2;
+        const now = await totalOf(daemon, witness);
+        return now < before - 0.1 && now > before - 0.11 && (await totalOf(daemon, plain)) > 2;
       });
-      const rest = [await totalOf(plain), await totalOf(witness)];
+      const rest = [await totalOf(daemon, plain), await totalOf(daemon, witness)];
 
       await end(daemon, 'kill');
       daemon = await start(folder);
-      expect([await totalOf(plain), await totalOf(witness)]).toEqual(rest);
+      expect([await totalOf(daemon, plain), await totalOf(daemon, witness)]).toEqual(rest);
       const listed = await page(daemon, 'account_list');
       expect(listed.items.map(({ address_type: type }) => type)).toContain('p2wpkh');
       await end(daemon);

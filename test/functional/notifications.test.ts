@@ -148,6 +148,18 @@ function shown({ topic, body }: Received): string {
 const claimsOf = (hash: string, isDone: boolean, ...events: string[]): string[] =>
   events.map((event) => `claim ${event} hello ${isDone ? 'done' : 'undone'} ${hash}`);
 
+/** Checks that the numbers of each topic have no gap. Returns the last number by address and topic. */
+function checkedSequences(received: readonly Received[]): Map<string, number> {
+  const sequences = new Map<string, number>();
+  for (const { address, topic, sequence } of received) {
+    const key = `${address} ${topic}`;
+    const before = sequences.get(key);
+    if (before !== undefined) expect(sequence, key).toBe(before + 1);
+    sequences.set(key, sequence);
+  }
+  return sequences;
+}
+
 describe('ZeroMQ', () => {
   it('lists the published notifications', async () => {
     expect(await node.rpc('getzmqnotifications')).toEqual([
@@ -225,13 +237,7 @@ describe('ZeroMQ', () => {
       tips.map((hash) => `hashblock ${hash}`),
     );
 
-    const sequences = new Map<string, number>();
-    for (const { address, topic, sequence } of received) {
-      const key = `${address} ${topic}`;
-      const before = sequences.get(key);
-      if (before !== undefined) expect(sequence, key).toBe(before + 1);
-      sequences.set(key, sequence);
-    }
+    const sequences = checkedSequences(received);
     expect([...sequences.keys()].sort()).toEqual([
       '0 claim',
       '0 hashblock',

@@ -253,8 +253,12 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
     await bothStand();
   });
 
-  it('imports many keys at once like the reference', async () => {
-    const keys = Array.from({ length: 12 }, (_, n) => keyOf(`many ${n}`));
+  const redeemScriptOf = (key: NamedKey): string => `5121${key.pubkey}51ae`;
+  const redeemOf = (hex: string): string =>
+    encodeDestination({ type: 'scripthash', hash: hash160(fromHex(hex)) }, PREFIXES);
+
+  /** Entries of `importmulti`: valid ones, and ones with each kind of error. */
+  function importRequests(keys: readonly NamedKey[], own: string): Record<string, unknown>[] {
     const [k0, k1, k2, k3, k4, k5, k6] = keys as [
       NamedKey,
       NamedKey,
@@ -264,15 +268,11 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
       NamedKey,
       NamedKey,
     ];
-    for (const { legacy } of keys) await mine(1, legacy);
     const script = (key: NamedKey): string =>
       toHex(scriptForDestination({ type: 'pubkeyhash', hash: hash160(fromHex(key.pubkey)) }));
-    const redeemscript = `5121${k3.pubkey}51ae`;
-    const redeemOf = (hex: string): string =>
-      encodeDestination({ type: 'scripthash', hash: hash160(fromHex(hex)) }, PREFIXES);
+    const redeemscript = redeemScriptOf(k3);
     const timestamp = 'now';
-    const own = await both<string>('getnewaddress');
-    const requests: Record<string, unknown>[] = [
+    return [
       { scriptPubKey: { address: k0.legacy }, timestamp },
       { scriptPubKey: { address: k0.legacy }, timestamp: 0, label: 'again' },
       { scriptPubKey: { address: own }, timestamp },
@@ -320,6 +320,13 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
       { scriptPubKey: { address: k0.bech32 }, timestamp, label: 7 },
       { scriptPubKey: { address: k6.legacy }, timestamp: NOW_SEC - 1, keys: [k6.wif], pubkeys: [k6.pubkey] },
     ];
+  }
+
+  it('imports many keys at once like the reference', async () => {
+    const keys = Array.from({ length: 12 }, (_, n) => keyOf(`many ${n}`));
+    for (const { legacy } of keys) await mine(1, legacy);
+    const own = await both<string>('getnewaddress');
+    const requests = importRequests(keys, own);
     for (const request of requests) await both('importmulti', [request], { rescan: false });
     await bothStand();
     await both('importmulti', requests);
@@ -340,7 +347,7 @@ describe.skipIf(binary === undefined)('keys beside the reference', () => {
       await both('importmulti', ...params!);
     for (const { legacy, nested, bech32 } of keys)
       for (const address of [legacy, nested, bech32]) await both('getaddressinfo', address);
-    await both('getaddressinfo', redeemOf(redeemscript));
+    await both('getaddressinfo', redeemOf(redeemScriptOf(keys[3]!)));
   });
 
   it('scans the same blocks', async () => {

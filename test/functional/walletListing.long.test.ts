@@ -48,9 +48,8 @@ interface Life {
   readonly early: string;
 }
 
-/** Operations that produce every kind of list entry. */
-async function live(rpc: Rpc): Promise<Life> {
-  const addresses: Record<string, string> = {};
+/** Operations on one node. `hashes` and `txids` collect all blocks and transactions made. */
+function actor(rpc: Rpc) {
   const hashes: string[] = [];
   const txids: string[] = [];
   const mine = async (count: number, to: string): Promise<string[]> => {
@@ -79,7 +78,14 @@ async function live(rpc: Rpc): Promise<Life> {
   const bySomebody = async (raw: string): Promise<string> =>
     (await rpc<{ hex: string }>('signrawtransactionwithkey', [raw, [FOREIGN_WIF]])).hex;
   const send = (hex: string): Promise<string> => noted(rpc('sendrawtransaction', [hex]));
+  return { rpc, hashes, txids, mine, noted, spend, bySelf, bySomebody, send };
+}
 
+/** Operations that produce every kind of list entry. */
+async function live(rpc: Rpc): Promise<Life> {
+  const act = actor(rpc);
+  const { hashes, txids, mine, noted, spend, bySomebody, send } = act;
+  const addresses: Record<string, string> = {};
   for (const [name, type] of [
     ['alice', 'legacy'],
     ['bob', 'bech32'],
@@ -135,6 +141,17 @@ async function live(rpc: Rpc): Promise<Life> {
   // The payment may not be in the mempool, because its lock time was not final.
   const { hex } = await rpc<{ hex: string }>('gettransaction', [unlucky]);
   await rpc('sendrawtransaction', [hex]).catch(() => undefined);
+  await replaceTransactions(act, { alice, bob, plain, turtle });
+  await rpc('getaccountaddress', ['carol']);
+  const blocks: string[] = [];
+  for (const hash of hashes) blocks.push(await rpc('getblock', [hash, 0]));
+  return { addresses, txids, blocks, stale, early };
+}
+
+async function replaceTransactions(
+  { rpc, txids, mine, noted, spend, bySelf, bySomebody, send }: ReturnType<typeof actor>,
+  { alice, bob, plain, turtle }: Readonly<Record<'alice' | 'bob' | 'plain' | 'turtle', string>>,
+): Promise<void> {
   // A transaction whose replacement is confirmed, one that was replaced and abandoned, and an unconfirmed one.
   const coins = async (): Promise<Unspent[]> => rpc<Unspent[]>('listunspent', [100, 9999, [alice]]);
   const [one, two] = (await coins()) as [Unspent, Unspent];
@@ -156,10 +173,6 @@ async function live(rpc: Rpc): Promise<Life> {
   const foreignCoins = await rpc<Unspent[]>('listunspent', [1, 9999, [FOREIGN]]);
   const big = foreignCoins.find((coin) => coin.amount === 3.2)!;
   await send(await bySomebody(await spend(big, { [alice]: 1.1, [FOREIGN]: 2 })));
-  await rpc('getaccountaddress', ['carol']);
-  const blocks: string[] = [];
-  for (const hash of hashes) blocks.push(await rpc('getblock', [hash, 0]));
-  return { addresses, txids, blocks, stale, early };
 }
 
 /** Items that only one of the lists has. */
@@ -172,16 +185,39 @@ function apart(ours: Envelope, theirs: Envelope): object {
   };
 }
 
-function questions({ addresses, txids, stale, early }: Life, withAccounts: boolean): [string, unknown[]][] {
+type Ask = (method: string, ...params: unknown[]) => void;
+
+const LABELS = ['alice', 'bob', '', 'żółw', 'unused', 'watched', 'a shop', 'carol', 'nobody', '*'];
+
+function questions(life: Life, withAccounts: boolean): [string, unknown[]][] {
   const list: [string, unknown[]][] = [];
-  const ask = (method: string, ...params: unknown[]): unknown => list.push([method, params]);
-  const every = [...Object.values(addresses), FOREIGN, UNOWNED];
-  const labels = ['alice', 'bob', '', 'żółw', 'unused', 'watched', 'a shop', 'carol', 'nobody', '*'];
+  const ask: Ask = (method, ...params) => void list.push([method, params]);
+  const every = [...Object.values(life.addresses), FOREIGN, UNOWNED];
+  askLists(ask, life, every);
+  askByName(ask, every);
+  askInvalid(ask);
+  // Calls that change the wallet come last.
+  ask('setlabel', UNOWNED, 'another shop');
+  ask('listlabels');
+  ask('getaddressesbylabel', 'another shop');
+  if (withAccounts) {
+    ask('getaccountaddress', 'carol');
+    ask('getaccountaddress', 'bob');
+    ask('setaccount', life.addresses['alice legacy'], 'bob');
+    ask('listtransactions', 'bob', 100);
+    ask('listaccounts');
+    ask('getaddressesbyaccount', 'carol');
+  }
+  return list;
+}
+
+/** Lists and sums in all depths, with and without watched outputs. */
+function askLists(ask: Ask, { txids, stale, early }: Life, every: readonly string[]): void {
   for (const watched of [false, true]) {
     for (const minconf of [0, 1, 2, 6, 200]) {
       ask('getbalance', null, minconf, watched);
       ask('getbalance', '*', minconf, watched);
-      for (const label of labels) ask('getbalance', label, minconf, watched);
+      for (const label of LABELS) ask('getbalance', label, minconf, watched);
       for (const empty of [false, true]) {
         ask('listreceivedbyaddress', minconf, empty, watched);
         ask('listreceivedbylabel', minconf, empty, watched);
@@ -191,7 +227,7 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
     }
     for (const address of every) ask('listreceivedbyaddress', 0, true, watched, address);
     for (const txid of txids) ask('gettransaction', txid, watched);
-    for (const label of labels)
+    for (const label of LABELS)
       for (const [count, skip] of [
         [10, 0],
         [3, 2],
@@ -207,14 +243,17 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
       ask('listsinceblock', early, 1000, watched, removed);
     }
   }
+}
+
+function askByName(ask: Ask, every: readonly string[]): void {
   for (const minconf of [0, 1, 6]) {
     for (const address of every) ask('getreceivedbyaddress', address, minconf);
-    for (const label of labels) {
+    for (const label of LABELS) {
       ask('getreceivedbylabel', label, minconf);
       ask('getreceivedbyaccount', label, minconf);
     }
   }
-  for (const label of labels) {
+  for (const label of LABELS) {
     ask('getaddressesbylabel', label);
     ask('getaddressesbyaccount', label);
   }
@@ -225,7 +264,10 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('listaddressgroupings');
   ask('listtransactions');
   ask('listaccounts');
-  // Calls that fail.
+}
+
+/** Calls that fail. */
+function askInvalid(ask: Ask): void {
   ask('getbalance', 'x', 1, 2);
   ask('getbalance', 7);
   ask('gettransaction', '00');
@@ -250,19 +292,6 @@ function questions({ addresses, txids, stale, early }: Life, withAccounts: boole
   ask('move', 'a', 'b', 0);
   ask('move', 'a', 'b', -1);
   ask('move', 'a', 'b', 1, 'x');
-  // Calls that change the wallet come last.
-  ask('setlabel', UNOWNED, 'another shop');
-  ask('listlabels');
-  ask('getaddressesbylabel', 'another shop');
-  if (withAccounts) {
-    ask('getaccountaddress', 'carol');
-    ask('getaccountaddress', 'bob');
-    ask('setaccount', addresses['alice legacy'], 'bob');
-    ask('listtransactions', 'bob', 100);
-    ask('listaccounts');
-    ask('getaddressesbyaccount', 'carol');
-  }
-  return list;
 }
 
 describe.skipIf(binary === undefined)('a wallet beside the reference', () => {

@@ -37,6 +37,103 @@ interface Decoded {
   version: number;
 }
 
+/** Calls that both refuse. */
+const REFUSED_CALLS: readonly [string, ...unknown[]][] = [
+  ['sendtoaddress', 'x', 1],
+  ['sendtoaddress', OTHER, 0],
+  ['sendtoaddress', OTHER, -1],
+  ['sendtoaddress', OTHER, 'much'],
+  ['sendtoaddress', OTHER, 0.00000001],
+  ['sendtoaddress', OTHER, 10_000_000_000],
+  ['sendtoaddress', OTHER, 1, 5],
+  ['sendtoaddress', OTHER, 1, '', '', 1],
+  ['sendtoaddress', OTHER, 0.00001, '', '', true],
+  ['sendtoaddress', OTHER, 1, '', '', false, false, 0],
+  ['sendtoaddress', OTHER, 1, '', '', false, false, 1009],
+  ['sendtoaddress', OTHER, 1, '', '', false, false, 6, 'FAST'],
+  ['sendfrom', '', OTHER, 1],
+  ['sendmany', 'x', { [OTHER]: 1 }],
+  ['sendmany', '*', { [OTHER]: 1 }],
+  ['sendmany', '', { nowhere: 1 }],
+  ['sendmany', '', { [OTHER]: 0 }],
+  ['sendmany', '', { [OTHER]: 10_000_000_000 }],
+  ['sendmany', '', {}],
+  ['sendmany', '', [OTHER]],
+  ['sendmany', '', { [OTHER]: 1 }, 1, '', [5]],
+  ['sendmany', '', { [OTHER]: 1 }, 1, '', [], false, 0],
+  ['sendmany', '', { [OTHER]: 0.00000001 }],
+  ['settxfee', -1],
+  ['settxfee', 'x'],
+  ['abandontransaction', UNKNOWN_TXID],
+  ['lockunspent', 'x'],
+  ['lockunspent', true, 'x'],
+  ['lockunspent', false, [1]],
+  ['lockunspent', false, [{ vout: 0 }]],
+  ['lockunspent', false, [{ txid: UNKNOWN_TXID }]],
+  ['lockunspent', false, [{ txid: 'zz', vout: 0 }]],
+  ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: -1 }]],
+  ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: 0 }]],
+  ['lockunspent', false, [{ txid: 5, vout: 0 }]],
+  ['listunspent', 'x'],
+  ['listunspent', 1, 'x'],
+  ['listunspent', 1, 9, 'x'],
+  ['listunspent', 1, 9, [5]],
+  ['listunspent', 1, 9, ['x']],
+  ['listunspent', 1, 9, [OTHER, OTHER]],
+  ['listunspent', 1, 9, [], 'x'],
+  ['listunspent', 1, 9, [], true, 5],
+  ['listunspent', 1, 9, [], true, { minimumAmount: 'x' }],
+  ['listunspent', 1, 9, [], true, { maximumCount: 'x' }],
+  ['listunspent', 1000],
+  ['bumpfee', 5],
+  ['bumpfee', UNKNOWN_TXID],
+  ['bumpfee', UNKNOWN_TXID, 5],
+  ['bumpfee', UNKNOWN_TXID, { x: 1 }],
+  ['bumpfee', UNKNOWN_TXID, { confTarget: 'x' }],
+  ['bumpfee', UNKNOWN_TXID, { confTarget: 0 }],
+  ['bumpfee', UNKNOWN_TXID, { confTarget: 6, totalFee: 1 }],
+  ['bumpfee', UNKNOWN_TXID, { totalFee: 0 }],
+  ['bumpfee', UNKNOWN_TXID, { totalFee: -5 }],
+  ['bumpfee', UNKNOWN_TXID, { estimate_mode: 'x' }],
+  ['fundrawtransaction', 5],
+  ['fundrawtransaction', 'zz'],
+  ['fundrawtransaction', '01000000000000000000'],
+  ['fundrawtransaction', '01000000000000000000', 5],
+  ['fundrawtransaction', '01000000000000000000', { x: 1 }],
+  ['fundrawtransaction', '01000000000000000000', { changePosition: 'x' }],
+  ['fundrawtransaction', '01000000000000000000', { changeAddress: 'x' }],
+  ['fundrawtransaction', '01000000000000000000', { changeAddress: OTHER, change_type: 'legacy' }],
+  ['fundrawtransaction', '01000000000000000000', { change_type: 'x' }],
+  ['fundrawtransaction', '01000000000000000000', { feeRate: 'x' }],
+  ['fundrawtransaction', '01000000000000000000', { feeRate: 1, conf_target: 6 }],
+  ['fundrawtransaction', '01000000000000000000', { feeRate: 1, estimate_mode: 'UNSET' }],
+  ['fundrawtransaction', '01000000000000000000', { conf_target: 0 }],
+  ['fundrawtransaction', '01000000000000000000', { estimate_mode: 'x' }],
+  ['fundrawtransaction', '01000000000000000000', {}, 'x'],
+  ['walletcreatefundedpsbt', 5, []],
+  ['walletcreatefundedpsbt', [], []],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 'x'],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, 5],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { changePosition: 7 }],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [0, 0] }],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [-1] }],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [1] }],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 10_000_000_000 }]],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 0.00000001 }]],
+  ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { feeRate: 0.00000001 }],
+  ['walletcreatefundedpsbt', [{ txid: UNKNOWN_TXID, vout: 0 }], [{ [OTHER]: 1 }]],
+  ['walletprocesspsbt', 5],
+  ['walletprocesspsbt', 'x'],
+  ['walletprocesspsbt', 'cHNidP8=', 'x'],
+  ['signrawtransactionwithwallet', 5],
+  ['signrawtransactionwithwallet', 'zz'],
+  ['signrawtransactionwithwallet', '01000000000000000000', 5],
+  ['signrawtransactionwithwallet', '01000000000000000000', null, 'x'],
+  ['signrawtransactionwithwallet', '01000000000000000000'],
+  ['signrawtransaction', '01000000000000000000'],
+  ['listlockunspent'],
+];
+
 /** One side: a new node whose wallet has mined. */
 class Side {
   readonly call: Call;
@@ -104,102 +201,7 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
   }
 
   it('refuses the same calls with the same messages', async () => {
-    const calls: [string, ...unknown[]][] = [
-      ['sendtoaddress', 'x', 1],
-      ['sendtoaddress', OTHER, 0],
-      ['sendtoaddress', OTHER, -1],
-      ['sendtoaddress', OTHER, 'much'],
-      ['sendtoaddress', OTHER, 0.00000001],
-      ['sendtoaddress', OTHER, 10_000_000_000],
-      ['sendtoaddress', OTHER, 1, 5],
-      ['sendtoaddress', OTHER, 1, '', '', 1],
-      ['sendtoaddress', OTHER, 0.00001, '', '', true],
-      ['sendtoaddress', OTHER, 1, '', '', false, false, 0],
-      ['sendtoaddress', OTHER, 1, '', '', false, false, 1009],
-      ['sendtoaddress', OTHER, 1, '', '', false, false, 6, 'FAST'],
-      ['sendfrom', '', OTHER, 1],
-      ['sendmany', 'x', { [OTHER]: 1 }],
-      ['sendmany', '*', { [OTHER]: 1 }],
-      ['sendmany', '', { nowhere: 1 }],
-      ['sendmany', '', { [OTHER]: 0 }],
-      ['sendmany', '', { [OTHER]: 10_000_000_000 }],
-      ['sendmany', '', {}],
-      ['sendmany', '', [OTHER]],
-      ['sendmany', '', { [OTHER]: 1 }, 1, '', [5]],
-      ['sendmany', '', { [OTHER]: 1 }, 1, '', [], false, 0],
-      ['sendmany', '', { [OTHER]: 0.00000001 }],
-      ['settxfee', -1],
-      ['settxfee', 'x'],
-      ['abandontransaction', UNKNOWN_TXID],
-      ['lockunspent', 'x'],
-      ['lockunspent', true, 'x'],
-      ['lockunspent', false, [1]],
-      ['lockunspent', false, [{ vout: 0 }]],
-      ['lockunspent', false, [{ txid: UNKNOWN_TXID }]],
-      ['lockunspent', false, [{ txid: 'zz', vout: 0 }]],
-      ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: -1 }]],
-      ['lockunspent', false, [{ txid: UNKNOWN_TXID, vout: 0 }]],
-      ['lockunspent', false, [{ txid: 5, vout: 0 }]],
-      ['listunspent', 'x'],
-      ['listunspent', 1, 'x'],
-      ['listunspent', 1, 9, 'x'],
-      ['listunspent', 1, 9, [5]],
-      ['listunspent', 1, 9, ['x']],
-      ['listunspent', 1, 9, [OTHER, OTHER]],
-      ['listunspent', 1, 9, [], 'x'],
-      ['listunspent', 1, 9, [], true, 5],
-      ['listunspent', 1, 9, [], true, { minimumAmount: 'x' }],
-      ['listunspent', 1, 9, [], true, { maximumCount: 'x' }],
-      ['listunspent', 1000],
-      ['bumpfee', 5],
-      ['bumpfee', UNKNOWN_TXID],
-      ['bumpfee', UNKNOWN_TXID, 5],
-      ['bumpfee', UNKNOWN_TXID, { x: 1 }],
-      ['bumpfee', UNKNOWN_TXID, { confTarget: 'x' }],
-      ['bumpfee', UNKNOWN_TXID, { confTarget: 0 }],
-      ['bumpfee', UNKNOWN_TXID, { confTarget: 6, totalFee: 1 }],
-      ['bumpfee', UNKNOWN_TXID, { totalFee: 0 }],
-      ['bumpfee', UNKNOWN_TXID, { totalFee: -5 }],
-      ['bumpfee', UNKNOWN_TXID, { estimate_mode: 'x' }],
-      ['fundrawtransaction', 5],
-      ['fundrawtransaction', 'zz'],
-      ['fundrawtransaction', '01000000000000000000'],
-      ['fundrawtransaction', '01000000000000000000', 5],
-      ['fundrawtransaction', '01000000000000000000', { x: 1 }],
-      ['fundrawtransaction', '01000000000000000000', { changePosition: 'x' }],
-      ['fundrawtransaction', '01000000000000000000', { changeAddress: 'x' }],
-      ['fundrawtransaction', '01000000000000000000', { changeAddress: OTHER, change_type: 'legacy' }],
-      ['fundrawtransaction', '01000000000000000000', { change_type: 'x' }],
-      ['fundrawtransaction', '01000000000000000000', { feeRate: 'x' }],
-      ['fundrawtransaction', '01000000000000000000', { feeRate: 1, conf_target: 6 }],
-      ['fundrawtransaction', '01000000000000000000', { feeRate: 1, estimate_mode: 'UNSET' }],
-      ['fundrawtransaction', '01000000000000000000', { conf_target: 0 }],
-      ['fundrawtransaction', '01000000000000000000', { estimate_mode: 'x' }],
-      ['fundrawtransaction', '01000000000000000000', {}, 'x'],
-      ['walletcreatefundedpsbt', 5, []],
-      ['walletcreatefundedpsbt', [], []],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 'x'],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, 5],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { changePosition: 7 }],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [0, 0] }],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [-1] }],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { subtractFeeFromOutputs: [1] }],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 10_000_000_000 }]],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 0.00000001 }]],
-      ['walletcreatefundedpsbt', [], [{ [OTHER]: 1 }], 0, { feeRate: 0.00000001 }],
-      ['walletcreatefundedpsbt', [{ txid: UNKNOWN_TXID, vout: 0 }], [{ [OTHER]: 1 }]],
-      ['walletprocesspsbt', 5],
-      ['walletprocesspsbt', 'x'],
-      ['walletprocesspsbt', 'cHNidP8=', 'x'],
-      ['signrawtransactionwithwallet', 5],
-      ['signrawtransactionwithwallet', 'zz'],
-      ['signrawtransactionwithwallet', '01000000000000000000', 5],
-      ['signrawtransactionwithwallet', '01000000000000000000', null, 'x'],
-      ['signrawtransactionwithwallet', '01000000000000000000'],
-      ['signrawtransaction', '01000000000000000000'],
-      ['listlockunspent'],
-    ];
-    for (const [method, ...params] of calls)
+    for (const [method, ...params] of REFUSED_CALLS)
       await same(`${method} ${JSON.stringify(params)}`, (side) => side.reported(method, params));
   });
 
@@ -235,90 +237,96 @@ describe.skipIf(binary === undefined)('spending beside lbrycrd', () => {
   });
 
   it('sends, bumps and abandons in the same way', async () => {
-    await same('a payment', async (side) => {
-      const txid = await side.rpc<string>('sendtoaddress', OTHER, 1.5, 'what', 'whom', false, true);
-      const { vsize, ...shape } = (await side.shape(await side.rpc<string>('getrawtransaction', txid))) as {
-        vsize: number;
-      };
-      const bumped = await side.rpc<{ txid: string; origfee: number; fee: number; errors: string[] }>(
-        'bumpfee',
-        txid,
-      );
-      const again = await side.reported('bumpfee', [txid]);
-      const low = await side.reported('bumpfee', [bumped.txid, { totalFee: 1000 }]);
-      const high = await side.reported('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
-      const abandoned = await side.reported('abandontransaction', [bumped.txid]);
-      // lbrycrd notifies its wallet asynchronously when a transaction leaves the mempool.
-      await side.rpc('syncwithvalidationinterfacequeue');
-      const unspent = await side.rpc<unknown[]>('listunspent', 0, 0);
-      await side.rpc('generate', 1);
-      const mined = await side.reported('bumpfee', [bumped.txid]);
-      // The selected coins are random here, and so are sizes and fees.
-      const hide = (text: unknown): unknown =>
-        String(text)
-          .replace(/[0-9a-f]{64}/g, 'txid')
-          .replace(/0\.0\d+/g, 'fee');
-      return {
-        sequences: (shape as { sequences: number[] }).sequences.every((one) => one === 0xfffffffd),
-        size: Math.abs(vsize - 373) < 250,
-        fees: [bumped.origfee < bumped.fee, bumped.errors],
-        reported: [again, low, high, abandoned, mined].map(hide),
-        unspent: unspent.length,
-      };
-    });
-    await same('several payments', async (side) => {
-      const own = await side.rpc<string>('getnewaddress', '', 'p2sh-segwit');
-      const witness = await side.rpc<string>('getnewaddress', 'w', 'bech32');
-      const txid = await side.rpc<string>('sendmany', '', { [own]: 1, [witness]: 2, [OTHER]: 0.5 }, 1, 'c', [
-        OTHER,
-      ]);
-      const shape = (await side.shape(await side.rpc<string>('getrawtransaction', txid))) as {
-        vsize: number;
-      };
-      const safe = await side.rpc<{ safe: boolean }[]>('listunspent', 0, 0);
-      await side.rpc('generate', 1);
-      const nested = await side.rpc<Record<string, unknown>[]>('listunspent', 1, 9_999_999, [own, witness]);
-      return {
-        outputs: (shape as unknown as { outputs: string[] }).outputs,
-        safe: safe.map((one) => one.safe),
-        nested: nested
-          .map((one) => Object.keys(one).join() + String(one['amount']) + String(one['solvable']))
-          .sort(),
-      };
-    });
-    await same('PSBT', async (side) => {
-      const created = await side.rpc<{ psbt: string; fee: number; changepos: number }>(
-        'walletcreatefundedpsbt',
-        [],
-        [{ [OTHER]: 1.25 }],
-        0,
-        { changePosition: 1, lockUnspents: true },
-        true,
-      );
-      const locked = await side.rpc<{ txid: string; vout: number }[]>('listlockunspent');
-      const relock = await side.reported('lockunspent', [false, locked]);
-      const unlocked = await side.reported('lockunspent', [true, locked]);
-      const reunlock = await side.reported('lockunspent', [true, locked]);
-      const decoded = await side.rpc<{
-        inputs: Record<string, unknown>[];
-        outputs: Record<string, unknown>[];
-      }>('decodepsbt', created.psbt);
-      const signed = await side.rpc<{ psbt: string; complete: boolean }>('walletprocesspsbt', created.psbt);
-      const wrong = await side.reported('walletprocesspsbt', [created.psbt, true, 'x']);
-      const final = await side.rpc<{ hex: string; complete: boolean }>('finalizepsbt', signed.psbt);
-      const accepted = await side.rpc<{ allowed: boolean }[]>('testmempoolaccept', [final.hex]);
-      return {
-        changepos: created.changepos,
-        locked: locked.length > 0,
-        reported: [relock, unlocked, reunlock, wrong],
-        // The selected coins are random. Each has the derivation path of its key.
-        paths: decoded.inputs.every((input) => input['bip32_derivs'] !== undefined),
-        outputs: decoded.outputs.map((output) => Object.keys(output)),
-        complete: [signed.complete, final.complete, accepted[0]!.allowed],
-      };
-    });
+    await same('a payment', payAndBump);
+    await same('several payments', paySeveral);
+    await same('PSBT', usePsbt);
   });
 });
+
+async function payAndBump(side: Side): Promise<unknown> {
+  const txid = await side.rpc<string>('sendtoaddress', OTHER, 1.5, 'what', 'whom', false, true);
+  const { vsize, ...shape } = (await side.shape(await side.rpc<string>('getrawtransaction', txid))) as {
+    vsize: number;
+  };
+  const bumped = await side.rpc<{ txid: string; origfee: number; fee: number; errors: string[] }>(
+    'bumpfee',
+    txid,
+  );
+  const again = await side.reported('bumpfee', [txid]);
+  const low = await side.reported('bumpfee', [bumped.txid, { totalFee: 1000 }]);
+  const high = await side.reported('bumpfee', [bumped.txid, { totalFee: 50_000_000_000 }]);
+  const abandoned = await side.reported('abandontransaction', [bumped.txid]);
+  // lbrycrd notifies its wallet asynchronously when a transaction leaves the mempool.
+  await side.rpc('syncwithvalidationinterfacequeue');
+  const unspent = await side.rpc<unknown[]>('listunspent', 0, 0);
+  await side.rpc('generate', 1);
+  const mined = await side.reported('bumpfee', [bumped.txid]);
+  // The selected coins are random here, and so are sizes and fees.
+  const hide = (text: unknown): unknown =>
+    String(text)
+      .replace(/[0-9a-f]{64}/g, 'txid')
+      .replace(/0\.0\d+/g, 'fee');
+  return {
+    sequences: (shape as { sequences: number[] }).sequences.every((one) => one === 0xfffffffd),
+    size: Math.abs(vsize - 373) < 250,
+    fees: [bumped.origfee < bumped.fee, bumped.errors],
+    reported: [again, low, high, abandoned, mined].map(hide),
+    unspent: unspent.length,
+  };
+}
+
+async function paySeveral(side: Side): Promise<unknown> {
+  const own = await side.rpc<string>('getnewaddress', '', 'p2sh-segwit');
+  const witness = await side.rpc<string>('getnewaddress', 'w', 'bech32');
+  const txid = await side.rpc<string>('sendmany', '', { [own]: 1, [witness]: 2, [OTHER]: 0.5 }, 1, 'c', [
+    OTHER,
+  ]);
+  const shape = (await side.shape(await side.rpc<string>('getrawtransaction', txid))) as {
+    vsize: number;
+  };
+  const safe = await side.rpc<{ safe: boolean }[]>('listunspent', 0, 0);
+  await side.rpc('generate', 1);
+  const nested = await side.rpc<Record<string, unknown>[]>('listunspent', 1, 9_999_999, [own, witness]);
+  return {
+    outputs: (shape as unknown as { outputs: string[] }).outputs,
+    safe: safe.map((one) => one.safe),
+    nested: nested
+      .map((one) => Object.keys(one).join() + String(one['amount']) + String(one['solvable']))
+      .sort(),
+  };
+}
+
+async function usePsbt(side: Side): Promise<unknown> {
+  const created = await side.rpc<{ psbt: string; fee: number; changepos: number }>(
+    'walletcreatefundedpsbt',
+    [],
+    [{ [OTHER]: 1.25 }],
+    0,
+    { changePosition: 1, lockUnspents: true },
+    true,
+  );
+  const locked = await side.rpc<{ txid: string; vout: number }[]>('listlockunspent');
+  const relock = await side.reported('lockunspent', [false, locked]);
+  const unlocked = await side.reported('lockunspent', [true, locked]);
+  const reunlock = await side.reported('lockunspent', [true, locked]);
+  const decoded = await side.rpc<{
+    inputs: Record<string, unknown>[];
+    outputs: Record<string, unknown>[];
+  }>('decodepsbt', created.psbt);
+  const signed = await side.rpc<{ psbt: string; complete: boolean }>('walletprocesspsbt', created.psbt);
+  const wrong = await side.reported('walletprocesspsbt', [created.psbt, true, 'x']);
+  const final = await side.rpc<{ hex: string; complete: boolean }>('finalizepsbt', signed.psbt);
+  const accepted = await side.rpc<{ allowed: boolean }[]>('testmempoolaccept', [final.hex]);
+  return {
+    changepos: created.changepos,
+    locked: locked.length > 0,
+    reported: [relock, unlocked, reunlock, wrong],
+    // The selected coins are random. Each has the derivation path of its key.
+    paths: decoded.inputs.every((input) => input['bip32_derivs'] !== undefined),
+    outputs: decoded.outputs.map((output) => Object.keys(output)),
+    complete: [signed.complete, final.complete, accepted[0]!.allowed],
+  };
+}
 
 function credentials(url: string): string {
   const { username, password } = new URL(url);

@@ -266,34 +266,41 @@ function randomText(random: Random): ModelText {
   return random.pick(forms);
 }
 
-/** A random search over documents. Most constraints have values of these documents. */
-export function randomSearch(random: Random, documents: readonly ModelDocument[]): ModelSearch {
-  const constraints: Record<string, unknown> = {};
-  const tests: ((document: ModelDocument) => boolean)[] = [];
-  const some = () => random.pick(documents);
-  const numbers: readonly [string, (d: ModelDocument) => bigint | number | null][] = [
-    ['height', (d) => d.height],
-    ['creation_height', (d) => d.creationHeight],
-    ['activation_height', (d) => d.activationHeight],
-    ['expiration_height', (d) => d.expirationHeight],
-    ['timestamp', (d) => d.timeSec],
-    ['creation_timestamp', (d) => d.creationTimeSec],
-    ['duration', (d) => d.durationSec],
-    ['content_width', (d) => d.contentWidth],
-    ['content_height', (d) => d.contentHeight],
-    ['content_aspect_ratio', (d) => d.contentAspectRatio],
-    ['tx_position', (d) => d.txPosition],
-    ['tx_num', (d) => d.txNum],
-    ['reposted', (d) => d.repostCount],
-    ['amount', (d) => d.amountSat],
-    ['effective_amount', (d) => d.effectiveAmountSat],
-    ['support_amount', (d) => d.supportAmountSat],
-    ['trending_mixed', (d) => d.score],
-  ];
-  const ids = (list: readonly (string | null)[]) => list.filter((id) => id !== null);
-  const kinds: readonly (() => void)[] = [
+interface SearchDraft {
+  readonly random: Random;
+  readonly constraints: Record<string, unknown>;
+  readonly tests: ((document: ModelDocument) => boolean)[];
+  /** A random document. */
+  readonly some: () => ModelDocument;
+}
+
+const NUMBERS: readonly [string, (d: ModelDocument) => bigint | number | null][] = [
+  ['height', (d) => d.height],
+  ['creation_height', (d) => d.creationHeight],
+  ['activation_height', (d) => d.activationHeight],
+  ['expiration_height', (d) => d.expirationHeight],
+  ['timestamp', (d) => d.timeSec],
+  ['creation_timestamp', (d) => d.creationTimeSec],
+  ['duration', (d) => d.durationSec],
+  ['content_width', (d) => d.contentWidth],
+  ['content_height', (d) => d.contentHeight],
+  ['content_aspect_ratio', (d) => d.contentAspectRatio],
+  ['tx_position', (d) => d.txPosition],
+  ['tx_num', (d) => d.txNum],
+  ['reposted', (d) => d.repostCount],
+  ['amount', (d) => d.amountSat],
+  ['effective_amount', (d) => d.effectiveAmountSat],
+  ['support_amount', (d) => d.supportAmountSat],
+  ['trending_mixed', (d) => d.score],
+];
+
+const ids = (list: readonly (string | null)[]) => list.filter((id) => id !== null);
+
+/** Constraints about numbers. */
+function numberConstraints({ random, constraints, tests, some }: SearchDraft): (() => void)[] {
+  return [
     () => {
-      const [key, value] = random.pick(numbers);
+      const [key, value] = random.pick(NUMBERS);
       const bound = value(some()) ?? 0;
       const op = random.pick(['<', '<=', '>', '>=']);
       constraints[key] = `${op}${bound}`;
@@ -310,18 +317,24 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       });
     },
     () => {
-      const [key, value] = random.pick(numbers);
+      const [key, value] = random.pick(NUMBERS);
       const [low, high] = [value(some()) ?? 0, value(some()) ?? 0];
       constraints[key] = [`>=${low}`, `<${high}`];
       tests.push((d) => value(d) !== null && value(d)! >= low && value(d)! < high);
     },
     () => {
-      const [key, value] = random.pick(numbers.slice(0, -1));
+      const [key, value] = random.pick(NUMBERS.slice(0, -1));
       const values = [value(some()) ?? 0, value(some()) ?? 0].map(String);
       if (values.includes('0')) return;
       constraints[key] = values;
       tests.push((d) => value(d) !== null && values.includes(String(value(d))));
     },
+  ];
+}
+
+/** Constraints about single values. */
+function valueConstraints({ random, constraints, tests, some }: SearchDraft): (() => void)[] {
+  return [
     () => {
       const bound = 1_500_000_000 + random.below(100_000);
       constraints['release_time'] = `<${bound}`;
@@ -349,6 +362,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       constraints['claim_id'] = digits;
       tests.push((d) => d.claimId.startsWith(digits));
     },
+  ];
+}
+
+/** Constraints about ids. */
+function idConstraints({ constraints, tests, some }: SearchDraft): (() => void)[] {
+  return [
     () => {
       const list = [some().claimId, some().claimId, some().claimId];
       constraints['claim_ids'] = list;
@@ -370,6 +389,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       constraints['not_claim_id'] = list;
       tests.push((d) => !list.includes(d.claimId));
     },
+  ];
+}
+
+/** Constraints about signatures and types. */
+function kindConstraints({ random, constraints, tests, some }: SearchDraft): (() => void)[] {
+  return [
     () => {
       constraints['has_channel_signature'] = true;
       tests.push((d) => d.signature !== null);
@@ -403,6 +428,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       constraints['fee_currency'] = 'usd';
       tests.push((d) => d.feeCurrency === 'USD');
     },
+  ];
+}
+
+/** Constraints about tags, languages and places. */
+function listConstraints({ random, constraints, tests }: SearchDraft): (() => void)[] {
+  return [
     () => {
       const tags = [random.pick(TAGS), random.pick(TAGS)];
       const key = random.pick(['any_tags', 'all_tags', 'not_tags']);
@@ -433,6 +464,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       if (key === 'all_locations') tests.push((d) => places.every(lies(d)));
       if (key === 'not_locations') tests.push((d) => !places.some(lies(d)));
     },
+  ];
+}
+
+/** Constraints about sources and dimensions. */
+function sourceConstraints({ random, constraints, tests }: SearchDraft): (() => void)[] {
+  return [
     () => {
       const value = random.chance(0.5);
       constraints['has_source'] = value;
@@ -465,6 +502,12 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
         `<=${bound}`;
       tests.push((d) => d.contentAspectRatio === null || d.contentAspectRatio <= bound);
     },
+  ];
+}
+
+/** Constraints about exact texts. */
+function textConstraints({ random, constraints, tests, some }: SearchDraft): (() => void)[] {
+  return [
     () => {
       const { repostedId } = some();
       if (repostedId === null) return;
@@ -500,6 +543,52 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
       tests.push((d) => valueOf(d) === value);
     },
   ];
+}
+
+/** An order of one or two keys. */
+function randomOrder(random: Random): unknown {
+  const orders = [
+    'release_time',
+    'effective_amount',
+    '^height',
+    'name',
+    '^duration',
+    'trending_mixed',
+    '^release_time',
+    'content_aspect_ratio',
+  ];
+  return random.chance(0.3)
+    ? [random.pick(orders), random.pick(['creation_height', '^amount'])]
+    : random.pick([
+        ...orders,
+        'reposted',
+        'fee_amount',
+        'support_amount',
+        '^name',
+        'timestamp',
+        '^claim_id',
+        'title',
+        '^title',
+        '^author',
+        'sd_hash',
+      ]);
+}
+
+/** A random search over documents. Most constraints have values of these documents. */
+export function randomSearch(random: Random, documents: readonly ModelDocument[]): ModelSearch {
+  const constraints: Record<string, unknown> = {};
+  const tests: ((document: ModelDocument) => boolean)[] = [];
+  const some = () => random.pick(documents);
+  const draft = { random, constraints, tests, some };
+  const kinds = [
+    ...numberConstraints(draft),
+    ...valueConstraints(draft),
+    ...idConstraints(draft),
+    ...kindConstraints(draft),
+    ...listConstraints(draft),
+    ...sourceConstraints(draft),
+    ...textConstraints(draft),
+  ];
   const count = random.below(4);
   for (let i = 0; i < count; i++) {
     const before = tests.length;
@@ -514,33 +603,7 @@ export function randomSearch(random: Random, documents: readonly ModelDocument[]
     wanted = randomText(random);
     constraints['text'] = wanted.text;
   }
-  if (random.chance(0.7) || wanted?.words === null) {
-    const orders = [
-      'release_time',
-      'effective_amount',
-      '^height',
-      'name',
-      '^duration',
-      'trending_mixed',
-      '^release_time',
-      'content_aspect_ratio',
-    ];
-    constraints['order_by'] = random.chance(0.3)
-      ? [random.pick(orders), random.pick(['creation_height', '^amount'])]
-      : random.pick([
-          ...orders,
-          'reposted',
-          'fee_amount',
-          'support_amount',
-          '^name',
-          'timestamp',
-          '^claim_id',
-          'title',
-          '^title',
-          '^author',
-          'sd_hash',
-        ]);
-  }
+  if (random.chance(0.7) || wanted?.words === null) constraints['order_by'] = randomOrder(random);
   if (random.chance(0.3)) constraints['remove_duplicates'] = true;
   if (random.chance(0.3)) constraints['limit_claims_per_channel'] = random.below(4);
   if (random.chance(0.7)) constraints['limit'] = 1 + random.below(30);

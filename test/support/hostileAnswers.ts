@@ -87,8 +87,8 @@ const scriptOf = (text: string): string =>
     Buffer.of(0x51),
   ]).toString('hex');
 
-/** The answer of each method. The text is in every field that may contain data of the chain, of a peer or of a file. */
-export function answers(text: string, long = text): Readonly<Record<string, unknown>> {
+/** Parts of answers. `text` and `long` are in every field that may contain data of the chain, of a peer or of a file. */
+function answerParts(text: string, long: string) {
   const name = { name: text, normalized_name: text };
   const event = {
     ...name,
@@ -102,6 +102,10 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     amount: 1,
     metadata: { value: { title: long } },
   };
+  return { text, name, event, ...claimParts(text, long), ...bidParts(text) };
+}
+
+function claimParts(text: string, long: string) {
   const value = {
     title: long,
     description: long,
@@ -153,6 +157,11 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     reposted_claim: channel,
     reposted_claim_id: ID,
   };
+  return { claim };
+}
+
+function bidParts(text: string) {
+  const name = { name: text, normalized_name: text };
   const output = {
     op: 'claim',
     ...name,
@@ -163,28 +172,6 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     state: text,
     validAtHeight: 1,
     expirationHeight: 2,
-  };
-  const header = {
-    hash: HASH,
-    confirmations: 1,
-    height: 10,
-    version: 1,
-    versionHex: '1',
-    merkleroot: 'ef'.repeat(32),
-    nameclaimroot: HASH,
-    time: 1,
-    mediantime: 1,
-    nonce: 1,
-    bits: 'ff',
-    difficulty: 1,
-    chainwork: HASH,
-    nTx: 1,
-    previousblockhash: undefined,
-    nextblockhash: HASH,
-    size: 1,
-    strippedsize: 1,
-    weight: 1,
-    tx: [HASH],
   };
   const bid = {
     bid: 1,
@@ -207,6 +194,49 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     title: text,
     channelId: ID,
   };
+  return { output, bid };
+}
+
+const HEADER = {
+  hash: HASH,
+  confirmations: 1,
+  height: 10,
+  version: 1,
+  versionHex: '1',
+  merkleroot: 'ef'.repeat(32),
+  nameclaimroot: HASH,
+  time: 1,
+  mediantime: 1,
+  nonce: 1,
+  bits: 'ff',
+  difficulty: 1,
+  chainwork: HASH,
+  nTx: 1,
+  previousblockhash: undefined,
+  nextblockhash: HASH,
+  size: 1,
+  strippedsize: 1,
+  weight: 1,
+  tx: [HASH],
+};
+
+type Parts = ReturnType<typeof answerParts>;
+
+/** The answer of each method. The text is in every field that may contain data of the chain, of a peer or of a file. */
+export function answers(text: string, long = text): Readonly<Record<string, unknown>> {
+  const parts = answerParts(text, long);
+  return {
+    ...summaryAnswers(parts),
+    ...blockAnswers(parts),
+    ...transactionAnswers(parts),
+    ...nameAnswers(parts),
+    ...claimAnswers(parts),
+    ...nodeAnswers(parts),
+  };
+}
+
+/** Answers about the chain and its newest claims. */
+function summaryAnswers({ text, name, event, claim }: Parts) {
   return {
     getblockchaininfo: {
       chain: 'main',
@@ -254,8 +284,14 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
         { ...name, claimId: ID, txid: HASH, n: 0, amount: 1, time: 1 },
       ],
     },
-    getblock: header,
-    getblockheader: header,
+  };
+}
+
+/** Answers about blocks. */
+function blockAnswers({ text, event }: Parts) {
+  return {
+    getblock: HEADER,
+    getblockheader: HEADER,
     getblockhash: HASH,
     getblockevents: {
       height: 10,
@@ -264,6 +300,12 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
       counts: { claim: 1 },
       events: [event, { ...event, event: text }],
     },
+  };
+}
+
+/** Answers about a transaction. */
+function transactionAnswers({ text, output }: Parts) {
+  return {
     gettxinfo: {
       txid: HASH,
       hash: HASH,
@@ -314,6 +356,12 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
         },
       ],
     },
+  };
+}
+
+/** Answers about names. */
+function nameAnswers({ text, name, event, claim, bid }: Parts) {
+  return {
     listclaims: {
       ...name,
       height: 10,
@@ -339,6 +387,12 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
     getclaim: claim,
     resolve: { [text]: claim },
     getclaimbyid: { ...name, claimId: ID, claim_id: ID },
+  };
+}
+
+/** Answers about one claim. */
+function claimAnswers({ text, name }: Parts) {
+  return {
     getclaimstatus: {
       claimId: ID,
       state: 'active',
@@ -378,6 +432,12 @@ export function answers(text: string, long = text): Readonly<Record<string, unkn
       ],
       next: text,
     },
+  };
+}
+
+/** Answers about the mempool, addresses and the node. */
+function nodeAnswers({ text, name }: Parts) {
+  return {
     getmempoolsummary: {
       size: 1,
       bytes: 1,

@@ -86,6 +86,30 @@ export interface Answer {
   error?: { code: number; message: string };
 }
 
+/** A network part without peers. */
+const NETWORK: Partial<NonNullable<RpcServices['network']>> = {
+  version: 10_000,
+  protocolVersion: 70_015,
+  userAgent: '/lbcnode:0.1.0/',
+  relaysTransactions: true,
+  isActive: () => true,
+  localServices: () => 0x40dn,
+  connectionCount: () => 3,
+  timeOffsetSec: () => -1,
+  networks: () => [
+    { name: 'ipv4', limited: false, reachable: true, proxy: '', randomizesProxyCredentials: false },
+    { name: 'ipv6', limited: true, reachable: false, proxy: '', randomizesProxyCredentials: false },
+    {
+      name: 'onion',
+      limited: false,
+      reachable: true,
+      proxy: '127.0.0.1:9050',
+      randomizesProxyCredentials: true,
+    },
+  ],
+  localAddresses: () => [{ address: '203.0.113.1', port: 29246, score: 4 }],
+};
+
 export class TestChain {
   readonly folder: string;
   readonly opened: OpenedChain;
@@ -144,28 +168,7 @@ export class TestChain {
         setMockTime: (timeSec) => void (this.timeSec = timeSec),
       },
       pruner: options.prune === true ? pruner : null,
-      network: {
-        version: 10_000,
-        protocolVersion: 70_015,
-        userAgent: '/lbcnode:0.1.0/',
-        relaysTransactions: true,
-        isActive: () => true,
-        localServices: () => 0x40dn,
-        connectionCount: () => 3,
-        timeOffsetSec: () => -1,
-        networks: () => [
-          { name: 'ipv4', limited: false, reachable: true, proxy: '', randomizesProxyCredentials: false },
-          { name: 'ipv6', limited: true, reachable: false, proxy: '', randomizesProxyCredentials: false },
-          {
-            name: 'onion',
-            limited: false,
-            reachable: true,
-            proxy: '127.0.0.1:9050',
-            randomizesProxyCredentials: true,
-          },
-        ],
-        localAddresses: () => [{ address: '203.0.113.1', port: 29246, score: 4 }],
-      },
+      network: NETWORK,
       peers: null,
       coinScan: new CoinScan(),
       blockTexts: null,

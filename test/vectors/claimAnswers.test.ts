@@ -118,23 +118,37 @@ class Answers {
     return formatProof(await readProof(this.rows, this.chain.rules, 5000, whole));
   }
 
+  private async claimsForName(params: readonly unknown[]): Promise<Json> {
+    const names = await this.name(params[0], this.height(params[1]));
+    const claims: Json[] = [];
+    for (const info of names.claims) {
+      claims.push({ ...(await this.claim(info)), bid: info.bid, sequence: info.sequence });
+    }
+    return {
+      normalizedName: printed(names.name),
+      claims,
+      lastTakeoverHeight: names.lastTakeoverHeight,
+      supportsWithoutClaim: names.supportsWithoutClaim.map(output),
+    };
+  }
+
+  private async changes(params: readonly unknown[]): Promise<Json> {
+    const changes = await readChanges(this.rows, this.height(params[0]));
+    const ids = (list: Bytes[]): string[] => list.map(hashToHex);
+    return {
+      claimsAddedOrUpdated: ids(changes.claimsAddedOrUpdated),
+      claimsRemoved: ids(changes.claimsRemoved),
+      supportsAddedOrUpdated: ids(changes.supportsAddedOrUpdated),
+      supportsRemoved: ids(changes.supportsRemoved),
+    };
+  }
+
   /** The answer, or undefined for methods that are not the claim store's. */
   async answer(method: string, params: unknown[]): Promise<unknown> {
     const tip = this.tipHeight;
     switch (method) {
-      case 'getclaimsforname': {
-        const names = await this.name(params[0], this.height(params[1]));
-        const claims: Json[] = [];
-        for (const info of names.claims) {
-          claims.push({ ...(await this.claim(info)), bid: info.bid, sequence: info.sequence });
-        }
-        return {
-          normalizedName: printed(names.name),
-          claims,
-          lastTakeoverHeight: names.lastTakeoverHeight,
-          supportsWithoutClaim: names.supportsWithoutClaim.map(output),
-        };
-      }
+      case 'getclaimsforname':
+        return this.claimsForName(params);
       case 'getvalueforname': {
         const names = await this.name(params[0], this.height(params[1]));
         return this.whole(
@@ -193,16 +207,8 @@ class Answers {
         const { amount, controllingAmount } = await readTotals(this.rows);
         return Number(params[0] === true ? controllingAmount : amount) / 1e8;
       }
-      case 'getchangesinblock': {
-        const changes = await readChanges(this.rows, this.height(params[0]));
-        const ids = (list: Bytes[]): string[] => list.map(hashToHex);
-        return {
-          claimsAddedOrUpdated: ids(changes.claimsAddedOrUpdated),
-          claimsRemoved: ids(changes.claimsRemoved),
-          supportsAddedOrUpdated: ids(changes.supportsAddedOrUpdated),
-          supportsRemoved: ids(changes.supportsRemoved),
-        };
-      }
+      case 'getchangesinblock':
+        return this.changes(params);
       default:
         return undefined;
     }

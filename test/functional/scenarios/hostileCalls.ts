@@ -284,9 +284,19 @@ const TX_METHODS: readonly (readonly [string, (hex: string) => string])[] = [
 /** Requests that are large in ways that only some methods accept. `tip` is the tip of the node's chain. */
 export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
   const calls: HostileCall[] = [];
-  const add = (method: string, what: string, params: () => string): void => {
+  const add: Add = (method, what, params) => {
     calls.push({ name: `${method}: ${what}`, body: () => call(method, params()) });
   };
+  addTransactionCalls(add, sizeBytes);
+  addSigningCalls(add, sizeBytes);
+  addBlockCalls(add, sizeBytes, tip);
+  addQueryCalls(add, sizeBytes);
+  return calls;
+}
+
+type Add = (method: string, what: string, params: () => string) => void;
+
+function addTransactionCalls(add: Add, sizeBytes: number): void {
   for (const [method, params] of TX_METHODS) {
     for (const [what, make] of transactions(sizeBytes)) add(method, what, () => params(make()));
   }
@@ -314,6 +324,10 @@ export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
     add(method, 'an input of many keys', () => `[[{${many(sizeBytes, (n) => `"k${n}":1`)}}],[]]`);
     add(method, 'a long address', () => `[[],{${quoted('1', sizeBytes)}:1}]`);
   }
+}
+
+function addSigningCalls(add: Add, sizeBytes: number): void {
+  const small = bigTransaction({}).toString('hex');
   const prevTx = (n: number): string => `{"txid":"${hex32(n)}","vout":1,"scriptPubKey":"51"}`;
   add('signrawtransactionwithkey', 'many keys', () => `["${small}",${list(sizeBytes, () => `"${secret}"`)}]`);
   add('signrawtransactionwithkey', 'many prevtxs', () => `["${small}",[],${list(sizeBytes, prevTx)}]`);
@@ -329,6 +343,9 @@ export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
     () =>
       `["${small}",[],[{"txid":"${hex32(1)}","vout":1,"scriptPubKey":${quoted('51', sizeBytes / 2)}},{"txid":"${hex32(1)}","vout":1,"scriptPubKey":${quoted('52', sizeBytes / 2)}}]]`,
   );
+}
+
+function addBlockCalls(add: Add, sizeBytes: number, tip: Place): void {
   add('gettxoutproof', 'ids in a block', () => `[${list(sizeBytes, (n) => `"${hex32(n)}"`)},"${hex32(1)}"]`);
   add('verifytxoutproof', 'many hashes', () => `["${proof(sizeBytes)}"]`);
   add('submitblock', 'many transactions', () => `["${headlessBlock(sizeBytes)}"]`);
@@ -346,6 +363,9 @@ export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
     'a long longpollid',
     () => `[{"rules":["segwit"],"longpollid":${quoted('1', sizeBytes)}}]`,
   );
+}
+
+function addQueryCalls(add: Add, sizeBytes: number): void {
   add('createmultisig', 'many keys', () => `[1,${list(sizeBytes, () => `"${KEY}"`)}]`);
   add('createmultisig', 'a long key', () => `[1,[${quoted('02', sizeBytes)}]]`);
   for (const [what, make] of [
@@ -379,5 +399,4 @@ export function specialCalls(sizeBytes: number, tip: Place): HostileCall[] {
   add('verifymessage', 'a long signature', () => `["${addressAt(0)}",${quoted('AAAA', sizeBytes)},"m"]`);
   add('logging', 'many categories', () => `[${list(sizeBytes, () => `"net"`)}]`);
   add('logging', 'many categories off', () => `[[],${list(sizeBytes, () => `"net"`)}]`);
-  return calls;
 }

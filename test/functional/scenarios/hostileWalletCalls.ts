@@ -20,9 +20,17 @@ const P2PKH = Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex');
 /** Like `specialCalls`. */
 export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
   const calls: HostileCall[] = [];
-  const add = (method: string, what: string, params: () => string): void => {
+  const add: Add = (method, what, params) => {
     calls.push({ name: `${method}: ${what}`, body: () => call(method, params()) });
   };
+  addWalletCalls(add, sizeBytes);
+  addSearchCalls(add, sizeBytes);
+  return calls;
+}
+
+type Add = (method: string, what: string, params: () => string) => void;
+
+function addWalletCalls(add: Add, sizeBytes: number): void {
   const importOf = (what: string): string => `{"scriptPubKey":${what},"timestamp":"now"}`;
   const noScan = '{"rescan":false}';
   add(
@@ -96,6 +104,9 @@ export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
     () => `[false,${list(sizeBytes, (n) => `{"txid":"${hex32(n)}","vout":1}`)}]`,
   );
   add('addmultisigaddress', 'many keys', () => `[1,${list(sizeBytes, () => `"${KEY}"`)}]`);
+}
+
+function addSearchCalls(add: Add, sizeBytes: number): void {
   add('claimname', 'a long value', () => `["a",${quoted('00', sizeBytes)},1]`);
   add('resolve', 'many URLs', () => `[${list(sizeBytes, (n) => `"lbry://@a${n}/b"`)}]`);
   add(
@@ -123,5 +134,4 @@ export function walletAndSearchCalls(sizeBytes: number): HostileCall[] {
     ['constraints in constraints', (size) => `"text":${levels(Math.min(size, 20_000))}`],
   ];
   for (const [what, make] of sought) add('searchclaims', what, () => `[{${make(sizeBytes)}}]`);
-  return calls;
 }

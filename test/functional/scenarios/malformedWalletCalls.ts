@@ -231,20 +231,24 @@ const NESTED: readonly Nested[] = [
 ];
 
 /** Further calls that pass the checks which refuse the others. */
-function deepCalls({
+function deepCalls(places: CallPlaces): WalletCall[] {
+  return [...deepCallsToImportmulti(places), ...deepCallsAfterImportmulti(places)].map(
+    ([method, ...params]) => ({ method, params }),
+  );
+}
+
+function deepCallsToImportmulti({
   own,
   other,
   txid,
   waitingTxid,
   claimTxid,
   supportTxid,
-  claimId,
   publicKey,
   secret,
-  psbt,
   folder,
-}: CallPlaces): WalletCall[] {
-  const calls: [string, ...unknown[]][] = [
+}: CallPlaces): [string, ...unknown[]][] {
+  return [
     ['abandonclaim', txid, own],
     ['abandonclaim', claimTxid, 'x'],
     ['abandonsupport', txid, own],
@@ -290,6 +294,20 @@ function deepCalls({
     ['importmulti', [{ scriptPubKey: { address: other }, timestamp: 0, pubkeys: [publicKey] }]],
     ['importmulti', [{ scriptPubKey: { address: other } }]],
     ['importmulti', [{ timestamp: 0 }]],
+  ];
+}
+
+function deepCallsAfterImportmulti({
+  own,
+  other,
+  txid,
+  claimTxid,
+  claimId,
+  secret,
+  psbt,
+  folder,
+}: CallPlaces): [string, ...unknown[]][] {
+  return [
     ['importprivkey', own],
     ['importpubkey', '02' + 'ff'.repeat(32)],
     ['importwallet', folder],
@@ -333,7 +351,6 @@ function deepCalls({
     ['walletpassphrasechange', 'x', ''],
     ['walletprocesspsbt', psbt, true, 'x'],
   ];
-  return calls.map(([method, ...params]) => ({ method, params }));
 }
 
 /** Whether a call is tested. Left out: effects that a test cannot undo (encryption, files), and random answers. */

@@ -67,34 +67,8 @@ function mined(name: string, inputs: readonly OutPoint[], outputs: readonly NewO
   return outputs.map((_, index) => ({ hash: txid, index }));
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lbcnet-lists-'));
-  store = new LedgerStore(await loadSqlite(), { path: join(folder, 'ledger'), ledgerId: 'lbc_regtest' });
-  fake = new FakeLedger();
-  const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
-    database: storeInThread(store),
-  });
-  const wallets = await DaemonWallets.open(['default_wallet'], {
-    folder,
-    ledger,
-    tools: { clock: systemClock, random: systemRandom },
-    warn: (text) => expect.unreachable(text),
-  });
-  await fake.add(wallets.default.account());
-  const account = wallets.default.account();
-  mine = fake.rows.map(({ publicKey, chainCode, address }) => ({
-    publicKey,
-    chainCode,
-    address,
-    hash: hash160(publicKey),
-  }));
-  for (const chain of [0, 1])
-    store.addKeys(
-      account.id,
-      chain,
-      fake.rows.filter((row) => row.chain === chain),
-    );
-  const key = await account.channelKeys.next();
+/** Adds the transactions of the lists. `key` is the key of the channel. */
+function mineTransactions(key: { readonly publicKey: Uint8Array }): void {
   const channel = create(ClaimSchema, {
     type: { case: 'channel', value: { publicKey: key.publicKey } },
   });
@@ -139,6 +113,36 @@ beforeAll(async () => {
   mined('abandon', [staked!], [payTo(mine[10]!, LBC / 5n)]);
   const coin = mined('coin', [foreignOutPoint('coin')], [payTo(mine[11]!, 3n * LBC)])[0]!;
   mined('bought', [coin], [payTo(stranger, 2n * LBC), purchaseOutput(BOUGHT), payTo(mine[12]!, LBC / 2n)]);
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lbcnet-lists-'));
+  store = new LedgerStore(await loadSqlite(), { path: join(folder, 'ledger'), ledgerId: 'lbc_regtest' });
+  fake = new FakeLedger();
+  const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
+    database: storeInThread(store),
+  });
+  const wallets = await DaemonWallets.open(['default_wallet'], {
+    folder,
+    ledger,
+    tools: { clock: systemClock, random: systemRandom },
+    warn: (text) => expect.unreachable(text),
+  });
+  await fake.add(wallets.default.account());
+  const account = wallets.default.account();
+  mine = fake.rows.map(({ publicKey, chainCode, address }) => ({
+    publicKey,
+    chainCode,
+    address,
+    hash: hash160(publicKey),
+  }));
+  for (const chain of [0, 1])
+    store.addKeys(
+      account.id,
+      chain,
+      fake.rows.filter((row) => row.chain === chain),
+    );
+  mineTransactions(await account.channelKeys.next());
   fake.height = height;
   const resolved = (id: string) => new Txo(row(id), { meta: { found: id } });
   services = {

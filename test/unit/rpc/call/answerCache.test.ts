@@ -267,6 +267,37 @@ describe('a dispatcher with an answer cache', () => {
   });
 });
 
+function callsAbout(
+  blocks: readonly string[],
+  names: readonly string[],
+  transactions: readonly Transaction[],
+): [string, unknown[]][] {
+  return [
+    ...blocks.flatMap((hash): [string, unknown[]][] => [
+      ['getblockheader', [hash]],
+      ['getblock', [hash]],
+      ['getblockstats', [hash]],
+    ]),
+    ...names.flatMap((name): [string, unknown[]][] => [
+      ['getclaimsforname', [name]],
+      ['getclaimsforname', [name, blocks[1]]],
+      ['getvalueforname', [name]],
+      ['getnameproof', [name]],
+    ]),
+    ...transactions.slice(-4).flatMap((tx): [string, unknown[]][] => {
+      const id = hashToHex(txid(tx));
+      return [
+        ['gettxout', [id, 0]],
+        ['gettxout', [id, 0, false]],
+        ['getrawtransaction', [id, true]],
+        ['getclaimsfortx', [id]],
+      ];
+    }),
+    ['gettotalclaims', []],
+    ['gettotalvalueofclaims', []],
+  ];
+}
+
 describe('cached answers over blocks, transactions and reorganisations', () => {
   let world: PoolWorld;
   afterEach(() => world.close());
@@ -330,30 +361,7 @@ describe('cached answers over blocks, transactions and reorganisations', () => {
       await steps[random(steps.length)]!();
       if (round % 2 === 1) await kept.readAhead();
       const blocks = [...hashes(), ...stale];
-      const calls: [string, unknown[]][] = [
-        ...blocks.flatMap((hash): [string, unknown[]][] => [
-          ['getblockheader', [hash]],
-          ['getblock', [hash]],
-          ['getblockstats', [hash]],
-        ]),
-        ...names.flatMap((name): [string, unknown[]][] => [
-          ['getclaimsforname', [name]],
-          ['getclaimsforname', [name, blocks[1]]],
-          ['getvalueforname', [name]],
-          ['getnameproof', [name]],
-        ]),
-        ...transactions.slice(-4).flatMap((tx): [string, unknown[]][] => {
-          const id = hashToHex(txid(tx));
-          return [
-            ['gettxout', [id, 0]],
-            ['gettxout', [id, 0, false]],
-            ['getrawtransaction', [id, true]],
-            ['getclaimsfortx', [id]],
-          ];
-        }),
-        ['gettotalclaims', []],
-        ['gettotalvalueofclaims', []],
-      ];
+      const calls = callsAbout(blocks, names, transactions);
       for (const [name, params] of calls) {
         const body = JSON.stringify({ id: round, method: name, params });
         const wanted = await send(fresh, body, TEST_ORIGIN);

@@ -159,13 +159,13 @@ describe('getnamehistory', () => {
     return { world, first: first!, support: support!, second: second!, update: update! };
   }
 
-  it('returns the events of each block, the controlling claim and its amount', async () => {
-    const { world, first, support, second, update } = await life();
+  type Actors = Omit<Awaited<ReturnType<typeof life>>, 'world'>;
+  const item = { n: 0, isSupport: false };
+
+  function blocksBefore35({ first, support, second }: Actors) {
     const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
-    const item = { n: 0, isSupport: false };
     const owner = { claimId: a, txid: first.id, n: 0, amount: 2 };
-    const winner = { claimId: b, txid: second.id, n: 0, amount: 5, effectiveAmount: 5 };
-    const blocks = [
+    return [
       {
         height: 1,
         blockhash: blockHashAt(1),
@@ -228,6 +228,13 @@ describe('getnamehistory', () => {
         lastTakeoverHeight: 1,
         amounts: [],
       },
+    ];
+  }
+
+  function blocksFrom35({ first, second, update }: Actors) {
+    const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
+    const winner = { claimId: b, txid: second.id, n: 0, amount: 5, effectiveAmount: 5 };
+    return [
       {
         height: 35,
         blockhash: blockHashAt(35),
@@ -269,6 +276,12 @@ describe('getnamehistory', () => {
         lastTakeoverHeight: 35,
         amounts: [{ claimId: a, effectiveAmount: 2 }],
       },
+    ];
+  }
+
+  function block37({ first, support, second, update }: Actors) {
+    const [a, b] = [hashToHex(first.claimId(0)), hashToHex(second.claimId(0))];
+    return [
       {
         height: 37,
         blockhash: blockHashAt(37),
@@ -311,6 +324,11 @@ describe('getnamehistory', () => {
         ]),
       },
     ];
+  }
+
+  it('returns the events of each block, the controlling claim and its amount', async () => {
+    const { world, ...actors } = await life();
+    const blocks = [...blocksBefore35(actors), ...blocksFrom35(actors), ...block37(actors)];
     const head = { name: 'NAME', normalized_name: 'name', height: 37, blockhash: blockHashAt(37) };
     expect(await world.call('documented', 'getnamehistory', 'NAME')).toEqual({ ...head, blocks });
     // No block is read for the answer, because blocks may be pruned.

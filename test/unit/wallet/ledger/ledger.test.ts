@@ -147,6 +147,165 @@ class World {
 
 const name = (tx: Transaction, n = 0): string => `${hashToHex(txid(tx))}:${n}`;
 
+const keyOf = (tx: Transaction): string => toLatin1(txid(tx));
+const inputsOf = (tx: Transaction): string[] =>
+  tx.inputs.map(({ prevout }) => outputKey(toLatin1(prevout.hash), prevout.index));
+
+/** A random history of a ledger, and a recount of the states and coins that it should have. */
+class RandomHistory {
+  readonly all: Transaction[] = [];
+  private readonly random = randomOf(21);
+  private readonly world = new World();
+  private readonly abandoned = new Set<string>();
+  private readonly taken: { hash: Buffer; txs: Transaction[] }[] = [];
+
+  /** Makes one random change, and compares the ledger with the recount. */
+  step(): void {
+    const { all, abandoned, random, taken, world } = this;
+    switch (random(7)) {
+      case 0:
+      case 1:
+        this.addTransaction();
+        break;
+      case 2:
+        this.connectBlock();
+        break;
+      case 3:
+        if (world.blocks.length > 0) taken.push(world.disconnect());
+        break;
+      case 4: {
+        const block = taken.pop();
+        if (block !== undefined) world.connect(block.txs, block.hash);
+        for (const tx of block?.txs ?? []) abandoned.delete(keyOf(tx));
+        break;
+      }
+      case 5: {
+        const tx = all[random(Math.max(1, all.length))];
+        if (tx === undefined || random(3) > 0) break;
+        const entry = world.entry(tx);
+        if (entry.state !== 'unconfirmed') break;
+        world.change((batch) => world.ledger.abandon(batch, entry));
+        for (const one of all) if (world.entry(one).state === 'abandoned') abandoned.add(keyOf(one));
+        break;
+      }
+      default:
+        world.reopen();
+    }
+    // A conflict ends the abandonment of a transaction.
+    for (const tx of all) if (world.entry(tx).state === 'conflicted') abandoned.delete(keyOf(tx));
+    this.check();
+  }
+
+  private addTransaction(): void {
+    const { all, random, world } = this;
+    const spent = this.spentInChain();
+    const coins: Coin[] = [];
+    for (let n = random(3); n > 0 && all.length > 0; n--) {
+      const tx = all[random(all.length)]!;
+      const output = random(tx.outputs.length);
+      const input = outputKey(keyOf(tx), output);
+      const known = world.entry(tx).state;
+      if (spent.has(input) || known === 'conflicted' || known === 'abandoned') continue;
+      if (!coins.some((coin) => coin.tx === tx && coin.n === output)) coins.push({ tx, n: output });
+    }
+    const scripts = Array.from(
+      { length: 1 + random(2) },
+      () => [MINE_SCRIPT, WATCHED_SCRIPT, P2SH_SCRIPT, OTHER_P2SH_SCRIPT][random(4)]!,
+    );
+    const tx = makeTx(coins, scripts);
+    all.push(tx);
+    world.add(tx, false);
+  }
+
+  private connectBlock(): void {
+    const chain = this.inChain();
+    const spent = this.spentInChain();
+    const ready = this.all.filter((tx) => !this.abandoned.has(keyOf(tx)) && this.fits(tx, chain, spent));
+    const chosen = ready.filter(() => this.random(2) === 0);
+    const block: Transaction[] = [];
+    for (const tx of chosen)
+      if (!block.some((other) => inputsOf(other).some((input) => inputsOf(tx).includes(input))))
+        block.push(tx);
+    this.world.connect(block);
+    this.taken.length = 0;
+  }
+
+  private inChain(): Set<string> {
+    return new Set(this.world.blocks.flatMap(({ txs }) => txs.map(keyOf)));
+  }
+
+  private spentInChain(): Map<string, string> {
+    const txs = this.world.blocks.flatMap((block) => block.txs);
+    return new Map(txs.flatMap((tx) => inputsOf(tx).map((input) => [input, keyOf(tx)])));
+  }
+
+  /** Whether the transaction could be in the next block: all parents are in the chain or belong to others. */
+  private fits(tx: Transaction, chain: ReadonlySet<string>, spent: ReadonlyMap<string, string>): boolean {
+    return (
+      !chain.has(keyOf(tx)) &&
+      tx.inputs.every(({ prevout }) => {
+        const parent = this.all.find((one) => keyOf(one) === toLatin1(prevout.hash));
+        return (
+          !spent.has(outputKey(toLatin1(prevout.hash), prevout.index)) &&
+          (parent === undefined || chain.has(keyOf(parent)))
+        );
+      })
+    );
+  }
+
+  private check(): void {
+    const { ledger } = this.world;
+    const states = this.states();
+    for (const tx of this.all) {
+      const { state } = this.world.entry(tx);
+      // If an abandoned transaction conflicts, the ledger no longer stores that it was abandoned. The reference does the
+      // same.
+      expect(state, name(tx)).toBe(states.get(keyOf(tx)));
+    }
+    expect(this.world.unspent()).toEqual(this.unspent(states));
+    const destinations = new Set([...ledger.all()].flatMap(({ outputs }) => outputs.map(({ to }) => to)));
+    const found = [...destinations].flatMap((to) => {
+      const outputs = [...ledger.unspentOutputs(new Set([to]))];
+      expect(outputs.every(([, output]) => output.to === to)).toBe(true);
+      return outputs.map(([key]) => key);
+    });
+    expect(found.sort()).toEqual([...ledger.unspentOutputs()].map(([key]) => key).sort());
+  }
+
+  private states(): Map<string, string> {
+    const chain = this.inChain();
+    const spent = this.spentInChain();
+    const states = new Map<string, string>();
+    // Parents come before children.
+    for (const tx of this.all) {
+      const key = keyOf(tx);
+      const isConflicted = inputsOf(tx).some(
+        (input) =>
+          (spent.has(input) && spent.get(input) !== key) || states.get(txKeyOf(input)) === 'conflicted',
+      );
+      const unconfirmed = this.abandoned.has(key) ? 'abandoned' : 'unconfirmed';
+      states.set(key, chain.has(key) ? 'confirmed' : isConflicted ? 'conflicted' : unconfirmed);
+    }
+    return states;
+  }
+
+  private unspent(states: ReadonlyMap<string, string>): string[] {
+    const unspent: string[] = [];
+    for (const tx of this.all) {
+      tx.outputs.forEach(({ script }, n) => {
+        if (script[0] === 0x53) return;
+        const isSpent = this.all.some(
+          (other) =>
+            inputsOf(other).includes(outputKey(keyOf(tx), n)) &&
+            ['confirmed', 'unconfirmed'].includes(states.get(keyOf(other))!),
+        );
+        if (!isSpent) unspent.push(name(tx, n));
+      });
+    }
+    return unspent.sort();
+  }
+}
+
 describe('rows of transactions', () => {
   it('are preserved', () => {
     const record = {
@@ -299,141 +458,8 @@ describe('Ledger', () => {
   });
 
   it('equals a recount after a random history', () => {
-    const random = randomOf(21);
-    const world = new World();
-    const all: Transaction[] = [];
-    const abandoned = new Set<string>();
-    const taken: { hash: Buffer; txs: Transaction[] }[] = [];
-    const key = (tx: Transaction): string => toLatin1(txid(tx));
-    const inputsOf = (tx: Transaction): string[] =>
-      tx.inputs.map(({ prevout }) => outputKey(toLatin1(prevout.hash), prevout.index));
-    const inChain = (): Set<string> => new Set(world.blocks.flatMap(({ txs }) => txs.map(key)));
-    const spentInChain = (): Map<string, string> =>
-      new Map(
-        world.blocks.flatMap(({ txs }) => txs.flatMap((tx) => inputsOf(tx).map((input) => [input, key(tx)]))),
-      );
-    /** Whether the transaction could be in the next block: all parents are in the chain or belong to others. */
-    const fits = (tx: Transaction, chain: Set<string>, spent: Map<string, string>): boolean =>
-      !chain.has(key(tx)) &&
-      tx.inputs.every(({ prevout }) => {
-        const parent = all.find((one) => key(one) === toLatin1(prevout.hash));
-        return (
-          !spent.has(outputKey(toLatin1(prevout.hash), prevout.index)) &&
-          (parent === undefined || chain.has(key(parent)))
-        );
-      });
-
-    function check(): void {
-      const chain = inChain();
-      const spent = spentInChain();
-      const states = new Map<string, string>();
-      // Parents come before children.
-      for (const tx of all) {
-        const isConflicted = inputsOf(tx).some(
-          (input) =>
-            (spent.has(input) && spent.get(input) !== key(tx)) || states.get(txKeyOf(input)) === 'conflicted',
-        );
-        states.set(
-          key(tx),
-          chain.has(key(tx))
-            ? 'confirmed'
-            : isConflicted
-              ? 'conflicted'
-              : abandoned.has(key(tx))
-                ? 'abandoned'
-                : 'unconfirmed',
-        );
-      }
-      const unspent: string[] = [];
-      for (const tx of all) {
-        tx.outputs.forEach(({ script }, n) => {
-          if (script[0] === 0x53) return;
-          const isSpent = all.some(
-            (other) =>
-              inputsOf(other).includes(outputKey(key(tx), n)) &&
-              ['confirmed', 'unconfirmed'].includes(states.get(key(other))!),
-          );
-          if (!isSpent) unspent.push(name(tx, n));
-        });
-      }
-      for (const tx of all) {
-        const { state } = world.entry(tx);
-        // If an abandoned transaction conflicts, the ledger no longer stores that it was abandoned. The reference does the
-        // same.
-        expect(state, name(tx)).toBe(states.get(key(tx)));
-      }
-      expect(world.unspent()).toEqual(unspent.sort());
-      const destinations = new Set(
-        [...world.ledger.all()].flatMap(({ outputs }) => outputs.map(({ to }) => to)),
-      );
-      const found = [...destinations].flatMap((to) => {
-        const outputs = [...world.ledger.unspentOutputs(new Set([to]))];
-        expect(outputs.every(([, output]) => output.to === to)).toBe(true);
-        return outputs.map(([key]) => key);
-      });
-      expect(found.sort()).toEqual([...world.ledger.unspentOutputs()].map(([key]) => key).sort());
-    }
-
-    for (let turn = 0; turn < 150; turn++) {
-      const chain = inChain();
-      const spent = spentInChain();
-      switch (random(7)) {
-        case 0:
-        case 1: {
-          const coins: Coin[] = [];
-          for (let n = random(3); n > 0 && all.length > 0; n--) {
-            const tx = all[random(all.length)]!;
-            const output = random(tx.outputs.length);
-            const input = outputKey(key(tx), output);
-            const known = world.entry(tx).state;
-            if (spent.has(input) || known === 'conflicted' || known === 'abandoned') continue;
-            if (!coins.some((coin) => coin.tx === tx && coin.n === output)) coins.push({ tx, n: output });
-          }
-          const scripts = Array.from(
-            { length: 1 + random(2) },
-            () => [MINE_SCRIPT, WATCHED_SCRIPT, P2SH_SCRIPT, OTHER_P2SH_SCRIPT][random(4)]!,
-          );
-          const tx = makeTx(coins, scripts);
-          all.push(tx);
-          world.add(tx, false);
-          break;
-        }
-        case 2: {
-          const ready = all.filter((tx) => !abandoned.has(key(tx)) && fits(tx, chain, spent));
-          const chosen = ready.filter(() => random(2) === 0);
-          const block: Transaction[] = [];
-          for (const tx of chosen)
-            if (!block.some((other) => inputsOf(other).some((input) => inputsOf(tx).includes(input))))
-              block.push(tx);
-          world.connect(block);
-          taken.length = 0;
-          break;
-        }
-        case 3:
-          if (world.blocks.length > 0) taken.push(world.disconnect());
-          break;
-        case 4: {
-          const block = taken.pop();
-          if (block !== undefined) world.connect(block.txs, block.hash);
-          for (const tx of block?.txs ?? []) abandoned.delete(key(tx));
-          break;
-        }
-        case 5: {
-          const tx = all[random(Math.max(1, all.length))];
-          if (tx === undefined || random(3) > 0) break;
-          const entry = world.entry(tx);
-          if (entry.state !== 'unconfirmed') break;
-          world.change((batch) => world.ledger.abandon(batch, entry));
-          for (const one of all) if (world.entry(one).state === 'abandoned') abandoned.add(key(one));
-          break;
-        }
-        default:
-          world.reopen();
-      }
-      // A conflict ends the abandonment of a transaction.
-      for (const tx of all) if (world.entry(tx).state === 'conflicted') abandoned.delete(key(tx));
-      check();
-    }
-    expect(all.length).toBeGreaterThan(25);
+    const history = new RandomHistory();
+    for (let turn = 0; turn < 150; turn++) history.step();
+    expect(history.all.length).toBeGreaterThan(25);
   });
 });

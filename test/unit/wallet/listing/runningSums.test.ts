@@ -88,6 +88,53 @@ function expectSame(wallet: Wallet, minDepth: number): void {
     expect(lbcd.received(account, minDepth)).toEqual(naive.lbcdReceived(wallet, account, minDepth));
 }
 
+/** Changes of labels, accounts and transactions. `address(n)` returns one of the first `n` addresses. */
+function walletChanges(
+  node: FakeNode,
+  wallet: Wallet,
+  random: (below: number) => number,
+  address: (n: number) => string,
+): (() => unknown)[] {
+  return [
+    () => {
+      const chosen = address(8);
+      return wallet.change((batch) => wallet.book.set(batch, chosen, LABELS[random(4)]!, 'receive'));
+    },
+    () => {
+      const chosen = address(10);
+      return wallet.change((batch) => wallet.book.delete(batch, chosen));
+    },
+    () =>
+      wallet.change((batch) =>
+        moveBetweenAccounts(wallet, batch, LABELS[random(4)]!, LABELS[random(4)]!, 7n, ''),
+      ),
+    () => {
+      const chosen = address(8);
+      return wallet.change((batch) => new LbcdAccounts(wallet).assign(batch, chosen, random(3)));
+    },
+    () => {
+      const entry = [...wallet.ledger.unsettled()].find((one) => wallet.ledger.canAbandon(one));
+      return wallet.change((batch) => entry !== undefined && wallet.ledger.abandon(batch, entry));
+    },
+    () => {
+      const waiting = [...wallet.ledger.unsettled()].find(({ inMempool }) => inMempool);
+      if (waiting !== undefined) node.dropFromMempool(Buffer.from(waiting.key, 'latin1'));
+    },
+    () => {
+      const entries = [...wallet.ledger.all()];
+      const entry = entries[random(entries.length)];
+      return wallet.change((batch) => entry !== undefined && wallet.ledger.remove(batch, entry));
+    },
+    () => {
+      const entries = [...wallet.ledger.all()];
+      const entry = entries[random(entries.length)];
+      if (entry === undefined) return undefined;
+      const record = { ...wallet.ledger.record(entry), fromAccount: LABELS[random(4)]! };
+      return wallet.change((batch) => wallet.ledger.restore(batch, entry, record));
+    },
+  ];
+}
+
 describe('running sums', () => {
   it.each(IS_LONG ? [1, 2, 3] : [1])(
     'equal a full scan of history, after any change (seed %i)',
@@ -135,42 +182,7 @@ describe('running sums', () => {
         () => {
           for (let n = 1 + random(3); n > 0 && node.blocks.length > 2; n--) node.disconnect();
         },
-        () => {
-          const address = addressOf(paid[random(8)]!);
-          return wallet.change((batch) => wallet.book.set(batch, address, LABELS[random(4)]!, 'receive'));
-        },
-        () => {
-          const address = addressOf(paid[random(10)]!);
-          return wallet.change((batch) => wallet.book.delete(batch, address));
-        },
-        () =>
-          wallet.change((batch) =>
-            moveBetweenAccounts(wallet, batch, LABELS[random(4)]!, LABELS[random(4)]!, 7n, ''),
-          ),
-        () => {
-          const address = addressOf(paid[random(8)]!);
-          return wallet.change((batch) => new LbcdAccounts(wallet).assign(batch, address, random(3)));
-        },
-        () => {
-          const entry = [...wallet.ledger.unsettled()].find((one) => wallet.ledger.canAbandon(one));
-          return wallet.change((batch) => entry !== undefined && wallet.ledger.abandon(batch, entry));
-        },
-        () => {
-          const waiting = [...wallet.ledger.unsettled()].find(({ inMempool }) => inMempool);
-          if (waiting !== undefined) node.dropFromMempool(Buffer.from(waiting.key, 'latin1'));
-        },
-        () => {
-          const entries = [...wallet.ledger.all()];
-          const entry = entries[random(entries.length)];
-          return wallet.change((batch) => entry !== undefined && wallet.ledger.remove(batch, entry));
-        },
-        () => {
-          const entries = [...wallet.ledger.all()];
-          const entry = entries[random(entries.length)];
-          if (entry === undefined) return undefined;
-          const record = { ...wallet.ledger.record(entry), fromAccount: LABELS[random(4)]! };
-          return wallet.change((batch) => wallet.ledger.restore(batch, entry, record));
-        },
+        ...walletChanges(node, wallet, random, (n) => addressOf(paid[random(n)]!)),
         // The clock is set back or forward.
         () => (node.timeSec += random(2) === 0 ? -3000 : 3000),
         async () => {
