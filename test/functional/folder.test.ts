@@ -18,6 +18,9 @@ import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { checkHeader } from '../../src/consensus/checkHeader.js';
 import { regtestParams } from '../../src/params/regtest.js';
 import { RowStore } from '../../src/store/rows/rowStore.js';
+import { buildClaimPrefix, buildSupportPrefix, claimIdOf } from '../../src/script/claimScript.js';
+import { abandonStake, ClaimSource } from './support/claimSource.js';
+import { OPEN_ADDRESS } from './support/network.js';
 import { ADDRESS, startRegtest, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
 import { longIt } from '../support/long.js';
@@ -71,6 +74,39 @@ describe('a data folder', () => {
     await stop();
     await start('-reindex-chainstate');
     expect(await state()).toEqual(later);
+  });
+
+  it('rebuilds claims across a fork block that puts a name below a name whose support it spends', async () => {
+    const names = ['ba', 'bac', 'bAc'];
+    const claims = (): Promise<unknown[]> =>
+      Promise.all(names.map((name) => node!.rpc('getclaimsforname', [name])));
+    const root = async (): Promise<unknown> =>
+      node!.rpc('getblockheader', [await node!.rpc('getbestblockhash')]);
+    await start();
+    const source = new ClaimSource(node!);
+    const send = async ({ hex }: { hex: string }): Promise<void> =>
+      void (await node!.rpc('sendrawtransaction', [hex]));
+    await node!.rpc('generatetoaddress', [110, OPEN_ADDRESS]);
+    const owner = await source.stake(buildClaimPrefix(Buffer.from('ba'), Buffer.from('v')), 100_000n);
+    await send(owner);
+    await send(await source.stake(buildClaimPrefix(Buffer.from('bAc'), Buffer.from('v')), 100_000n));
+    await node!.rpc('generatetoaddress', [138, OPEN_ADDRESS]);
+    const claimId = claimIdOf(owner.hash, 0);
+    const support = await source.stake(buildSupportPrefix(Buffer.from('ba'), claimId), 50_000n);
+    await send(support);
+    await node!.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    expect(await claims()).toMatchObject([{ claims: [{ supports: [{}] }] }, {}, {}]);
+    await send({ hex: abandonStake(support.hash, 50_000n) });
+    await node!.rpc('generatetoaddress', [1, OPEN_ADDRESS]);
+    expect(await node!.rpc('getblockcount')).toBe(250);
+    await node!.rpc('generatetoaddress', [2, OPEN_ADDRESS]);
+    const before = [await claims(), await root(), await state()];
+    expect(before[0]).toMatchObject([{ claims: [{ name: 'ba' }] }, { claims: [{ name: 'bAc' }] }, {}]);
+    for (const option of ['-reindex-chainstate', '-reindex']) {
+      await stop();
+      await start(option);
+      expect([await claims(), await root(), await state()], option).toEqual(before);
+    }
   });
 
   longIt('is compacted with -forcecompactdb, with the same contents', async () => {

@@ -1,8 +1,12 @@
 /**
  * Chains with many operations in the blocks around each claim fork, mined by lbrycrd and submitted to this node; new seeds in
  * each run. After each fork another branch across it replaces the first one, and this node switches between both several times.
- * A chain during which the process of lbrycrd ends by itself is skipped and counted.
+ * At the end this node rebuilds its state from its blocks. A chain during which the process of lbrycrd ends by itself is skipped
+ * and counted.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ClaimLoad } from './support/claimLoad.js';
 import { OPEN_ADDRESS } from './support/network.js';
@@ -201,13 +205,31 @@ describe.runIf(binary)('chains mined by lbrycrd across the forks', () => {
     );
   }
 
+  /** What this node returns about the chain and every name. */
+  async function answersOf(us: RegtestNode): Promise<unknown[]> {
+    const answers: unknown[] = [await us.rpc('getbestblockhash')];
+    for (const name of NAMES) answers.push(await us.rpc('getclaimsforname', [name]));
+    return answers;
+  }
+
   const chains = Array.from({ length: CHAINS }, (_, n) => n);
   it.for(chains)('are valid, chain %i', { timeout: HANG_MS }, async (n, { skip }) => {
-    const us = await startRegtest({ args: ['-compat=lbrycrd', '-supportdelay=proportional'] });
-    closers.push(() => us.stop());
+    const dataDir = mkdtempSync(join(tmpdir(), 'fork-load-'));
+    const args = ['-compat=lbrycrd', '-supportdelay=proportional'];
+    let us = await startRegtest({ dataDir, args });
+    closers.push(async () => {
+      await us.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
     try {
       await compare(FIRST_SEED + n, us);
       compared++;
+      const before = await answersOf(us);
+      for (const option of ['-reindex-chainstate', '-reindex']) {
+        await us.stop();
+        us = await startRegtest({ dataDir, args: [...args, option] });
+        expect(await answersOf(us), `seed ${FIRST_SEED + n}, after ${option}`).toEqual(before);
+      }
     } catch (error) {
       if (!(error instanceof ReferenceEnded)) throw error;
       skipped++;
