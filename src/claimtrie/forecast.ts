@@ -25,10 +25,10 @@ import type { ClaimRules } from './types.js';
  */
 export type ForecastEvent =
   | { type: 'activation' | 'expiration'; height: number; item: Item }
-  | { type: 'takeover'; height: number; owner: Owner | null; formerId: string };
+  | { type: 'takeover'; height: number; owner: NameOwner | null; formerId: string };
 
 /** Fields of the claim that controls a name after a block of the forecast. */
-export type Owner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
+export type NameOwner = Pick<ActiveClaim, 'claimId' | 'point' | 'amount' | 'effective'>;
 
 export interface NameToCome {
   name: string;
@@ -52,7 +52,7 @@ export function* forecastName(rules: ClaimRules, coming: NameToCome): Slices<For
 export interface Foreseen {
   readonly events: readonly ForecastEvent[];
   /** Returns the controlling claim of the name after block `height`; null if the name has none. */
-  ownerAt(height: number): Owner | null;
+  ownerAt(height: number): NameOwner | null;
 }
 
 /** Computes the future events of a name, and its owner (controlling claim) after each block up to `until`. */
@@ -83,7 +83,7 @@ export function* foreseeName(
     }
     addTo(old, expirationHeight(rules, item.height), item);
   }
-  const owners: { readonly height: number; readonly owner: Owner | null }[] = [
+  const owners: { readonly height: number; readonly owner: NameOwner | null }[] = [
     { height, owner: future.owner },
   ];
   const heights = new Set([...due.keys(), ...old.keys()]);
@@ -105,7 +105,7 @@ function addTo(map: Map<number, Item[]>, height: number, item: Item): void {
 }
 
 /** The controlling claim of the name in the current state of the forecast; null if the name has none. */
-export function ownerOf({ claims }: NameState): Owner | null {
+export function ownerOf({ claims }: NameState): NameOwner | null {
   const best = claims[0];
   if (best === undefined) return null;
   const { claimId, point, amount, effective } = best;
@@ -149,7 +149,7 @@ class NameFuture {
   }
 
   /** The controlling claim of the name after the last block of the forecast; null if the name has none. */
-  get owner(): Owner | null {
+  get owner(): NameOwner | null {
     return ownerOf(this.state);
   }
 

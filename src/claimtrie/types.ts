@@ -4,7 +4,7 @@
  */
 import type { Bytes } from '../util/bytes.js';
 
-export type ClaimKind = 'claim' | 'support' | 'update';
+export type ClaimEntryKind = 'claim' | 'support' | 'update';
 
 /** The rules of one network. Heights are those of the block being connected. */
 export interface ClaimRules {
@@ -30,7 +30,7 @@ export interface ClaimSpend {
   n: number;
   /** Height of the block that created the spent output. For an output of the same block this is the block's own height. */
   coinHeight: number;
-  kind: ClaimKind;
+  kind: ClaimEntryKind;
   hasMetadata: boolean;
   name: Bytes;
   /** Claim id of 20 bytes. For kind `claim` it is computed from the outpoint. */
@@ -41,7 +41,7 @@ export interface ClaimSpend {
 /** An output whose script begins with a claim operation. */
 export interface ClaimOutput {
   n: number;
-  kind: ClaimKind;
+  kind: ClaimEntryKind;
   hasMetadata: boolean;
   name: Bytes;
   /** Id of the updated or supported claim. Absent for kind `claim`, whose id is computed from the outpoint. */

@@ -59,7 +59,7 @@ export interface HubOptions {
   readonly stallMs?: number;
 }
 
-export interface HubClaims {
+export interface HubClaimsPort {
   readonly index: BlockingSource & {
     valuesAt(places: readonly ValuePlace[]): Promise<(Bytes | null)[]>;
   };
@@ -70,7 +70,7 @@ export interface HubClaims {
 export interface HubDeps {
   readonly node: RpcServices;
   /** Claim index and search; null without a claim index. */
-  readonly claims: HubClaims | null;
+  readonly claims: HubClaimsPort | null;
   readonly log: Logger;
   /** Whether the node has caught up with the chain. Clients are accepted from then on. */
   readonly isReady: () => boolean;

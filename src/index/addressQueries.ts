@@ -35,7 +35,7 @@ export interface PageRequest {
   endHeight?: number | undefined;
 }
 
-export interface Page<T> {
+export interface AddressRowsPage<T> {
   entries: T[];
   /** Mark of the last entry of this page; null if no entries follow. */
   next: Buffer | null;
@@ -79,7 +79,7 @@ export class AddressQueries {
   }
 
   /** Transactions that pay to or spend from any of the scripts, each once, in chain order. `scriptKeys` must be distinct. */
-  async history(scriptKeys: readonly string[], request: PageRequest): Promise<Page<HistoryEntry>> {
+  async history(scriptKeys: readonly string[], request: PageRequest): Promise<AddressRowsPage<HistoryEntry>> {
     const marked = new Map<string, HistoryEntry>();
     for (const { mark, value } of await this.collect(scriptKeys, historyPrefix, request)) {
       const move = parseHistoryRow(value);
@@ -95,7 +95,7 @@ export class AddressQueries {
   }
 
   /** Unspent outputs of the scripts at the tip, sorted from the oldest. `scriptKeys` must be distinct. */
-  async unspent(scriptKeys: readonly string[], request: PageRequest): Promise<Page<UnspentEntry>> {
+  async unspent(scriptKeys: readonly string[], request: PageRequest): Promise<AddressRowsPage<UnspentEntry>> {
     const marked = new Map<string, UnspentEntry>();
     for (const { mark, scriptKey, value } of await this.collect(scriptKeys, unspentPrefix, request)) {
       marked.set(mark, {
@@ -164,7 +164,7 @@ function firstEntries(rows: MarkedRow[], count: number, descending: boolean): Ma
   return rows;
 }
 
-function pageOf<T>(marked: ReadonlyMap<string, T>, limit: number): Page<T> {
+function pageOf<T>(marked: ReadonlyMap<string, T>, limit: number): AddressRowsPage<T> {
   const entries = [...marked.values()];
   if (entries.length <= limit) return { entries, next: null };
   return { entries: entries.slice(0, limit), next: fromLatin1([...marked.keys()][limit - 1]!) };

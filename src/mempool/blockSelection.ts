@@ -112,7 +112,7 @@ class PackageHeap {
   }
 }
 
-class Selection {
+class BlockSelection {
   readonly chosen: PoolEntry[] = [];
   private readonly pool: TxPool;
   private readonly limits: BlockLimits;
@@ -249,7 +249,7 @@ export class BlockSelector {
    */
   async select(limits: BlockLimits): Promise<readonly PoolEntry[]> {
     for (let attempt = 1; ; attempt++) {
-      const selection = new Selection(this.pool, this.order.walk(), limits);
+      const selection = new BlockSelection(this.pool, this.order.walk(), limits);
       const work = selection.run();
       if (attempt < MAX_ATTEMPTS ? await inSlices(work) : atOnce(work)) return selection.chosen;
     }

@@ -35,7 +35,7 @@ const THREADED_INPUTS = 5;
 const THREADED_SIGOPS_COST = 80;
 
 /** Data of an output that an input of the transaction spends. */
-export type SpentOutput = Pick<CoinValue, 'amount' | 'script'>;
+export type VerifiedOutput = Pick<CoinValue, 'amount' | 'script'>;
 
 export interface ScriptedTransaction {
   readonly tx: Transaction;
@@ -49,7 +49,7 @@ export interface ScriptedTransaction {
  */
 export async function verifyTransaction(
   transaction: ScriptedTransaction,
-  spent: readonly SpentOutput[],
+  spent: readonly VerifiedOutput[],
   sigopsCost: number,
 ): Promise<ValidationError | null> {
   const native = loadNative();
@@ -70,7 +70,7 @@ export async function verifyTransaction(
 async function undecidedInputs(
   native: NativeAddon,
   { bytes }: ScriptedTransaction,
-  spent: readonly SpentOutput[],
+  spent: readonly VerifiedOutput[],
   sigopsCost: number,
 ): Promise<Iterable<number> & { length: number }> {
   const count = spent.length;
@@ -107,7 +107,7 @@ async function undecidedInputs(
 
 type InputChecker = (input: number, flags: number) => ScriptErrorCode;
 
-function inputChecker(tx: Transaction, spent: readonly SpentOutput[]): InputChecker {
+function inputChecker(tx: Transaction, spent: readonly VerifiedOutput[]): InputChecker {
   const shared = new PrecomputedSighash(tx);
   const ecdsa = ecdsaBackend();
   return (input, flags) => {

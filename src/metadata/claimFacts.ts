@@ -7,11 +7,11 @@
 import { isUtf8 } from 'node:buffer';
 import { isHex, type Bytes } from '../util/bytes.js';
 
-export type ClaimKind = 'stream' | 'channel' | 'collection' | 'repost';
+export type MetadataKind = 'stream' | 'channel' | 'collection' | 'repost';
 
 export interface ClaimFacts {
   /** Kind of the claim; null if the value cannot be decoded or has no type. */
-  readonly kind: ClaimKind | null;
+  readonly kind: MetadataKind | null;
   /** Channel id in the value (20 bytes, wire order). The signature may be invalid. */
   readonly channelId: Bytes | null;
   /** r and s, 64 bytes; a signature of another length is returned unchanged and is never valid. */
@@ -111,7 +111,7 @@ const OLD_CLAIM: Fields = new Map([
 /** Type of a channel claim of 2017. */
 const OLD_CERTIFICATE = 2;
 
-const KINDS: Readonly<Record<number, ClaimKind>> = {
+const KINDS: Readonly<Record<number, MetadataKind>> = {
   1: 'stream',
   2: 'channel',
   3: 'collection',
@@ -232,7 +232,7 @@ function readMessage(
   channelId: Bytes | null,
   signature: Bytes | null,
 ): ClaimFacts {
-  let kind: ClaimKind | null = null;
+  let kind: MetadataKind | null = null;
   let bodies: [from: number, to: number][] = [];
   const isWhole = new Walk(value).message(from, value.length, CLAIM, 0, (field, _number, start, end) => {
     const type = end < 0 ? undefined : KINDS[field];
@@ -243,7 +243,7 @@ function readMessage(
     bodies.push([start, end]);
   });
   if (!isWhole) return NOTHING;
-  const facts = { ...NOTHING, kind: kind as ClaimKind | null, channelId, signature };
+  const facts = { ...NOTHING, kind: kind as MetadataKind | null, channelId, signature };
   if (facts.kind !== 'channel' && facts.kind !== 'repost') return facts;
   let first: Bytes | null = null;
   for (const [start, end] of bodies) first = fieldsOf(value, start, end).get(1) ?? first;

@@ -14,7 +14,7 @@ export interface Proxy {
   readonly randomizesCredentials: boolean;
 }
 
-export type NetworkName = Exclude<NetworkKind, 'unroutable' | 'internal'>;
+export type PeerNetworkName = Exclude<NetworkKind, 'unroutable' | 'internal'>;
 
 export interface NetworkRoute {
   /** Whether automatic connections to the network are disabled (`-onlynet`). Manual connections are not affected. */
@@ -24,20 +24,20 @@ export interface NetworkRoute {
 }
 
 export class Networks {
-  private readonly routes: Record<NetworkName, NetworkRoute>;
+  private readonly routes: Record<PeerNetworkName, NetworkRoute>;
   /** Proxy that resolves host names (`-proxy`); null if this node resolves host names itself. */
   readonly nameProxy: Proxy | null;
 
-  constructor(routes: Readonly<Record<NetworkName, NetworkRoute>>, nameProxy: Proxy | null) {
+  constructor(routes: Readonly<Record<PeerNetworkName, NetworkRoute>>, nameProxy: Proxy | null) {
     this.routes = { ...routes };
     this.nameProxy = nameProxy;
   }
 
-  route(name: NetworkName): NetworkRoute {
+  route(name: PeerNetworkName): NetworkRoute {
     return this.routes[name];
   }
 
-  setRoute(name: NetworkName, route: NetworkRoute): void {
+  setRoute(name: PeerNetworkName, route: NetworkRoute): void {
     this.routes[name] = route;
   }
 

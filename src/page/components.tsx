@@ -97,7 +97,7 @@ export function Outside({
   );
 }
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly title: string;
   /** Unit of all values of the column, shown in its header. */
   readonly unit?: string;
@@ -112,7 +112,7 @@ export interface Column<Row> {
 
 interface TableProps<Row> {
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   /** Content shown instead of the table if it has no rows. */
   readonly empty: ComponentChildren;
@@ -127,13 +127,13 @@ interface TableProps<Row> {
  */
 const NARROW_COLUMNS = 2;
 
-const classOf = ({ isNumber, isTight }: Pick<Column<never>, 'isNumber' | 'isTight'>): VNode | null =>
+const classOf = ({ isNumber, isTight }: Pick<TableColumn<never>, 'isNumber' | 'isTight'>): VNode | null =>
   isNumber ? markup` class="number"` : isTight ? markup` class="tight"` : null;
-const unitOf = ({ unit }: Pick<Column<never>, 'unit'>): VNode | null =>
+const unitOf = ({ unit }: Pick<TableColumn<never>, 'unit'>): VNode | null =>
   unit === undefined ? null : markup`<small> ${unit}</small>`;
 
 /** Tooltip of a column: the meaning of its title. */
-function hintOf({ title }: Pick<Column<never>, 'title'>): VNode | null {
+function hintOf({ title }: Pick<TableColumn<never>, 'title'>): VNode | null {
   const meaning = meaningOf(title);
   return meaning === undefined ? null : markup` title="${meaning}"`;
 }

@@ -18,7 +18,7 @@ export interface Assets {
   readonly script: string | null;
 }
 
-export interface Frame {
+export interface PageFrame {
   readonly title: string;
   readonly description: string;
   /** Path of the page, to which forms of the frame return. */
@@ -60,7 +60,7 @@ function Logo(): VNode {
   );
 }
 
-function Header({ path, query, network, tip, nowSec }: Frame): VNode {
+function Header({ path, query, network, tip, nowSec }: PageFrame): VNode {
   const [shown = path] = path.split('?', 1);
   return (
     <header class="top">
@@ -144,7 +144,7 @@ function Footer({ look, path }: { readonly look: Look; readonly path: string }):
 }
 
 /** Returns the whole page as HTML in UTF-8. */
-export function documentBytes(frame: Frame, look: Look, assets: Assets, body: ComponentChildren): Buffer {
+export function documentBytes(frame: PageFrame, look: Look, assets: Assets, body: ComponentChildren): Buffer {
   const { title, description, strip, topics, tip, againSec, isIndexable } = frame;
   const html = render(
     <html lang="en" dir="ltr" data-scheme={look.scheme ?? undefined}>

@@ -86,7 +86,7 @@ export async function headerHash(header: ProvenHeader): Promise<string> {
 export const EMPTY_TRIE = `${'0'.repeat(63)}1`;
 
 /** A trie node on the path to the name. Used in proofs of the old form, below the all-claims fork. */
-export interface ProofNode {
+export interface ShownProofNode {
   readonly children: readonly {
     readonly child: {
       /** Byte of the name that leads to the child, as the character with that code point. */
@@ -106,7 +106,7 @@ export interface ProofNode {
  */
 export async function nodeSteps(
   claim: ProvenClaim | null,
-  nodes: readonly ProofNode[],
+  nodes: readonly ShownProofNode[],
 ): Promise<{ readonly steps: string[]; readonly path: Uint8Array }> {
   const steps: string[] = [];
   const path: number[] = [];

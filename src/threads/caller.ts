@@ -21,7 +21,7 @@ export interface CallerDeps<Owner, Context extends readonly unknown[], Note> {
  */
 export class Caller<Owner = null, Context extends readonly unknown[] = readonly [], Note = undefined> {
   private readonly deps: CallerDeps<Owner, Context, Note>;
-  private readonly calls = new Map<number, { readonly answer: Answer; readonly owner: Owner }>();
+  private readonly calls = new Map<number, { readonly answer: ThreadAnswer; readonly owner: Owner }>();
   private nextId = 0;
 
   constructor(deps: CallerDeps<Owner, Context, Note>) {
@@ -40,9 +40,11 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
     transfer: readonly Transferable[],
     owner: Owner,
     ...context: Context
-  ): Answer {
+  ): ThreadAnswer {
     const id = this.nextId++;
-    const answer = new Answer((more) => this.deps.post(more === 0 ? ['cancel', id] : ['more', id, more], []));
+    const answer = new ThreadAnswer((more) =>
+      this.deps.post(more === 0 ? ['cancel', id] : ['more', id, more], []),
+    );
     this.deps.post(['call', id, method, args, ...context], transfer);
     this.calls.set(id, { answer, owner });
     return answer;
@@ -75,7 +77,7 @@ export class Caller<Owner = null, Context extends readonly unknown[] = readonly 
 }
 
 /** Result of one call: a single value, or a stream of chunks. */
-export class Answer {
+export class ThreadAnswer {
   /** Resolves with the value, or with the stream of chunks once the first chunk has arrived. */
   readonly outcome: Promise<Outcome>;
   /** Sends a request for `more` further chunks of the result; 0 cancels the call. */

@@ -11,7 +11,7 @@ import type { ThreadEnd } from './callThread.js';
 
 export class SharedThread {
   private readonly program: readonly string[];
-  private thread: { readonly worker: Worker; readonly places: Set<Place> } | null = null;
+  private thread: { readonly worker: Worker; readonly places: Set<ThreadPlace> } | null = null;
 
   /** `program`: path below `dist` of the program that calls `serveSharedThread`. */
   constructor(program: readonly string[]) {
@@ -25,7 +25,7 @@ export class SharedThread {
   start(program: readonly string[], data: unknown, transfer: readonly Transferable[] = []): ThreadEnd {
     const { worker, places } = (this.thread ??= this.startWorker());
     const { port1, port2 } = new MessageChannel();
-    const place = new Place(port1, () => {
+    const place = new ThreadPlace(port1, () => {
       places.delete(place);
       if (places.size > 0) return place.end(0);
       if (this.thread?.worker === worker) this.thread = null;
@@ -43,9 +43,9 @@ export class SharedThread {
     return place;
   }
 
-  private startWorker(): { readonly worker: Worker; readonly places: Set<Place> } {
+  private startWorker(): { readonly worker: Worker; readonly places: Set<ThreadPlace> } {
     const worker = new Worker(projectFile('dist', ...this.program));
-    const places = new Set<Place>();
+    const places = new Set<ThreadPlace>();
     worker.unref();
     worker.on('error', (error) => {
       for (const place of places) place.emit('error', error);
@@ -59,7 +59,7 @@ export class SharedThread {
 }
 
 /** Connection to a program in the shared thread, in the starting thread. */
-class Place extends EventEmitter implements ThreadEnd {
+class ThreadPlace extends EventEmitter implements ThreadEnd {
   private readonly port: MessagePort;
   private hasEnded = false;
 

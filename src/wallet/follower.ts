@@ -22,7 +22,7 @@ import {
   takeBlock,
   takeUnconfirmed,
   type FactsAhead,
-  type Look,
+  type ScanState,
 } from './scan/takeBlock.js';
 import { WalletBatch } from './store/records.js';
 import type { Wallet } from './wallet.js';
@@ -359,7 +359,7 @@ export class Follower implements NodeListener {
     this.wallet.ledger.setInMempool(txid, false);
   }
 
-  private *connect(block: WalletBlock, look: Look, ahead?: FactsAhead): Slices<void> {
+  private *connect(block: WalletBlock, look: ScanState, ahead?: FactsAhead): Slices<void> {
     const { wallet } = this;
     wallet.followedHeight = block.height;
     this.blocksSinceNote++;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { claimIdOf } from '../../src/script/claimScript.js';
 import type {
-  ClaimKind,
+  ClaimEntryKind,
   ClaimOutput,
   ClaimRules,
   ClaimSpend,
@@ -68,7 +68,7 @@ export class HandChain {
     return this.tx([], { kind: 'support', name, claimId, amount: BigInt(amount) })[0]!;
   }
 
-  update(of: Made, amount: number, kind: ClaimKind = 'update'): Made {
+  update(of: Made, amount: number, kind: ClaimEntryKind = 'update'): Made {
     const { name, claimId } = of;
     return this.tx([of], { kind, name, claimId, amount: BigInt(amount) })[0]!;
   }

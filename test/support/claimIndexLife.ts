@@ -5,7 +5,7 @@
  */
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { sha256 } from '../../src/crypto/hash.js';
-import type { ClaimKind as Operation } from '../../src/claimtrie/types.js';
+import type { ClaimEntryKind as Operation } from '../../src/claimtrie/types.js';
 import { txid, type Transaction } from '../../src/primitives/transaction.js';
 import {
   buildClaimPrefix,

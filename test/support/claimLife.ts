@@ -1,6 +1,12 @@
 /** Random claim operations: transactions that create, update, support and spend claims, with few names that collide. */
 import { createHash } from 'node:crypto';
-import type { ClaimBlock, ClaimKind, ClaimOutput, ClaimSpend, ClaimTx } from '../../src/claimtrie/types.js';
+import type {
+  ClaimBlock,
+  ClaimEntryKind,
+  ClaimOutput,
+  ClaimSpend,
+  ClaimTx,
+} from '../../src/claimtrie/types.js';
 
 /** A small and fast generator with a seed: mulberry32. */
 export function randomOf(seed: number): (count: number) => number {
@@ -24,7 +30,7 @@ interface Coin {
   txid: Buffer;
   n: number;
   coinHeight: number;
-  kind: ClaimKind;
+  kind: ClaimEntryKind;
   hasMetadata: boolean;
   name: Buffer;
   claimId: Buffer;
@@ -81,7 +87,7 @@ export class ClaimLife {
     }
     for (let i = this.random(3); i > 0; i--) {
       const other = this.coins[this.random(this.coins.length || 1)];
-      const kind: ClaimKind = this.chance(50) ? 'claim' : this.chance(85) ? 'support' : 'update';
+      const kind: ClaimEntryKind = this.chance(50) ? 'claim' : this.chance(85) ? 'support' : 'update';
       if (kind === 'claim') outputs.push(this.output(outputs.length, kind, this.name()));
       else if (other) {
         const name = this.chance(80) ? Buffer.from(other.name) : this.name();
@@ -107,7 +113,7 @@ export class ClaimLife {
     return this.names[this.random(this.names.length)]!;
   }
 
-  private output(n: number, kind: ClaimKind, name: Uint8Array, claimId?: Uint8Array): ClaimOutput {
+  private output(n: number, kind: ClaimEntryKind, name: Uint8Array, claimId?: Uint8Array): ClaimOutput {
     const amount = this.chance(10) ? 0n : BigInt(1 + this.random(4)) * (this.chance(5) ? 2n ** 54n : 1000n);
     const hasMetadata = kind === 'support' && this.chance(30);
     return { n, kind, hasMetadata, name, amount, ...(claimId ? { claimId } : {}) };

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { normalizeName } from '../../src/claimtrie/normalize.js';
-import type { ClaimBlock, ClaimKind, ClaimRules, ClaimTx } from '../../src/claimtrie/types.js';
+import type { ClaimBlock, ClaimEntryKind, ClaimRules, ClaimTx } from '../../src/claimtrie/types.js';
 
 export interface ModelItem {
   support: boolean;
@@ -203,7 +203,7 @@ class Step {
   }
 
   private transaction(tx: ClaimTx): void {
-    const counts = (item: { kind: ClaimKind; hasMetadata: boolean }): boolean =>
+    const counts = (item: { kind: ClaimEntryKind; hasMetadata: boolean }): boolean =>
       item.kind !== 'support' || !item.hasMetadata || this.height >= this.rules.allClaimsForkHeight;
     const spent: { claimId: string; name: string }[] = [];
     for (const spend of tx.spends.filter(counts)) {

@@ -5,18 +5,18 @@
 import { addressOfKey } from '../../src/daemon/wallet/keys.js';
 import { ledgerParams, type LedgerParams } from '../../src/daemon/base/ledgerParams.js';
 import type { AddressChain, AddressSource } from '../../src/daemon/ledger/addressSource.js';
-import type { Ledger, LedgerTransaction } from '../../src/daemon/ledger/ledger.js';
+import type { DaemonLedger, LedgerTransaction } from '../../src/daemon/ledger/ledger.js';
 import type {
   AddressFilter,
   AddressOrder,
   AddressRow,
-  Balance,
+  LedgerBalance,
   LedgerDatabase,
   TransactionFilter,
   TransactionRow,
 } from '../../src/daemon/ledger/ledgerDatabase.js';
 import type {
-  Page,
+  QueryPage,
   PlotDay,
   PlotRange,
   TxoFilter,
@@ -25,7 +25,7 @@ import type {
   TxoView,
 } from '../../src/daemon/ledger/txoQuery.js';
 
-const NOTHING: Balance = { total: 0n, available: 0n, reserved: 0n, claims: 0n, supports: 0n, tips: 0n };
+const NOTHING: LedgerBalance = { total: 0n, available: 0n, reserved: 0n, claims: 0n, supports: 0n, tips: 0n };
 
 type MutableRow = { -readonly [Field in keyof AddressRow]: AddressRow[Field] };
 
@@ -34,7 +34,7 @@ export class FakeLedger {
   height = 0;
   readonly sources = new Map<string, AddressSource>();
   readonly rows: MutableRow[] = [];
-  readonly balances = new Map<string, Balance>();
+  readonly balances = new Map<string, LedgerBalance>();
   readonly removed: string[] = [];
   /** Filters in the order of the calls. */
   readonly asked: { filter: TxoFilter; page?: TxoPage | undefined; view?: TxoView | undefined }[] = [];
@@ -78,7 +78,7 @@ export class FakeLedger {
       return Promise.resolve(this.transactionRows);
     },
     transactionCount: () => Promise.resolve(this.transactionRows.length),
-    addresses: (filter: AddressFilter, page: Page = {}, order: AddressOrder = 'index') =>
+    addresses: (filter: AddressFilter, page: QueryPage = {}, order: AddressOrder = 'index') =>
       Promise.resolve(this.addresses(filter, page, order)),
     addressCount: (filter: AddressFilter) => Promise.resolve(this.addresses(filter, {}, 'index').length),
     unusedAddresses: (accountId: string, chain: number, maxUses: number, limit = 10) =>
@@ -145,7 +145,11 @@ export class FakeLedger {
     this.rows.find((row) => row.address === address)!.usedTimes++;
   }
 
-  private addresses(filter: AddressFilter, { offset = 0, limit }: Page, order: AddressOrder): AddressRow[] {
+  private addresses(
+    filter: AddressFilter,
+    { offset = 0, limit }: QueryPage,
+    order: AddressOrder,
+  ): AddressRow[] {
     const found = this.rows.filter(
       (row) =>
         filter.accountIds.includes(row.accountId) &&
@@ -158,8 +162,8 @@ export class FakeLedger {
   }
 
   /** This object with the type that the tested code expects. */
-  get ledger(): Ledger {
-    return this as unknown as Ledger;
+  get ledger(): DaemonLedger {
+    return this as unknown as DaemonLedger;
   }
 }
 

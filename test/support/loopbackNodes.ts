@@ -1,6 +1,6 @@
 /** DHT nodes with real sockets on the loopback interface. */
 import { systemClock, systemRandom, type Clock } from '../../src/daemon/base/clock.js';
-import type { Endpoint } from '../../src/daemon/dht/contact.js';
+import type { UdpEndpoint } from '../../src/daemon/dht/contact.js';
 import { DhtNode } from '../../src/daemon/dht/node.js';
 import { PeerFinder } from '../../src/daemon/dht/peerFinder.js';
 import { openUdpSocket } from '../../src/daemon/dht/udpPort.js';
@@ -40,7 +40,7 @@ export async function startLoopbackNode(
 ): Promise<LoopbackNode> {
   const socket = await openUdpSocket(0, HOST, { what: 'DHT', settings: 'udp_port, network_interface' });
   const { port } = socket;
-  const known: Endpoint[] = seeds.map((udpPort) => ({ address: HOST, udpPort }));
+  const known: UdpEndpoint[] = seeds.map((udpPort) => ({ address: HOST, udpPort }));
   const external = () => ({ address: HOST, udpPort: port, tcpPort: port });
   const node = new DhtNode({
     clock,

@@ -9,7 +9,7 @@ import { ledgerParams } from '../../src/daemon/base/ledgerParams.js';
 import type {
   AddressRow,
   CoinCandidate,
-  CoinFilter,
+  LedgerCoinFilter,
   SpendableCoin,
   TransactionFilter,
 } from '../../src/daemon/ledger/ledgerDatabase.js';
@@ -25,7 +25,7 @@ import { publicKeyOf as channelKeyOf } from '../../src/daemon/txBuilding/ownOutp
 import type {
   AccountPort,
   ClaimsPort,
-  LedgerPort,
+  TxLedgerPort,
   TxBuildingPorts,
   WalletPort,
 } from '../../src/daemon/txBuilding/ports.js';
@@ -78,7 +78,7 @@ const purchaseIn = ({ outputs }: Transaction): string | null => {
   return data?.isData ? hashToHex(decodePurchase(data.read!.values['data']!).claimHash) : null;
 };
 
-export class WorldLedger implements LedgerPort {
+export class WorldLedger implements TxLedgerPort {
   readonly params = params;
   height = 100;
   readonly kept = new Map<string, Kept>();
@@ -190,7 +190,7 @@ export class WorldLedger implements LedgerPort {
   }
 
   private async coins(
-    { accountIds, isConfirmed, notOf = [] }: CoinFilter,
+    { accountIds, isConfirmed, notOf = [] }: LedgerCoinFilter,
     fits: (coin: CoinCandidate) => boolean,
   ): Promise<CoinCandidate[]> {
     const coins: CoinCandidate[] = [];
@@ -200,7 +200,7 @@ export class WorldLedger implements LedgerPort {
     );
   }
 
-  readonly database: LedgerPort['database'] = {
+  readonly database: TxLedgerPort['database'] = {
     txos: (filter: TxoFilter, page: TxoPage = {}): Promise<TxoRow[]> => {
       const rows = [...this.kept.values()].map((kept) => this.rowOf(kept)).filter((row) => fits(row, filter));
       return Promise.resolve(rows.slice(0, page.limit));

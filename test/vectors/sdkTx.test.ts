@@ -18,9 +18,9 @@ import {
   signDraft,
   spend,
   SPENDING_FEE,
-  type Draft,
+  type TxDraft,
   type FundingPort,
-  type SpentOutput,
+  type DraftSpentOutput,
 } from '../../src/daemon/wallet/tx/draft.js';
 import {
   claimOutput,
@@ -89,7 +89,7 @@ interface RecordedOutput {
 
 const idOf = ({ txid: id, nout }: RecordedOutput): string => `${id}:${nout}`;
 
-const spentOf = ({ txid: id, nout, amount, script }: RecordedOutput): SpentOutput => ({
+const spentOf = ({ txid: id, nout, amount, script }: RecordedOutput): DraftSpentOutput => ({
   outPoint: { hash: hashFromHex(id), index: nout },
   amountDewies: BigInt(amount),
   script: bytes(script),
@@ -171,7 +171,7 @@ class RecordedWallet implements FundingPort {
     return this.line['utxos'] as RecordedOutput[];
   }
 
-  async choose(deficit: bigint): Promise<SpentOutput[]> {
+  async choose(deficit: bigint): Promise<DraftSpentOutput[]> {
     const coinOf = (utxo: RecordedOutput): BandedCoin & { readonly utxo: RecordedOutput } => ({
       effectiveAmount: BigInt(utxo.amount) - SPENDING_FEE,
       amountDewies: BigInt(utxo.amount),
@@ -214,12 +214,16 @@ function recordedHash(line: SdkLine): Buffer {
   return readOutputScript(bytes(script)).values['pubkey_hash']!;
 }
 
-async function build(line: SdkLine, wallet: RecordedWallet, channel: SigningChannel | null): Promise<Draft> {
+async function build(
+  line: SdkLine,
+  wallet: RecordedWallet,
+  channel: SigningChannel | null,
+): Promise<TxDraft> {
   const args = line['args'] as BuildArgs;
   const amount = BigInt(args.amount ?? 0);
-  const fund = (outputs: NewOutput[], spent: RecordedOutput[] = []): Promise<Draft> =>
+  const fund = (outputs: NewOutput[], spent: RecordedOutput[] = []): Promise<TxDraft> =>
     fundDraft(spent.map(spentOf).map(spend), outputs, wallet);
-  const fundSigned = async (output: NewOutput, spent: RecordedOutput[] = []): Promise<Draft> => {
+  const fundSigned = async (output: NewOutput, spent: RecordedOutput[] = []): Promise<TxDraft> => {
     const draft = await fund([channel ? signOutput(output, channel, null) : output], spent);
     return channel ? replaceOutput(draft, 0, (own) => signOutput(own, channel, firstOutPoint(draft))) : draft;
   };
@@ -296,7 +300,7 @@ const lockedHash = ({ redeem_script: script }: BuildArgs): Buffer => bytes(scrip
 function shownDiffers(
   line: SdkLine,
   lineText: string,
-  draft: Draft,
+  draft: TxDraft,
   raw: Buffer,
   wallet: RecordedWallet,
 ): string | null {
@@ -451,7 +455,7 @@ checkAccepted(accepted);
 
 /** Recorded refusals contain neither amounts nor outputs. So the test only checks that no coins are found for the target. */
 async function refusalDiffers(line: SdkLine, wallet: RecordedWallet): Promise<string | null> {
-  let chosen: SpentOutput[] = [];
+  let chosen: DraftSpentOutput[] = [];
   for (const { target } of line['selections'] as { target: number }[])
     chosen = await wallet.choose(BigInt(target));
   accepted.accept('refusal for want of coins');

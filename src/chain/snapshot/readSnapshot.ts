@@ -38,7 +38,7 @@ export interface SnapshotTarget extends RowWriter {
   relieve(): Promise<void>;
 }
 
-export interface ReadOptions extends SnapshotRules {
+export interface SnapshotReadOptions extends SnapshotRules {
   readonly path: string;
   readonly sections: readonly SnapshotSection[];
   readonly claimRules: ClaimRules;
@@ -64,7 +64,7 @@ export interface ReadSnapshot {
  * Reads a snapshot file and writes its rows to `out`. Throws `SnapshotError` for an invalid file. The rows written before
  * the error must then be discarded.
  */
-export async function readSnapshot(options: ReadOptions, out: SnapshotTarget): Promise<ReadSnapshot> {
+export async function readSnapshot(options: SnapshotReadOptions, out: SnapshotTarget): Promise<ReadSnapshot> {
   const reader = new SnapshotReader(options.path);
   try {
     return await new Reading(reader, options, out).run();
@@ -75,11 +75,11 @@ export async function readSnapshot(options: ReadOptions, out: SnapshotTarget): P
 
 class Reading {
   private readonly reader: SnapshotReader;
-  private readonly options: ReadOptions;
+  private readonly options: SnapshotReadOptions;
   private readonly out: SnapshotTarget;
   private sinceMs = performance.now();
 
-  constructor(reader: SnapshotReader, options: ReadOptions, out: SnapshotTarget) {
+  constructor(reader: SnapshotReader, options: SnapshotReadOptions, out: SnapshotTarget) {
     this.reader = reader;
     this.options = options;
     this.out = out;

@@ -143,11 +143,11 @@ export function openView(
       // The first `next` of each iteration opens the database's snapshot of the rows.
       for (const walk of own) firsts.set(walk, await walk.next());
     }
-    return new View(chain, target, walks, firsts);
+    return new ChainSnapshotView(chain, target, walks, firsts);
   });
 }
 
-class View implements SnapshotView {
+class ChainSnapshotView implements SnapshotView {
   readonly height: number;
   readonly block: Buffer;
   private readonly chain: ViewedChain;

@@ -27,7 +27,7 @@ type ArgOf<P extends ParamDeclaration> = P extends { readonly required: true }
  * Type of a method's arguments: one member per declared parameter, undefined if the caller did not give it. `others`
  * contains parameters that were not declared (`freeKeywords`).
  */
-export type ArgsOf<D extends MethodDeclaration> = {
+export type ApiArgsOf<D extends MethodDeclaration> = {
   readonly [P in D['params'][number] as P['name']]: ArgOf<P>;
 } & { readonly others: ReadonlyMap<string, JsonValue> };
 

@@ -1,6 +1,6 @@
 /** Services of the daemon that a running method can use. The composition root (`daemon/main`) fills the object. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
-import type { Clock, RandomSource } from '../base/clock.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
 import type { BlobStore } from '../blobs/blobStore.js';
 import type { DiskSpace } from '../blobs/diskSpace.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
@@ -11,7 +11,7 @@ import type { PeerFinder } from '../dht/peerFinder.js';
 import type { Downloads } from '../files/download.js';
 import type { FileManager } from '../files/fileManager.js';
 import type { LibraryRebuild } from '../files/libraryRebuild.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
 import type { TxBuilder } from '../txBuilding/txBuilder.js';
 import type { Resolver } from '../resolve/resolver.js';
 import type { DaemonWallets } from '../wallet/wallets.js';
@@ -32,7 +32,7 @@ export interface DaemonServices {
   readonly control: DaemonControl;
   readonly settings: Settings;
   /** The wallet's ledger. Available while the component `wallet` runs. */
-  readonly ledger: Ledger;
+  readonly ledger: DaemonLedger;
   /** The wallets that are open, while the component `wallet` runs. */
   readonly wallets: DaemonWallets;
   /** The open wallets; null while the component `wallet` does not run, e.g. because it is skipped. */
@@ -64,7 +64,7 @@ export interface DaemonServices {
   /** Downloads of files. Available while the components `file_manager` and `wallet` run. */
   readonly downloads: Downloads;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
 }
 
 export interface DaemonContext {

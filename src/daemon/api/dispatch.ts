@@ -48,13 +48,13 @@ export interface DispatcherDeps {
 }
 
 /** Members of a JSON-RPC answer, in order. */
-export type Answer = { readonly [key: string]: JsonOut };
+export type ApiAnswer = { readonly [key: string]: JsonOut };
 
 /**
  * Answer that reports an error. The text is cut to 1,000 characters, since quoted parts, such as a hub's error, may have any
  * length.
  */
-export function errorAnswer(code: number, message: string, data: JsonOut = {}): Answer {
+export function errorAnswer(code: number, message: string, data: JsonOut = {}): ApiAnswer {
   return { jsonrpc: '2.0', error: { code, data, message: boundedErrorText(message) } };
 }
 
@@ -89,7 +89,7 @@ export class Dispatcher {
   }
 
   /** Calls a method. Returns the answer itself if the method is synchronous, else a promise, which never rejects. */
-  call(request: JsonObject, isGone: IsGone): Answer | Promise<Answer> {
+  call(request: JsonObject, isGone: IsGone): ApiAnswer | Promise<ApiAnswer> {
     const members = new Map(request.entries);
     const method = members.get('method');
     if (method === undefined)
@@ -110,7 +110,7 @@ export class Dispatcher {
     return this.#run({ name: method as string, declaration, params, withProtobuf, isGone });
   }
 
-  #run(call: Call): Answer | Promise<Answer> {
+  #run(call: Call): ApiAnswer | Promise<ApiAnswer> {
     const { gate, implementations, services, observer } = this.#deps;
     const { declaration, params, withProtobuf } = call;
     const end = observer?.begin(declaration.name);
@@ -130,7 +130,7 @@ export class Dispatcher {
     }
   }
 
-  #fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): Answer {
+  #fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): ApiAnswer {
     end?.(isGone() ? 'cancelled' : 'failed');
     const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
     if (!(failure instanceof DaemonError)) this.#deps.onBug(declaration.name, failure);
@@ -140,7 +140,7 @@ export class Dispatcher {
 
 type EndOfCall = ReturnType<CallObserver['begin']> | undefined;
 
-function succeed(result: JsonOut, end: EndOfCall): Answer {
+function succeed(result: JsonOut, end: EndOfCall): ApiAnswer {
   end?.('done');
   return { jsonrpc: '2.0', result };
 }
@@ -180,7 +180,7 @@ function shownNamed(named: ReadonlyMap<string, JsonValue>): JsonObject {
   );
 }
 
-function applicationError(command: string, params: CallParams, error: unknown): Answer {
+function applicationError(command: string, params: CallParams, error: unknown): ApiAnswer {
   const message = error instanceof Error ? error.message : String(error);
   const name = error instanceof DaemonError ? error.name : 'Exception';
   const trace =

@@ -1,6 +1,6 @@
 /** Combines the declaration of a method with its implementation. */
 import type { JsonOut } from '../../util/json/jsonWrite.js';
-import type { AnyArgs, ArgsOf } from './args.js';
+import type { AnyArgs, ApiArgsOf } from './args.js';
 import type { DaemonContext } from './context.js';
 import type { MethodDeclaration } from './declaration.js';
 
@@ -15,8 +15,8 @@ export interface MethodImplementation {
  */
 export function implement<D extends MethodDeclaration>(
   declaration: D,
-  run: (context: DaemonContext, args: ArgsOf<D>) => Promise<JsonOut> | JsonOut,
+  run: (context: DaemonContext, args: ApiArgsOf<D>) => Promise<JsonOut> | JsonOut,
 ): MethodImplementation {
-  // The parameters were checked against the declaration from which `ArgsOf` derives their types, so the cast is safe.
+  // The parameters were checked against the declaration from which `ApiArgsOf` derives their types, so the cast is safe.
   return { declaration, run: run as unknown as MethodImplementation['run'] };
 }

@@ -4,7 +4,7 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { VideoSettings } from '../media/videoAnalyzer.js';
 
 /** Address of a server in the settings. */
-export type HostPort = readonly [host: string, port: number];
+export type HostPortSetting = readonly [host: string, port: number];
 
 export interface MaxKeyFee {
   readonly currency: string;
@@ -40,7 +40,7 @@ export interface SettingValues extends VideoSettings {
   readonly hub_timeout: number;
   readonly concurrent_hub_requests: number;
   readonly save_resolved_claims: boolean;
-  readonly lbryum_servers: readonly HostPort[];
+  readonly lbryum_servers: readonly HostPortSetting[];
   readonly jurisdiction: string | null;
   readonly blockchain_name: 'lbrycrd_main' | 'lbrycrd_testnet' | 'lbrycrd_regtest';
   readonly coin_selection_strategy: string;
@@ -61,7 +61,7 @@ export interface SettingValues extends VideoSettings {
   readonly save_blobs: boolean;
   /** UDP port of the DHT node; 0 selects any free port. */
   readonly udp_port: number;
-  readonly known_dht_nodes: readonly HostPort[];
+  readonly known_dht_nodes: readonly HostPortSetting[];
   /** Seconds. */
   readonly node_rpc_timeout: number;
   readonly split_buckets_under_index: number;
@@ -69,7 +69,7 @@ export interface SettingValues extends VideoSettings {
   readonly announce_head_and_sd_only: boolean;
   /** Maximum number of blobs that are announced at the same time; 0 turns announcing off. */
   readonly concurrent_blob_announcers: number;
-  readonly tracker_servers: readonly HostPort[];
+  readonly tracker_servers: readonly HostPortSetting[];
   readonly use_upnp: boolean;
   readonly tcp_port: number;
   /** Seconds. */
@@ -77,7 +77,7 @@ export interface SettingValues extends VideoSettings {
   /** Seconds. */
   readonly peer_connect_timeout: number;
   readonly max_connections_per_download: number;
-  readonly fixed_peers: readonly HostPort[];
+  readonly fixed_peers: readonly HostPortSetting[];
   /** Seconds. */
   readonly fixed_peer_delay: number;
   /** `http://host:port`. */
@@ -91,7 +91,7 @@ export interface SettingValues extends VideoSettings {
   readonly download_bytes_per_second: number;
   readonly track_bandwidth: boolean;
   readonly reflect_streams: boolean;
-  readonly reflector_servers: readonly HostPort[];
+  readonly reflector_servers: readonly HostPortSetting[];
   readonly concurrent_reflector_uploads: number;
   readonly reflector_port: number;
   readonly reflector_peer_port: number;

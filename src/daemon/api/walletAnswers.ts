@@ -6,7 +6,7 @@ import { formatLbc } from '../../metadata/amounts.js';
 import { rawNumber } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { pythonFloat } from '../base/pythonJson.js';
-import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
+import type { AddressRow, LedgerBalance } from '../ledger/ledgerDatabase.js';
 import { generatorToJson, type Account } from '../wallet/account.js';
 import { extendedKeyText } from '../wallet/keys.js';
 import type { LoadedWallet } from '../wallet/loadedWallet.js';
@@ -30,7 +30,7 @@ function roundedLbc(dewies: bigint): JsonOut {
 /** Account as an entry of `account_list`, with its balance. `isDefault` is absent if only one account was requested. */
 export function listedAccountToJson(
   account: Account,
-  balance: Balance,
+  balance: LedgerBalance,
   { showsSeed, isDefault }: { showsSeed: boolean; isDefault?: boolean },
 ): Json {
   const { id, name, isLocked, publicKeyText, generator, addressType, channelKeys, ledger, seed } = account;
@@ -67,7 +67,7 @@ export function addressToJson(row: AddressRow, ledger: LedgerParams): Json {
   };
 }
 
-export function balanceToJson({ total, available, reserved, claims, supports, tips }: Balance): Json {
+export function balanceToJson({ total, available, reserved, claims, supports, tips }: LedgerBalance): Json {
   return {
     total: formatLbc(total),
     available: formatLbc(available),

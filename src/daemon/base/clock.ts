@@ -15,7 +15,7 @@ export interface Clock {
   after(delayMs: number, task: () => void): Timer;
 }
 
-export interface RandomSource {
+export interface DaemonRandom {
   bytes(count: number): Buffer;
 }
 
@@ -31,7 +31,7 @@ export const systemClock: Clock = {
   },
 };
 
-export const systemRandom: RandomSource = { bytes: (count) => randomBytes(count) };
+export const systemRandom: DaemonRandom = { bytes: (count) => randomBytes(count) };
 
 /** Resolves when the promise resolves, or after `limitMs` milliseconds at the latest. Rejects if the promise rejects before. */
 export async function atMost(clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<void> {

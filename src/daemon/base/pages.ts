@@ -6,7 +6,7 @@ import type { JsonOut } from '../../util/json/jsonWrite.js';
 /** Source: `DEFAULT_PAGE_SIZE`. */
 const DEFAULT_PAGE_SIZE = 20;
 
-export interface Page {
+export interface ResultPage {
   readonly page: number;
   readonly pageSize: number;
   /** Number of items before the page. */
@@ -17,7 +17,7 @@ export interface Page {
 export function pageOf(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
-}): Page {
+}): ResultPage {
   const page = Math.max(1, args.page || 1);
   const pageSize = Math.max(1, args.page_size || DEFAULT_PAGE_SIZE);
   // The upper bound of the offset is beyond the end of any list, and is a number that the database accepts.
@@ -28,7 +28,7 @@ export function pageOf(args: {
 export function paged(
   items: readonly JsonOut[],
   total: number | null,
-  { page, pageSize }: Pick<Page, 'page' | 'pageSize'>,
+  { page, pageSize }: Pick<ResultPage, 'page' | 'pageSize'>,
 ): Record<string, JsonOut> {
   const answer: Record<string, JsonOut> = { items, page, page_size: pageSize };
   if (total === null) return answer;
@@ -36,6 +36,6 @@ export function paged(
 }
 
 /** Cuts one page out of a list that is in memory. */
-export function pageOfList(items: readonly JsonOut[], page: Page): Record<string, JsonOut> {
+export function pageOfList(items: readonly JsonOut[], page: ResultPage): Record<string, JsonOut> {
   return paged(items.slice(page.offset, page.offset + page.pageSize), items.length, page);
 }

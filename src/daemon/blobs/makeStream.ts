@@ -6,7 +6,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import type { Clock, RandomSource } from '../base/clock.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
 import { blobHashOf, PIECE_BYTES } from '../content/blobHash.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
@@ -33,7 +33,7 @@ export interface MakeStreamOptions {
     'addStream' | 'setStreamSize' | 'noteOriginal' | 'beginMaking' | 'endMaking'
   >;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   /** Whether data blobs are written (`keep_blobs`); default true. Otherwise they are made from the file on demand. */
   readonly keepsBlobs?: () => boolean;
   /** Called with the number of bytes after each encrypted piece of the file. */

@@ -26,7 +26,7 @@ import type {
   HashPage,
   LostOutputs,
   NewFile,
-  NewStream,
+  NewStreamRow,
   OriginalRow,
   PeerRow,
   Pin,
@@ -160,7 +160,7 @@ export class ContentStore {
    * Adds the rows of a stream and its blobs. Blobs that are not known yet become pending. The sd blob is marked for
    * announcement. Source: `store_stream`.
    */
-  addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine }: NewStream): void {
+  addStream({ descriptor, sdHash, sdLengthBytes, addedOn, isMine }: NewStreamRow): void {
     const data = descriptor.blobs.filter(({ blobHash }) => blobHash !== null);
     const blobs = data.map(({ blobHash, length }) => ({
       hash: blobHash!,

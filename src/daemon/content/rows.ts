@@ -71,7 +71,7 @@ export interface DiskUsage {
   readonly totalBytes: number;
 }
 
-export interface NewStream {
+export interface NewStreamRow {
   readonly descriptor: StreamDescriptor;
   readonly sdHash: string;
   readonly sdLengthBytes: number;

@@ -21,7 +21,7 @@ interface Announcement {
 }
 
 /** A node, with the TCP port at which it serves the announced blob. */
-export interface Announcer {
+export interface AnnouncingPeer {
   readonly contact: Contact;
   readonly tcpPort: number;
 }
@@ -99,7 +99,7 @@ export class Announcements {
   }
 
   /** Returns the nodes that announced the blob, except for bad nodes. */
-  peersOf(hash: Buffer): Announcer[] {
+  peersOf(hash: Buffer): AnnouncingPeer[] {
     const announcements = this.#byKey.get(hash.toString('latin1'));
     if (announcements === undefined) return [];
     return [...announcements.values()]

@@ -11,7 +11,7 @@ import type { RoutingTable } from './routingTable.js';
 import type { Tokens } from './tokens.js';
 
 /** A request that was refused and is answered with an error. `name` is the name of a Python exception. */
-export class Refusal extends Error {
+export class DhtRefusal extends Error {
   override readonly name = 'Refusal';
   readonly type: string;
 
@@ -42,12 +42,12 @@ const shortHex = (id: Buffer): string => id.subarray(0, 4).toString('hex');
  * error text.
  */
 function hashOf(value: BValue | undefined, fault: string): Buffer {
-  if (value === undefined) throw new Refusal('IndexError', 'tuple index out of range');
+  if (value === undefined) throw new DhtRefusal('IndexError', 'tuple index out of range');
   if (typeof value === 'number' || typeof value === 'bigint')
-    throw new Refusal('TypeError', "object of type 'int' has no len()");
+    throw new DhtRefusal('TypeError', "object of type 'int' has no len()");
   if (Buffer.isBuffer(value) && value.length === ID_BYTES) return value;
   const size = value instanceof Map ? value.size : (value as Buffer | readonly BValue[]).length;
-  throw new Refusal('ValueError', `${fault}: ${size}`);
+  throw new DhtRefusal('ValueError', `${fault}: ${size}`);
 }
 
 export class Answers {
@@ -57,12 +57,12 @@ export class Answers {
     this.#deps = deps;
   }
 
-  /** Computes the answer to a request, and stores an announcement. Throws `Refusal`. */
+  /** Computes the answer to a request, and stores an announcement. Throws `DhtRefusal`. */
   answer(asker: Contact, { method, args }: RequestDatagram): BValue {
     const { ownId } = this.#deps;
     if (asker.nodeId.equals(ownId)) {
       const id = shortHex(ownId);
-      throw new Refusal('AssertionError', `('${id}', '${id}')`);
+      throw new DhtRefusal('AssertionError', `('${id}', '${id}')`);
     }
     const values = args.slice(0, -1);
     const named = args.at(-1) as Dict;
@@ -81,23 +81,23 @@ export class Answers {
           named.get('p') ?? 0,
         );
       default:
-        throw new Refusal('AttributeError', `Invalid method: ${name}`);
+        throw new DhtRefusal('AttributeError', `Invalid method: ${name}`);
     }
   }
 
   #store(asker: Contact, values: readonly BValue[]): BValue {
     const { tokens, announcements, book } = this.#deps;
     if (values.length < 5)
-      throw new Refusal('ValueError', `not enough values to unpack (expected 5, got ${values.length})`);
+      throw new DhtRefusal('ValueError', `not enough values to unpack (expected 5, got ${values.length})`);
     const [, token, port] = values;
     const key = hashOf(values[0], 'invalid length of blob hash');
     if (typeof port !== 'number' && typeof port !== 'bigint')
-      throw new Refusal('TypeError', "'<' not supported between instances of 'int' and 'bytes'");
+      throw new DhtRefusal('TypeError', "'<' not supported between instances of 'int' and 'bytes'");
     const tcpPort = Number(port);
     // QUIRK: lbry-sdk refuses the port 65,535 too.
-    if (!(tcpPort > 0 && tcpPort < 65_535)) throw new Refusal('ValueError', `invalid tcp port: ${port}`);
+    if (!(tcpPort > 0 && tcpPort < 65_535)) throw new DhtRefusal('ValueError', `invalid tcp port: ${port}`);
     if (!Buffer.isBuffer(token) || !tokens.isValid(token, asker.address))
-      throw new Refusal('ValueError', INVALID_TOKEN);
+      throw new DhtRefusal('ValueError', INVALID_TOKEN);
     book.setTcpPort(asker, tcpPort);
     announcements.add(key, asker, tcpPort);
     return Buffer.from('OK');
@@ -111,7 +111,7 @@ export class Answers {
 
   #findValue(asker: Contact, key: Buffer, pageValue: BValue): BValue {
     if (typeof pageValue !== 'number' && typeof pageValue !== 'bigint')
-      throw new Refusal('TypeError', "'>' not supported between instances of 'bytes' and 'int'");
+      throw new DhtRefusal('TypeError', "'>' not supported between instances of 'bytes' and 'int'");
     const page = Math.max(0, Number(pageValue));
     const answer: Dict = new Map<string, BValue>([
       ['token', this.#deps.tokens.tokenFor(asker.address)],

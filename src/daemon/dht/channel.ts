@@ -1,5 +1,5 @@
 /** Queue of values for one reader, which reads it with `for await`. */
-export class Channel<Value> implements AsyncIterable<Value> {
+export class DhtChannel<Value> implements AsyncIterable<Value> {
   readonly #values: Value[] = [];
   #isEnded = false;
   #wake: (() => void) | null = null;

@@ -6,21 +6,21 @@ import { isPeerPort, isPublicAddress } from './addresses.js';
 import { ID_BYTES } from './datagrams.js';
 
 /** Address and UDP port of a node. */
-export interface Endpoint {
+export interface UdpEndpoint {
   /** IPv4. */
   readonly address: string;
   readonly udpPort: number;
 }
 
 /** A node of the DHT. Two contacts with the same `key` are the same node. */
-export interface Contact extends Endpoint {
+export interface Contact extends UdpEndpoint {
   /** 48 bytes. */
   readonly nodeId: Buffer;
   readonly key: string;
 }
 
 /** Target of a request: a node, or an endpoint whose node id is learned from the reply. */
-export type Target = Contact | (Endpoint & { readonly nodeId: null });
+export type Target = Contact | (UdpEndpoint & { readonly nodeId: null });
 
 export const endpointKey = (address: string, udpPort: number): string => `${address}:${udpPort}`;
 

@@ -16,7 +16,7 @@ interface Rate {
   readonly burst: number;
 }
 
-class Bucket {
+class TokenBucket {
   readonly #rate: Rate;
   #tokens: number;
   #atMs: number;
@@ -52,14 +52,14 @@ class Bucket {
 
 export class FloodGate {
   readonly #clock: Clock;
-  readonly #all: Bucket;
-  readonly #byPlace = new Lru<string, Bucket>(ADDRESSES);
+  readonly #all: TokenBucket;
+  readonly #byPlace = new Lru<string, TokenBucket>(ADDRESSES);
   /** Number of datagrams dropped since the start. */
   dropped = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#all = new Bucket(IN_ALL, clock.nowMs());
+    this.#all = new TokenBucket(IN_ALL, clock.nowMs());
   }
 
   /** Whether a datagram from the address is within the rate limits. */
@@ -79,11 +79,11 @@ export class FloodGate {
   }
 
   /** Nodes on the same machine share the loopback address, so each of its ports has a separate limit. */
-  #bucketOf(address: string, port: number): Bucket {
+  #bucketOf(address: string, port: number): TokenBucket {
     const place = isIPv4(address) && address.startsWith('127.') ? `${address}:${port}` : address;
     const known = this.#byPlace.get(place);
     if (known !== undefined) return known;
-    const bucket = new Bucket(PER_ADDRESS, this.#clock.nowMs());
+    const bucket = new TokenBucket(PER_ADDRESS, this.#clock.nowMs());
     this.#byPlace.set(place, bucket);
     return bucket;
   }

@@ -3,7 +3,7 @@
  * lbry-sdk lbry/dht/protocol/iterative_find.py.
  */
 import { compareDistance } from './addresses.js';
-import { Channel } from './channel.js';
+import { DhtChannel } from './channel.js';
 import { endpointKey, type Contact, type Target } from './contact.js';
 import { ALPHA, K } from './kademlia.js';
 import type { PeerBook } from './peerBook.js';
@@ -156,7 +156,7 @@ export function lookUpPeers(
   key: Buffer,
   { known, seeds, signal }: { known: readonly BlobPeer[]; seeds: readonly Target[]; signal: AbortSignal },
 ): AsyncIterable<readonly BlobPeer[]> {
-  const found = new Channel<readonly BlobPeer[]>();
+  const found = new DhtChannel<readonly BlobPeer[]>();
   const given = new Set<string>();
   const pages = new Map<string, { next: number; readonly seen: Set<string> }>();
   const give = (peers: readonly BlobPeer[]): void => {

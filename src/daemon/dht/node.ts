@@ -2,11 +2,18 @@
  * A node of the DHT: joins the network, announces blobs, finds peers that have blobs, and answers requests.
  * Source: lbry-sdk lbry/dht/node.py `Node`.
  */
-import { sleep, type Clock, type RandomSource } from '../base/clock.js';
+import { sleep, type Clock, type DaemonRandom } from '../base/clock.js';
 import type { Logger } from '../../util/logging.js';
 import { Announcements } from './announcements.js';
 import { Answers } from './answers.js';
-import { contactAt, endpointFault, toContact, type Contact, type Endpoint, type Target } from './contact.js';
+import {
+  contactAt,
+  endpointFault,
+  toContact,
+  type Contact,
+  type UdpEndpoint,
+  type Target,
+} from './contact.js';
 import { FIRST_REFRESH_MS, K, PING_DELAY_MS, REFRESH_MS, TOKEN_MS } from './kademlia.js';
 import { lookUpNodes, lookUpPeers } from './lookup.js';
 import { PeerBook } from './peerBook.js';
@@ -39,7 +46,7 @@ export interface StoredPeer {
 
 export interface DhtNodeOptions {
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly log: Logger;
   readonly port: UdpPort;
   /** 48 bytes. */
@@ -48,7 +55,7 @@ export interface DhtNodeOptions {
   readonly isBootstrapNode: boolean;
   readonly rpcTimeoutMs: () => number;
   /** Addresses of the configured bootstrap nodes whose names could be resolved. Used in addition to stored peers. */
-  readonly knownNodes: () => Promise<readonly Endpoint[]>;
+  readonly knownNodes: () => Promise<readonly UdpEndpoint[]>;
   readonly peerStore: {
     load(): Promise<readonly StoredPeer[]>;
     /** Replaces all stored peers by these peers. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
 import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 import { ID_BYTES } from './datagrams.js';
 
 /** Reads the node id from the file. If the file is missing or empty, writes a new id. Throws `EnvironmentError`. */
-export function readNodeId(dataDir: string, random: RandomSource): Buffer {
+export function readNodeId(dataDir: string, random: DaemonRandom): Buffer {
   const path = join(dataDir, 'node_id');
   return onFile(path, () => {
     refuseSpecialFile(path);

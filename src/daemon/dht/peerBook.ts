@@ -3,7 +3,7 @@
  * entry is evicted. Source: lbry-sdk lbry/dht/peer.py `PeerManager`.
  */
 import type { Clock } from '../base/clock.js';
-import { endpointKey, type Contact, type Endpoint } from './contact.js';
+import { endpointKey, type Contact, type UdpEndpoint } from './contact.js';
 import { FAILURE_MS, GOOD_MS, TOKEN_MS } from './kademlia.js';
 import { Lru } from '../../util/lru.js';
 
@@ -36,7 +36,7 @@ export class PeerBook {
     this.#clock = clock;
   }
 
-  noteFailure({ address, udpPort }: Endpoint): void {
+  noteFailure({ address, udpPort }: UdpEndpoint): void {
     const place = endpointKey(address, udpPort);
     const previousMs = this.#failures.get(place)?.lastMs ?? null;
     this.#failures.set(place, { previousMs, lastMs: this.#clock.nowMs() });
@@ -46,7 +46,7 @@ export class PeerBook {
    * Records an invalid datagram or request. If the endpoint has ever replied, this does not count as a failure, because the
    * source address may be forged.
    */
-  noteNonsense(place: Endpoint): void {
+  noteNonsense(place: UdpEndpoint): void {
     if (this.lastRepliedMs(place) === null) this.noteFailure(place);
   }
 
@@ -56,7 +56,7 @@ export class PeerBook {
     this.#byId.set(idKey(contact.nodeId), contact);
   }
 
-  lastRepliedMs({ address, udpPort }: Endpoint): number | null {
+  lastRepliedMs({ address, udpPort }: UdpEndpoint): number | null {
     return this.#repliedMs.get(endpointKey(address, udpPort)) ?? null;
   }
 
@@ -70,7 +70,7 @@ export class PeerBook {
    * failed twice without ever replying, within `GOOD_MS`. Source: `contact_triple_is_good`. QUIRK: lbry-sdk never forgets
    * failures, against its intention.
    */
-  goodness({ address, udpPort }: Endpoint): Goodness {
+  goodness({ address, udpPort }: UdpEndpoint): Goodness {
     const place = endpointKey(address, udpPort);
     const nowMs = this.#clock.nowMs();
     const repliedMs = this.#repliedMs.get(place);

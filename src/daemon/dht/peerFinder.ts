@@ -3,7 +3,7 @@
  * recently, otherwise after a successful ping. Source: lbry-sdk lbry/dht/node.py `_peers_for_value_producer`,
  * lbry/torrent/tracker.py `enqueue_tracker_search`.
  */
-import { Channel } from './channel.js';
+import { DhtChannel } from './channel.js';
 import { contactAt, endpointFault, type Contact } from './contact.js';
 import type { DhtNode } from './node.js';
 import type { ContentPeer, PeerSource } from './peerSource.js';
@@ -49,7 +49,7 @@ export class PeerFinder implements PeerSource {
 
   async *peersFor(hash: string, signal: AbortSignal): AsyncGenerator<FoundPeer> {
     const key = Buffer.from(hash, 'hex');
-    const found = new Channel<FoundPeer>();
+    const found = new DhtChannel<FoundPeer>();
     const given = new Set<string>();
     const give = (peer: FoundPeer): void => {
       const place = `${peer.address}:${peer.tcpPort}`;

@@ -2,7 +2,7 @@
  * The routing table: contacts in buckets by their distance to the node's own id. Source: lbry-sdk
  * lbry/dht/protocol/routing_table.py `TreeRoutingTable`, `KBucket`.
  */
-import type { Clock, RandomSource } from '../base/clock.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
 import { compareDistance } from './addresses.js';
 import { endpointKey, type Contact } from './contact.js';
 import { ID_BYTES } from './datagrams.js';
@@ -149,7 +149,7 @@ export class RoutingTable {
    * Ids that a refresh looks up in order to fill the routing table: the middle of each bucket, and random ids while few
    * buckets contain nodes.
    */
-  refreshIds(random: RandomSource): Buffer[] {
+  refreshIds(random: DaemonRandom): Buffer[] {
     const middles = this.#buckets.map(({ min, max }) => toId((min + (max - min) / 2n) ^ this.#ownNumber));
     const filled = this.#buckets.filter(({ contacts }) => contacts.length > 0);
     if (filled.length > FEW_BUCKETS) return middles;

@@ -2,9 +2,9 @@
  * Sends requests to other nodes and answers their requests, over a UDP port. Invalid received data never causes an
  * exception. Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaProtocol`, `RemoteKademliaRPC`.
  */
-import type { Clock, RandomSource, Timer } from '../base/clock.js';
+import type { Clock, DaemonRandom, Timer } from '../base/clock.js';
 import { COMPACT_BYTES, decodeCompactAddress, isPeerPort, isPublicAddress } from './addresses.js';
-import { INVALID_TOKEN, Refusal } from './answers.js';
+import { INVALID_TOKEN, DhtRefusal } from './answers.js';
 import type { BValue } from './bencode.js';
 import { toContact, type Contact, type Target } from './contact.js';
 import {
@@ -59,13 +59,13 @@ export interface FoundValue {
 
 export interface RpcDeps {
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly port: UdpPort;
   readonly ownId: Buffer;
   readonly book: PeerBook;
   readonly timeoutMs: () => number;
   readonly allowLocalhost: boolean;
-  /** Throws `Refusal`. */
+  /** Throws `DhtRefusal`. */
   readonly answer: (asker: Contact, request: RequestDatagram) => BValue;
   /** Called with each node that has replied to a request. */
   readonly onReply: (contact: Contact) => void;
@@ -218,7 +218,7 @@ export class Rpc {
       this.#send({ type: 'response', ...ids, response: answer(asker, request) }, address, port);
       onRequest(asker);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof DhtRefusal)) throw error;
       const exceptionType = `<class '${error.type}'>`;
       this.#send({ type: 'error', ...ids, exceptionType, text: error.message }, address, port);
       if (error.message !== INVALID_TOKEN) book.noteNonsense(asker);

@@ -4,15 +4,15 @@
  * Source: lbry-sdk lbry/dht/protocol/protocol.py `KademliaRPC`.
  */
 import { createHash } from 'node:crypto';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 import { ID_BYTES } from './datagrams.js';
 
 export class Tokens {
-  readonly #random: RandomSource;
+  readonly #random: DaemonRandom;
   #secret: Buffer;
   #olderSecret: Buffer | null;
 
-  constructor(random: RandomSource, secret = random.bytes(ID_BYTES), olderSecret: Buffer | null = null) {
+  constructor(random: DaemonRandom, secret = random.bytes(ID_BYTES), olderSecret: Buffer | null = null) {
     this.#random = random;
     this.#secret = secret;
     this.#olderSecret = olderSecret;

@@ -5,10 +5,10 @@
 import { setMaxListeners } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { failureReason } from '../../util/text/environmentError.js';
-import { sleep, type Clock, type RandomSource, type Timer } from '../base/clock.js';
+import { sleep, type Clock, type DaemonRandom, type Timer } from '../base/clock.js';
 import type { Bandwidth } from './bandwidth.js';
 import { HttpHolder, HttpServerMemory } from './httpHolder.js';
-import type { Dial, Place } from './links.js';
+import type { Dial, BlobPlace } from './links.js';
 import { PeerHolder, type LineDeps } from './peerLine.js';
 import type { BlobFetcher, BlobKeeper, DownloadProgress, FetchOptions, NamedPeerSource } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
@@ -46,7 +46,7 @@ export interface BlobExchangeDeps {
   readonly rate: RateLimiter;
   readonly bandwidth: Bandwidth;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly dial: Dial;
   /** Resolves a host name to IPv4 addresses. Rejects if there are none. */
   readonly resolveHost: (host: string) => Promise<readonly string[]>;
@@ -139,7 +139,7 @@ export class BlobExchange implements BlobFetcher {
     };
   }
 
-  #addPeer({ swarm }: Download, place: Place, source?: string): void {
+  #addPeer({ swarm }: Download, place: BlobPlace, source?: string): void {
     if (place.port > 0 && place.port < 0x10000) swarm.add(new PeerHolder(place, this.#lineDeps), source);
   }
 

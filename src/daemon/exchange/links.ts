@@ -20,19 +20,19 @@ export interface Link {
   close(): void;
 }
 
-export interface Place {
+export interface BlobPlace {
   /** Address or host name of the peer. */
   readonly host: string;
   readonly port: number;
 }
 
-export const placeText = ({ host, port }: Place): string => `${host}:${port}`;
+export const placeText = ({ host, port }: BlobPlace): string => `${host}:${port}`;
 
 /** Number of bytes read at a time. Arbitrary. */
 const READ_BYTES = 128 * 1024;
 
 /** Opens a connection. Rejects if the connection fails or the signal aborts; after a rejection no event is called. */
-export type Dial = (place: Place, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
+export type Dial = (place: BlobPlace, events: LinkEvents, signal: AbortSignal) => Promise<Link>;
 
 export const dialTcp: Dial = ({ host, port }, events, signal) =>
   new Promise((resolve, reject) => {

@@ -64,7 +64,7 @@ export function blobRequestBytes(hash: string, others: readonly string[] = []): 
 }
 
 /** Response of a server. Members that were not requested are absent. */
-export interface AnswerParts {
+export interface BlobAnswerParts {
   readonly incomingBlob?: { readonly hash: string; readonly lengthBytes: number };
   readonly acceptsRate?: boolean;
   readonly availableBlobs?: readonly string[];
@@ -78,7 +78,7 @@ export function answerBytes({
   acceptsRate,
   availableBlobs,
   address,
-}: AnswerParts): Buffer | null {
+}: BlobAnswerParts): Buffer | null {
   const members: string[] = [];
   if (incomingBlob)
     members.push(

@@ -7,7 +7,7 @@ import { IncomingBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import type { Holder, Line, LineEvents, LineOutcome } from './blobHolders.js';
 import { JsonMessages, ProtocolError } from './jsonMessages.js';
-import { placeText, type Dial, type Link, type Place } from './links.js';
+import { placeText, type Dial, type Link, type BlobPlace } from './links.js';
 import { ANSWER_LIMIT_BYTES, blobRequestBytes, MAX_ASKED_BESIDE_BLOB, readAnswer } from './messages.js';
 import type { RateLimiter } from './rateLimiter.js';
 
@@ -39,10 +39,10 @@ interface Request {
 
 export class PeerHolder implements Holder {
   readonly name: string;
-  readonly #place: Place;
+  readonly #place: BlobPlace;
   readonly #deps: LineDeps;
 
-  constructor(place: Place, deps: LineDeps) {
+  constructor(place: BlobPlace, deps: LineDeps) {
     this.#place = place;
     this.#deps = deps;
     this.name = placeText(place);

@@ -9,7 +9,7 @@ export interface OrderedBlob {
   readonly lengthBytes: number;
 }
 
-export interface ReadOptions {
+export interface BlobReadOptions {
   readonly sdHash: string;
   readonly signal: AbortSignal;
   readonly aheadBlobs?: number;
@@ -28,7 +28,7 @@ interface Fetched {
 export async function* readInOrder(
   fetcher: Pick<BlobFetcher, 'fetchBlob'>,
   blobs: readonly OrderedBlob[],
-  { sdHash, signal, aheadBlobs = READ_AHEAD_BLOBS }: ReadOptions,
+  { sdHash, signal, aheadBlobs = READ_AHEAD_BLOBS }: BlobReadOptions,
 ): AsyncGenerator<Uint8Array> {
   const leaving = new AbortController();
   const both = AbortSignal.any([signal, leaving.signal]);

@@ -3,11 +3,11 @@
  * lbry-sdk lbry/stream/stream_manager.py `_reflect_streams`, `reflect_stream`.
  */
 import { failureReason } from '../../util/text/environmentError.js';
-import { sleep, type Clock, type RandomSource } from '../base/clock.js';
+import { sleep, type Clock, type DaemonRandom } from '../base/clock.js';
 import type { EndTransfer, Transfers } from '../base/transfers.js';
 import { readDescriptor } from '../content/descriptor.js';
 import type { HashPage } from '../content/rows.js';
-import { placeText, type Place } from './links.js';
+import { placeText, type BlobPlace } from './links.js';
 import type { UploadProgress } from './ports.js';
 import { ReflectorSession } from './reflectorSession.js';
 import { StreamUpload, type UploadDeps, type UploadedStream, type UploadResult } from './streamUpload.js';
@@ -43,7 +43,7 @@ export interface ReflectingSettings {
 export interface ReflectingDeps extends UploadDeps {
   readonly notes: ReflectedNotes;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   /** Returns the settings. Called at each use. */
   readonly settings: () => ReflectingSettings;
   /** Records the progress of uploads. Absent if no progress is recorded. */
@@ -143,7 +143,7 @@ export class Reflecting {
    * Selects a random reflector from the settings. A reflector that was unreachable in the last upload is chosen only if all
    * others were unreachable too. Null if the settings contain no reflector.
    */
-  anyServer(): Place | null {
+  anyServer(): BlobPlace | null {
     const { settings, random, clock } = this.#deps;
     const { servers } = settings();
     const reached = servers.filter(([host, port]) => {
@@ -159,7 +159,7 @@ export class Reflecting {
    * Uploads a stream to `server`, or to one of the reflectors in the settings. If an upload of the stream is already
    * running, waits for it instead. Never rejects: the result has the reason if the upload is incomplete.
    */
-  async reflectStream(sdHash: string, server: Place | null = this.anyServer()): Promise<UploadResult> {
+  async reflectStream(sdHash: string, server: BlobPlace | null = this.anyServer()): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);
     if (running) return running.result;
     if (server === null) return { sent: [], isComplete: false, reason: 'the settings contain no reflector' };
@@ -184,7 +184,12 @@ export class Reflecting {
     return result;
   }
 
-  async #run(sdHash: string, upload: StreamUpload, server: Place, ended: AbortSignal): Promise<UploadResult> {
+  async #run(
+    sdHash: string,
+    upload: StreamUpload,
+    server: BlobPlace,
+    ended: AbortSignal,
+  ): Promise<UploadResult> {
     await this.#takePlace();
     const end = this.#report(sdHash, upload);
     try {
@@ -203,7 +208,7 @@ export class Reflecting {
     }
   }
 
-  #noteContact(server: Place, { isComplete, sent }: UploadResult): void {
+  #noteContact(server: BlobPlace, { isComplete, sent }: UploadResult): void {
     this.isReached = isComplete || sent.length > 0;
     if (this.isReached) this.#unreached.delete(placeText(server));
     else this.#unreached.set(placeText(server), this.#deps.clock.nowMs());
@@ -221,7 +226,7 @@ export class Reflecting {
     );
   }
 
-  async #note(sdHash: string, server: Place): Promise<void> {
+  async #note(sdHash: string, server: BlobPlace): Promise<void> {
     const { notes, clock, debug } = this.#deps;
     try {
       await notes.noteReflected(sdHash, placeText(server), clock.nowSec());
@@ -241,7 +246,7 @@ export class Reflecting {
    * Uploads single blobs of any streams. Resolves to the hashes of the uploaded blobs. Skips blobs that are not on disk.
    * Rejects with `ReflectorError` if the connection fails.
    */
-  async reflectBlobs(hashes: readonly string[], server: Place): Promise<string[]> {
+  async reflectBlobs(hashes: readonly string[], server: BlobPlace): Promise<string[]> {
     const { blobs } = this.#deps;
     const session = await ReflectorSession.open(server, this.#deps, this.#stopping.signal, () => undefined);
     const sent: string[] = [];

@@ -8,7 +8,7 @@ import { IncomingBlob, type ReceivedBlob } from '../content/incomingBlob.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, ProtocolError, type JsonMembers } from './jsonMessages.js';
 import type { RateLimiter } from './rateLimiter.js';
-import type { Refusal, ReflectorStore } from './reflectorStore.js';
+import type { BlobRefusal, ReflectorStore } from './reflectorStore.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
 
 /** Time limit for each message and each blob. Source: reflector.go cmd/reflector.go `DefaultTimeout`. */
@@ -23,7 +23,7 @@ const REQUEST_LIMIT_BYTES = 1200;
 /** Protocol versions. Version 1 adds lists of needed blobs. Source: `protocolVersion1`, `protocolVersion2`. */
 const VERSIONS: readonly unknown[] = [0, 1];
 
-const REFUSALS: Readonly<Record<Refusal, string>> = {
+const REFUSALS: Readonly<Record<BlobRefusal, string>> = {
   blocked: 'the stream is blocked',
   full: 'the quota of the reflector is used up',
   busy: 'the reflector accepts no blobs now: its blob store does not answer, and its disk space is used up',
@@ -229,7 +229,7 @@ class Upload {
   }
 
   /** The response has the member `error` only. Clients check `send_sd_blob` or `send_blob`, so none treats it as success. */
-  async #refuse(kind: Refusal): Promise<'refused'> {
+  async #refuse(kind: BlobRefusal): Promise<'refused'> {
     await this.#answer({ error: REFUSALS[kind] });
     return 'refused';
   }

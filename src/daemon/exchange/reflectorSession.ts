@@ -7,7 +7,7 @@ import { sleep, type Clock } from '../base/clock.js';
 import { isBlobHash } from '../content/blobHash.js';
 import type { Bandwidth } from './bandwidth.js';
 import { JsonMessages, type JsonMembers } from './jsonMessages.js';
-import { placeText, type Dial, type Link, type Place } from './links.js';
+import { placeText, type Dial, type Link, type BlobPlace } from './links.js';
 import type { RateLimiter } from './rateLimiter.js';
 
 /**
@@ -37,7 +37,7 @@ export class ReflectorRefusal extends ReflectorError {
   override readonly name = 'ReflectorRefusal';
 }
 
-export interface SessionDeps {
+export interface ReflectorSessionDeps {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly bandwidth: Pick<Bandwidth, 'sent' | 'received'>;
@@ -64,7 +64,7 @@ interface Waiting {
 }
 
 export class ReflectorSession {
-  readonly #deps: SessionDeps;
+  readonly #deps: ReflectorSessionDeps;
   readonly #name: string;
   readonly #onSent: (bytes: number) => void;
   readonly #messages = new JsonMessages(ANSWER_LIMIT_BYTES);
@@ -73,7 +73,7 @@ export class ReflectorSession {
   #waiting: Waiting | null = null;
   #early: JsonMembers | null = null;
 
-  private constructor(place: Place, deps: SessionDeps, onSent: (bytes: number) => void) {
+  private constructor(place: BlobPlace, deps: ReflectorSessionDeps, onSent: (bytes: number) => void) {
     this.#deps = deps;
     this.#name = placeText(place);
     this.#onSent = onSent;
@@ -84,8 +84,8 @@ export class ReflectorSession {
    * session reject with `ReflectorError` when the connection ends or the signal aborts.
    */
   static async open(
-    place: Place,
-    deps: SessionDeps,
+    place: BlobPlace,
+    deps: ReflectorSessionDeps,
     signal: AbortSignal,
     onSent: (bytes: number) => void,
   ): Promise<ReflectorSession> {
@@ -104,7 +104,7 @@ export class ReflectorSession {
     }
   }
 
-  async #connect(place: Place, signal: AbortSignal): Promise<void> {
+  async #connect(place: BlobPlace, signal: AbortSignal): Promise<void> {
     const { dial, clock } = this.#deps;
     const giveUp = new AbortController();
     const timer = clock.after(CONNECT_MS, () =>

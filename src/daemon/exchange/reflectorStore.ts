@@ -47,7 +47,7 @@ export interface ReflectorStoreDeps {
 export type StreamOffer =
   | { readonly kind: 'wanted' }
   | { readonly kind: 'known'; readonly missing: readonly string[] }
-  | { readonly kind: Refusal };
+  | { readonly kind: BlobRefusal };
 
 /** Disk space for a blob that a client sends. */
 export interface Reservation {
@@ -57,7 +57,7 @@ export interface Reservation {
 }
 
 /** Reason for refusing a blob. `busy`: the object store does not respond and the disk is full. */
-export type Refusal = 'blocked' | 'full' | 'busy';
+export type BlobRefusal = 'blocked' | 'full' | 'busy';
 
 export class ReflectorStore implements BlobReader {
   readonly #deps: ReflectorStoreDeps;
@@ -175,13 +175,13 @@ export class ReflectorStore implements BlobReader {
     return { kind: 'known', missing: [...new Set(missing)] };
   }
 
-  async #refusal(hash: string, isDescriptor: boolean): Promise<Refusal | null> {
+  async #refusal(hash: string, isDescriptor: boolean): Promise<BlobRefusal | null> {
     if (this.#isFull) return 'full';
     return ((await this.#deps.blobs.mayTake?.(hash, isDescriptor)) ?? true) ? null : 'busy';
   }
 
   /** Whether the reflector needs a data blob; `full` if the quota is used up. */
-  async offerBlob(hash: string): Promise<'wanted' | 'known' | Refusal> {
+  async offerBlob(hash: string): Promise<'wanted' | 'known' | BlobRefusal> {
     await this.#writing.get(hash);
     const { blobs } = this.#deps;
     if (blobs.finished.has(hash)) return 'known';

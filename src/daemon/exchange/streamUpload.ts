@@ -5,9 +5,14 @@
  */
 import { sleep } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';
-import { placeText, type Place } from './links.js';
+import { placeText, type BlobPlace } from './links.js';
 import type { BlobReader, UploadProgress } from './ports.js';
-import { ReflectorError, ReflectorRefusal, ReflectorSession, type SessionDeps } from './reflectorSession.js';
+import {
+  ReflectorError,
+  ReflectorRefusal,
+  ReflectorSession,
+  type ReflectorSessionDeps,
+} from './reflectorSession.js';
 
 /** Maximum number of connections for the upload of one stream. Arbitrary. */
 const SESSIONS = 4;
@@ -22,7 +27,7 @@ export interface UploadedStream {
   readonly blobs: readonly { readonly hash: string; readonly lengthBytes: number }[];
 }
 
-export interface UploadDeps extends SessionDeps {
+export interface UploadDeps extends ReflectorSessionDeps {
   readonly blobs: BlobReader;
   readonly debug: (text: () => string) => void;
 }
@@ -43,7 +48,7 @@ interface Pass {
 
 export class StreamUpload {
   readonly #stream: UploadedStream;
-  readonly #place: Place;
+  readonly #place: BlobPlace;
   readonly #deps: UploadDeps;
   readonly #lengths: ReadonlyMap<string, number>;
   #sdBytes = 0;
@@ -66,7 +71,7 @@ export class StreamUpload {
   /** Whether the reflector accepted blobs over a second connection at the same time; null while unknown. */
   #takesSeveral: boolean | null = null;
 
-  constructor(stream: UploadedStream, place: Place, deps: UploadDeps) {
+  constructor(stream: UploadedStream, place: BlobPlace, deps: UploadDeps) {
     this.#stream = stream;
     this.#place = place;
     this.#deps = deps;

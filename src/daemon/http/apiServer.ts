@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { asksForWebSocket, handBack } from '../../util/network/httpUpgrade.js';
 import { JsonObject } from '../../util/json/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/json/jsonParse.js';
-import { ERROR_CODE, errorAnswer, type Answer, type Dispatcher } from '../api/dispatch.js';
+import { ERROR_CODE, errorAnswer, type ApiAnswer, type Dispatcher } from '../api/dispatch.js';
 import { answerText } from '../base/answerJson.js';
 import type { EventSockets } from './eventSockets.js';
 import type { EventStreams } from './eventStreams.js';
@@ -75,7 +75,7 @@ const NO_BYTES = Buffer.alloc(0);
 const CLOSING = ['Connection', 'close'];
 
 /** Parses the body of a request. Returns an error response if it is invalid. */
-function parseRequest(body: Buffer): JsonObject | Answer {
+function parseRequest(body: Buffer): JsonObject | ApiAnswer {
   const text = decodeUtf8(body);
   if (text === null) return errorAnswer(ERROR_CODE.parse, 'Parse Error. Data is not valid UTF-8.');
   try {

@@ -35,7 +35,7 @@ export interface TransactionEvent {
 }
 
 /** Sync progress of the ledger relative to the hub in use. */
-export interface SyncState {
+export interface LedgerSyncState {
   /** Target height of the header sync, at least the current height; null until a hub has sent its height. */
   readonly targetHeight: number | null;
   /** Number of addresses whose histories are requested from a hub; 0 if no hub is connected. */
@@ -81,14 +81,14 @@ export interface HubPort {
   call(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-export interface Ledger {
+export interface DaemonLedger {
   readonly params: LedgerParams;
   /** Height of the last header. */
   readonly height: number;
   readonly headers: HeaderView;
   readonly database: LedgerDatabase;
   readonly hub: HubPort;
-  readonly syncState: SyncState;
+  readonly syncState: LedgerSyncState;
   /**
    * Adds an account. Resolves when its addresses exist up to the gaps and, with a connected hub, its history is in the
    * database. An account may be added several times; it stays until `remove` has been called the same number of times.

@@ -4,7 +4,7 @@
  */
 import type {
   OutPointRef,
-  Page,
+  QueryPage,
   PlotDay,
   PlotRange,
   TxoFilter,
@@ -14,7 +14,7 @@ import type {
 } from './txoQuery.js';
 
 /** Balance in dewies of unspent outputs that no pending transaction has reserved. */
-export interface Balance {
+export interface LedgerBalance {
   readonly total: bigint;
   /** Amount of the outputs of types `other` and `purchase`, which are spendable. */
   readonly available: bigint;
@@ -39,7 +39,7 @@ export interface CoinCandidate {
 }
 
 /** Filter of spendable coins: unspent outputs of the types `other` and `purchase` that are not reserved. */
-export interface CoinFilter {
+export interface LedgerCoinFilter {
   /** Accounts of the coins. Among equal coins, those of an earlier account come first. */
   readonly accountIds: readonly string[];
   /** Whether only confirmed coins match. */
@@ -48,7 +48,7 @@ export interface CoinFilter {
   readonly notOf?: readonly number[];
 }
 
-export interface CoinTotals {
+export interface LedgerCoinTotals {
   readonly count: number;
   /** Different amounts. */
   readonly amounts: number;
@@ -56,7 +56,7 @@ export interface CoinTotals {
 }
 
 /** An amount, and the number of coins with this amount. */
-export interface CoinAmount {
+export interface LedgerCoinAmount {
   readonly amountDewies: bigint;
   readonly count: number;
 }
@@ -135,24 +135,24 @@ export interface LedgerDatabase {
   /** Sums by day of the estimated block time, ascending. Unconfirmed outputs are omitted. */
   txoPlot(filter: TxoFilter, range: PlotRange): Promise<PlotDay[]>;
   /** Sum of the balances of the accounts. `maxHeight` limits it to outputs in blocks up to that height. */
-  balance(accountIds: readonly string[], maxHeight?: number): Promise<Balance>;
+  balance(accountIds: readonly string[], maxHeight?: number): Promise<LedgerBalance>;
 
   /** Spendable coins (types other and purchase, unspent, not reserved) in the list order `height`. */
   spendable(accountIds: readonly string[], withProofs?: boolean): Promise<CoinCandidate[]>;
   /** Returns the totals of the coins with at least this amount. With null, the totals of all coins; `amounts` is then 0. */
-  coinTotals(filter: CoinFilter, fromDewies: bigint | null): Promise<CoinTotals>;
+  coinTotals(filter: LedgerCoinFilter, fromDewies: bigint | null): Promise<LedgerCoinTotals>;
   /**
    * The largest amounts below `belowDewies` in descending order; null starts at the largest amount. Empty if there are no
    * further amounts.
    */
-  coinAmounts(filter: CoinFilter, belowDewies: bigint | null): Promise<CoinAmount[]>;
+  coinAmounts(filter: LedgerCoinFilter, belowDewies: bigint | null): Promise<LedgerCoinAmount[]>;
   /** The smallest coin amount that is at least `fromDewies`; null if there is none. */
-  leastCoinAmount(filter: CoinFilter, fromDewies: bigint): Promise<bigint | null>;
+  leastCoinAmount(filter: LedgerCoinFilter, fromDewies: bigint): Promise<bigint | null>;
   /**
    * Row numbers of unspent outputs with the amount, sorted by account and then in the list order `height`. Returns fewer
    * than requested if fewer exist.
    */
-  coinsOfAmount(filter: CoinFilter, chosen: CoinAmount): Promise<number[]>;
+  coinsOfAmount(filter: LedgerCoinFilter, chosen: LedgerCoinAmount): Promise<number[]>;
   /**
    * Numbers of the unconfirmed transactions whose outputs cannot be spent before the next block, because the mempool's limit
    * of unconfirmed ancestors or descendants is reached.
@@ -178,12 +178,12 @@ export interface LedgerDatabase {
    */
   transactions(
     filter: TransactionFilter,
-    page: Page,
+    page: QueryPage,
     walletAccountIds: readonly string[],
   ): Promise<TransactionRow[]>;
   transactionCount(filter: TransactionFilter): Promise<number>;
 
-  addresses(filter: AddressFilter, page?: Page, order?: AddressOrder): Promise<AddressRow[]>;
+  addresses(filter: AddressFilter, page?: QueryPage, order?: AddressOrder): Promise<AddressRow[]>;
   addressCount(filter: AddressFilter): Promise<number>;
   /** Addresses with fewer than `maxUses` uses, sorted by number of uses, then by index. At most ten by default. */
   unusedAddresses(accountId: string, chain: number, maxUses: number, count?: number): Promise<AddressRow[]>;

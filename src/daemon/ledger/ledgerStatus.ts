@@ -6,7 +6,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { joinHostPort } from '../../util/network/hostPort.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { HubPool } from './hub/hubPool.js';
-import type { HeaderView, SyncState } from './ledger.js';
+import type { HeaderView, LedgerSyncState } from './ledger.js';
 
 type Members = Readonly<Record<string, JsonOut>>;
 
@@ -15,7 +15,7 @@ const percentOf = (share: number): number => Math.floor(share * 100);
 export function ledgerStatus(
   { connection, servers }: Pick<HubPool, 'connection' | 'servers'>,
   headers: HeaderView,
-  state: SyncState,
+  state: LedgerSyncState,
 ): JsonOut {
   return {
     connected: connection && joinHostPort(connection.server),
@@ -41,7 +41,7 @@ function headerMembers(headers: HeaderView, target: number | null): Members {
 }
 
 /** Members of `status` about address histories; empty before histories are requested from a hub. */
-function historyMembers({ addresses, addressesLeft, fetched, historyShare }: SyncState): Members {
+function historyMembers({ addresses, addressesLeft, fetched, historyShare }: LedgerSyncState): Members {
   if (addresses === 0) return {};
   return {
     history_synchronization_progress: percentOf(historyShare),

@@ -21,7 +21,7 @@ import { HubPool, POOL_TIMES, type FurtherHubs, type HubPoolOptions } from './hu
 import { HubQuestions } from './hub/hubQuestions.js';
 import { HUB_LIMITS, type HubLimits, type HubSession } from './hub/hubSession.js';
 import { STALE_TIP_TIMES, StaleTipCheck, type StaleTipTimes } from './hub/staleTip.js';
-import type { HubPort, Ledger, LedgerEvents, LedgerTransaction, SyncState } from './ledger.js';
+import type { HubPort, DaemonLedger, LedgerEvents, LedgerTransaction, LedgerSyncState } from './ledger.js';
 import type { LedgerDatabase } from './ledgerDatabase.js';
 import { ledgerStatus } from './ledgerStatus.js';
 import { openStore, type LedgerStorePort } from './store/openStore.js';
@@ -83,7 +83,7 @@ function broadcastRefusal({ code, message }: HubRefusal, raw: Buffer): HubRefusa
   return new HubRefusal(code, `${reason}${advice}`);
 }
 
-export class OpenLedger implements Ledger {
+export class OpenLedger implements DaemonLedger {
   readonly params: LedgerParams;
   readonly headers: LedgerHeaders;
   readonly hub: HubPort;
@@ -437,7 +437,7 @@ export class OpenLedger implements Ledger {
     return this.#any.get(txids);
   }
 
-  get syncState(): SyncState {
+  get syncState(): LedgerSyncState {
     const histories = this.#sync?.progress ?? NO_HISTORIES;
     return { targetHeight: this.#following.targetHeight, ...histories };
   }

@@ -75,12 +75,12 @@ export interface TxoFilter {
  */
 export type TxoOrder = 'height' | 'name' | 'amount' | 'none';
 
-export interface Page {
+export interface QueryPage {
   readonly offset?: number;
   readonly limit?: number;
 }
 
-export interface TxoPage extends Page {
+export interface TxoPage extends QueryPage {
   /** Order of the rows; the default is `height`. */
   readonly order?: TxoOrder;
 }

@@ -4,7 +4,7 @@
  */
 import { hashToHex } from '../../util/bytes.js';
 import type { LedgerDatabase, TransactionFilter, TransactionRow } from '../ledger/ledgerDatabase.js';
-import { TXO_TYPE, type Page, type TxoFilter, type TxoPage } from '../ledger/txoQuery.js';
+import { TXO_TYPE, type QueryPage, type TxoFilter, type TxoPage } from '../ledger/txoQuery.js';
 import type { Txo } from '../txo/txo.js';
 import type { LoadedAccount } from '../wallet/loadedAccount.js';
 import type { ResolvePort } from './resolvePort.js';
@@ -40,7 +40,7 @@ export async function listCollections(
     accountIds,
     page,
     resolvedFor,
-  }: { accountIds: readonly string[]; page: Page } & Pick<TxoListing, 'resolvedFor'>,
+  }: { accountIds: readonly string[]; page: QueryPage } & Pick<TxoListing, 'resolvedFor'>,
   claimCount: number,
   { database, view, resolver }: ListPorts,
 ): Promise<Txo[]> {
@@ -67,7 +67,7 @@ function claimIdsIn({ claim }: Txo): string[] {
 
 /** Lists payments of purchases, with the bought claims if `isResolved`. */
 export async function listPurchases(
-  { filter, page, isResolved }: { filter: TransactionFilter; page: Page; isResolved: boolean },
+  { filter, page, isResolved }: { filter: TransactionFilter; page: QueryPage; isResolved: boolean },
   { database, view, resolver }: ListPorts,
 ): Promise<Txo[]> {
   const rows = await database.transactions(filter, page, view.accountIds);

@@ -6,10 +6,10 @@ import { decodePurchase } from '../../metadata/purchase.js';
 import { formatOutPoint, parseTransaction, type Transaction } from '../../primitives/transaction.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { Reader } from '../../util/reader.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
 import type { TransactionRow } from '../ledger/ledgerDatabase.js';
 import type { TxoRow } from '../ledger/txoQuery.js';
-import type { ShownTransaction } from '../txo/outputJson.js';
+import type { TransactionJson } from '../txo/outputJson.js';
 import { Txo } from '../txo/txo.js';
 import { rowTxos, type WalletView } from './rowTxos.js';
 
@@ -41,9 +41,9 @@ export const transactionOf = (row: TransactionRow): Transaction => parseTransact
 /** Transaction from the wallet's database or a hub; null if unknown. */
 export async function shownTransaction(
   txid: Bytes,
-  ledger: Pick<Ledger, 'database' | 'transaction'>,
+  ledger: Pick<DaemonLedger, 'database' | 'transaction'>,
   view: WalletView,
-): Promise<ShownTransaction | null> {
+): Promise<TransactionJson | null> {
   const [row] = await ledger.database.transactions({ accountIds: null, txids: [txid] }, {}, view.accountIds);
   if (row !== undefined) return shownRow(row, ledger, view);
   const found = await ledger.transaction(txid);
@@ -56,9 +56,9 @@ export async function shownTransaction(
 
 async function shownRow(
   row: TransactionRow,
-  { database }: Pick<Ledger, 'database'>,
+  { database }: Pick<DaemonLedger, 'database'>,
   view: WalletView,
-): Promise<ShownTransaction> {
+): Promise<TransactionJson> {
   const tx = transactionOf(row);
   const known = row.outputs.filter((output) => output !== null);
   const byPlace = new Map(known.map((output, n) => [output.nout, n]));
@@ -83,7 +83,7 @@ async function shownRow(
 async function spentOf(
   spent: readonly (TxoRow | null)[],
   view: WalletView,
-  database: Ledger['database'],
+  database: DaemonLedger['database'],
 ): Promise<(Txo | null)[]> {
   const txos = await rowTxos(
     spent.filter((row) => row !== null),

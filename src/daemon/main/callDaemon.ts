@@ -8,7 +8,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { writePythonJson } from '../base/pythonJson.js';
-import type { HostPort } from '../api/settings.js';
+import type { HostPortSetting } from '../api/settings.js';
 
 const UNREACHABLE = "Could not connect to daemon. Are you sure it's running?";
 
@@ -49,7 +49,7 @@ export function requestOf(method: string, params: JsonObject): SentRequest {
 /** Sends the request. Resolves to the text of the response; null if no daemon is listening. */
 export function send(
   { method, path, contentType, body }: SentRequest,
-  [host, port]: HostPort,
+  [host, port]: HostPortSetting,
 ): Promise<string | null> {
   return new Promise((answered) => {
     const bytes = Buffer.from(body);

@@ -47,7 +47,7 @@ export interface CallCommand {
   readonly notice: string | null;
 }
 
-export type Command =
+export type CliCommand =
   | StartCommand
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'version' }
@@ -98,12 +98,12 @@ const BY_WORDS: ReadonlyMap<string, MethodDeclaration> = new Map(
 );
 
 const isGroup = (word: string): word is Group => Object.hasOwn(GROUPS, word);
-const text = (shown: string): Command => ({ kind: 'text', text: shown });
+const text = (shown: string): CliCommand => ({ kind: 'text', text: shown });
 /**
  * Result for an invalid command line: the problem, then the usage of the program or command, which is the first paragraph of
  * the help.
  */
-const wrong = (problem: string, { called = '', help = rootHelp() } = {}): Command => ({
+const wrong = (problem: string, { called = '', help = rootHelp() } = {}): CliCommand => ({
   kind: 'wrong',
   exitCode: EXIT_NO_COMMAND,
   text: `${problem}\n\n${help.split('\n\n')[0]}\nRun 'lbcnet ${called}${called && ' '}--help' for more information.`,
@@ -130,7 +130,7 @@ function startHelp(): string {
   ].join('\n');
 }
 
-export function parseCommandLine(argv: readonly string[]): Command {
+export function parseCommandLine(argv: readonly string[]): CliCommand {
   const given: [string, JsonValue][] = [];
   const words = [...argv];
   while (words[0]?.startsWith('-')) {
@@ -181,7 +181,7 @@ function parseCall(
   called: readonly string[],
   args: readonly string[],
   given: readonly [string, JsonValue][],
-): Command {
+): CliCommand {
   const alias = ALIASES.find(({ name }) => name === called.join('_') && called.length > 1);
   const declaration = alias
     ? DECLARATIONS.find(({ name }) => name === alias.replacedBy)
@@ -241,7 +241,7 @@ function passOver(words: string[]): string {
  * because programs start the daemon with options of other versions. Source: `parse_known_args` in lbry-sdk
  * lbry/extras/cli.py `main`.
  */
-function parseStart(words: string[], before: readonly [string, JsonValue][]): Command {
+function parseStart(words: string[], before: readonly [string, JsonValue][]): CliCommand {
   const given = new Map<string, JsonValue>(before);
   const flags = new Set<string>();
   const warnings: string[] = [];

@@ -14,9 +14,9 @@ import type { ComponentName } from '../api/declaration.js';
 import { ALIASES, DECLARATIONS } from '../api/declarations/table.js';
 import { Dispatcher, type CallObserver } from '../api/dispatch.js';
 import { implementationsByName } from '../api/methodTable.js';
-import type { HostPort } from '../api/settings.js';
+import type { HostPortSetting } from '../api/settings.js';
 import { fixed } from '../base/answerJson.js';
-import { systemClock, systemRandom, type Clock, type RandomSource } from '../base/clock.js';
+import { systemClock, systemRandom, type Clock, type DaemonRandom } from '../base/clock.js';
 import { apiServer } from '../http/apiServer.js';
 import { EventFeed } from '../http/eventFeed.js';
 import { EventSockets } from '../http/eventSockets.js';
@@ -53,23 +53,27 @@ export interface DaemonOptions {
   /** Called with the number of characters of each answer of the API. */
   readonly onAnswer?: ((length: number) => void) | undefined;
   readonly clock?: Clock;
-  readonly random?: RandomSource;
+  readonly random?: DaemonRandom;
 }
 
 export interface RunningDaemon {
   /** Address at which the API listens. */
-  readonly api: HostPort;
-  readonly media: HostPort;
+  readonly api: HostPortSetting;
+  readonly media: HostPortSetting;
   /** Resolves after all components have started or failed. The value is whether all run. */
   readonly started: Promise<boolean>;
   stop(): Promise<void>;
 }
 
 /** A setting that names a server address always has a value that `parseServer` accepts. */
-const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPort =>
+const placeOf = (settings: DaemonSettings, name: 'api' | 'streaming_server'): HostPortSetting =>
   parseServer(settings.get(name))!;
 
-async function listen(app: FastifyInstance, [host, port]: HostPort, what: string): Promise<HostPort> {
+async function listen(
+  app: FastifyInstance,
+  [host, port]: HostPortSetting,
+  what: string,
+): Promise<HostPortSetting> {
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -107,7 +111,7 @@ class Daemon implements RunningDaemon {
   readonly #options: DaemonOptions;
   readonly #settings: DaemonSettings;
   readonly #clock: Clock;
-  readonly #random: RandomSource;
+  readonly #random: DaemonRandom;
   readonly #stopping = new AbortController();
   readonly #parts: DaemonParts;
   readonly #outages: Outages;
@@ -117,8 +121,8 @@ class Daemon implements RunningDaemon {
   #ffmpeg: Promise<string | null> | null = null;
   #stopped: Promise<void> | null = null;
   readonly #versionShown = fixed(versionAnswer());
-  api: HostPort = ['', 0];
-  media: HostPort = ['', 0];
+  api: HostPortSetting = ['', 0];
+  media: HostPortSetting = ['', 0];
   started: Promise<boolean> = Promise.resolve(false);
 
   constructor(options: DaemonOptions) {

@@ -4,14 +4,14 @@
  */
 import type { Logger } from '../../util/logging.js';
 import { expiresAt, lastExpired, warnedBlocks } from '../base/claimTerm.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
 
 /** Maximum number of claims in one log line. */
 const NAMED = 10;
 
-type WatchedLedger = Pick<Ledger, 'params' | 'height' | 'on'> & {
-  readonly database: Pick<Ledger['database'], 'txos'>;
+type WatchedLedger = Pick<DaemonLedger, 'params' | 'height' | 'on'> & {
+  readonly database: Pick<DaemonLedger['database'], 'txos'>;
 };
 
 interface WatchedWallet {

@@ -11,7 +11,7 @@ import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
-import type { HostPort, Settings } from '../api/settings.js';
+import type { HostPortSetting, Settings } from '../api/settings.js';
 import { pingHubs } from '../ledger/hub/hubPing.js';
 import { makeFolder } from '../../util/makeFolder.js';
 
@@ -51,7 +51,7 @@ function freePort(): Promise<number> {
 }
 
 export class NodeBeside {
-  readonly hub: HostPort;
+  readonly hub: HostPortSetting;
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
   readonly #log: Logger;
@@ -63,7 +63,7 @@ export class NodeBeside {
   #loggedMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
-  private constructor(child: ChildProcess, hub: HostPort, log: Logger, user: NodeBesideUser) {
+  private constructor(child: ChildProcess, hub: HostPortSetting, log: Logger, user: NodeBesideUser) {
     this.hub = hub;
     this.#child = child;
     this.#log = log;

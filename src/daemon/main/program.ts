@@ -4,7 +4,7 @@
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { JsonObject } from '../../util/json/json.js';
 import { programVersion } from '../../util/project.js';
-import type { HostPort } from '../api/settings.js';
+import type { HostPortSetting } from '../api/settings.js';
 import { systemClock } from '../base/clock.js';
 import { NewSpace } from '../base/newSpace.js';
 import { requestOf, send, shownAnswer, withLocalPaths } from './callDaemon.js';
@@ -54,7 +54,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
  * Runs a call of the command line. On a terminal, stderr shows the progress of its transfer and, after `get`, of the
  * remaining download.
  */
-async function runCall({ method, params: given }: CallCommand, place: HostPort): Promise<number> {
+async function runCall({ method, params: given }: CallCommand, place: HostPortSetting): Promise<number> {
   const params = withLocalPaths(given, process.cwd());
   const call = send(requestOf(method, params), place);
   const { stderr, stdout } = process;

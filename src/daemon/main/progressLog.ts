@@ -3,7 +3,7 @@
  * tasks are not logged. Source of the content: lbry-sdk lbry/wallet/ledger.py `on_header`, `subscribe_addresses`.
  */
 import type { Logger } from '../../util/logging.js';
-import type { Ledger, SyncState } from '../ledger/ledger.js';
+import type { DaemonLedger, LedgerSyncState } from '../ledger/ledger.js';
 
 /** Interval in ms of progress lines in the log, and delay before the first line. Arbitrary. */
 const PACE_MS = 5_000;
@@ -40,7 +40,7 @@ class Pace {
 }
 
 export function logProgress(
-  ledger: Pick<Ledger, 'on' | 'syncState'>,
+  ledger: Pick<DaemonLedger, 'on' | 'syncState'>,
   log: Pick<Logger, 'info'>,
   nowMs: () => number = () => performance.now(),
 ): void {
@@ -53,7 +53,7 @@ export function logProgress(
         log.info(`Block headers: ${height} of ${targetHeight}, ${percentOf(height / targetHeight)}`);
     } else if (headers.ends()) log.info(`Block headers are complete, up to height ${height}`);
   });
-  const shown = ({ addresses, addressesLeft, fetched }: SyncState): string =>
+  const shown = ({ addresses, addressesLeft, fetched }: LedgerSyncState): string =>
     `${addresses - addressesLeft} of ${addresses} addresses, ${fetched} transactions fetched`;
   ledger.on('histories', () => {
     const state = ledger.syncState;

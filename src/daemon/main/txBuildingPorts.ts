@@ -3,8 +3,8 @@
  * take effect.
  */
 import type { Settings } from '../api/settings.js';
-import type { Clock, RandomSource } from '../base/clock.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
 import { exchangeBy } from '../txBuilding/exchangeRates.js';
 import type { RateFeed } from '../txBuilding/rateFeed.js';
 import type { ClaimsPort, TxBuildingPorts } from '../txBuilding/ports.js';
@@ -19,11 +19,11 @@ import { SELECTION_STRATEGIES } from '../wallet/tx/coinSelection.js';
 const NAME_FEE_VARIABLE = 'LBRY_FEE_PER_NAME_CHAR';
 
 interface Surroundings {
-  readonly ledger: Ledger;
+  readonly ledger: DaemonLedger;
   readonly resolver: Resolver;
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly files: TxBuildingFiles;
   readonly rateFeed?: RateFeed;

@@ -7,8 +7,8 @@ import { EnvironmentError } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { DaemonServices } from '../api/context.js';
-import type { HostPort, Settings, SettingValues } from '../api/settings.js';
-import type { Clock, RandomSource } from '../base/clock.js';
+import type { HostPortSetting, Settings, SettingValues } from '../api/settings.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import { ledgerParams, type LedgerId } from '../base/ledgerParams.js';
 import { openHeaders } from '../ledger/headers/ledgerHeaders.js';
@@ -40,12 +40,12 @@ export interface WalletPartDeps {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly files: TxBuildingFiles;
   /** Feed of the LBC price. If absent, only the fixed rates of the settings are available. */
   readonly rateFeed?: RateFeed;
   /** Hubs that are used instead of those of the settings. */
-  readonly servers?: readonly HostPort[];
+  readonly servers?: readonly HostPortSetting[];
   /** Path of a file with block headers that are imported before the sync. */
   readonly initialHeaders?: string;
 }
@@ -64,13 +64,13 @@ const LEDGERS: Readonly<Record<SettingValues['blockchain_name'], LedgerId>> = {
 const KNOWN_HUBS_FILE = 'known_hubs.yml';
 
 /** Default address of `lbcnode -hub` on this machine. */
-const OWN_HUB: HostPort = ['127.0.0.1', 50_001];
+const OWN_HUB: HostPortSetting = ['127.0.0.1', 50_001];
 
 /**
  * Hubs to use. By default a hub on this machine is tried before the public hubs. If the settings name hubs, only those are
  * used.
  */
-function hubsOf(settings: Settings): readonly HostPort[] {
+function hubsOf(settings: Settings): readonly HostPortSetting[] {
   const hubs = settings.get('lbryum_servers');
   return settings.isDefault('lbryum_servers') ? [OWN_HUB, ...hubs] : hubs;
 }

@@ -49,17 +49,17 @@ export class WrongAnswerError extends Error {
 }
 
 /** Reference to an output by txid and index. */
-export interface Place {
+export interface OutputPlace {
   /** Txid: 32 bytes, wire order. */
   readonly txid: Bytes;
   readonly nout: number;
 }
 
-export interface ClaimRow extends Place {
+export interface HubClaimRow extends OutputPlace {
   /** Data of the hub's claim index; null if the hub reports only txid and index of the output. */
   readonly meta: ClaimMeta | null;
-  readonly channel: Place | null;
-  readonly repost: Place | null;
+  readonly channel: OutputPlace | null;
+  readonly repost: OutputPlace | null;
   /** Whether the hub reports the claim as unconfirmed. Claims in the mempool have height 0. */
   readonly isWaiting: boolean;
 }
@@ -70,27 +70,27 @@ export interface ErrorRow {
   readonly error: (typeof ROW_ERRORS)[number];
   readonly text: string;
   /** The channel whose repost blocks the claim; null if the claim is not blocked. */
-  readonly censor: Place | null;
+  readonly censor: OutputPlace | null;
 }
 
-export type AnswerRow = ClaimRow | ErrorRow;
+export type AnswerRow = HubClaimRow | ErrorRow;
 
 export interface HubAnswer {
   /** Rows in the order of the request. */
   readonly rows: readonly AnswerRow[];
   /** Claims to which the rows refer, such as channels and reposted claims. */
-  readonly extraRows: readonly ClaimRow[];
+  readonly extraRows: readonly HubClaimRow[];
   /** Total number of results on all pages of a search. */
   readonly total: number;
-  readonly blocked: readonly { readonly channel: Place | null; readonly count: number }[];
+  readonly blocked: readonly { readonly channel: OutputPlace | null; readonly count: number }[];
   readonly blockedTotal: number;
 }
 
 export const isError = (row: AnswerRow): row is ErrorRow => 'error' in row;
-export const isClaimRow = (row: AnswerRow): row is ClaimRow => !isError(row);
+export const isClaimRow = (row: AnswerRow): row is HubClaimRow => !isError(row);
 
 /** Text of an output position, used as the key of maps. */
-export const placeKey = ({ txid, nout }: Place): string => `${toLatin1(txid)}${nout}`;
+export const placeKey = ({ txid, nout }: OutputPlace): string => `${toLatin1(txid)}${nout}`;
 
 /** Parses a response. Throws `WrongAnswerError` for an invalid message or too many rows. */
 export function readHubAnswer(bytes: Bytes): HubAnswer {
@@ -135,7 +135,7 @@ function readOutputs(bytes: Bytes): Outputs {
  * Txid and index of the output that a reference in the message points to; null if the reference is absent, or empty as older
  * hubs send it.
  */
-function placeOf(output: Output | undefined): Place | null {
+function placeOf(output: Output | undefined): OutputPlace | null {
   if (output === undefined || output.txHash.length === 0) return null;
   if (output.txHash.length !== HASH_SIZE)
     throw new WrongAnswerError('a transaction id does not have 32 bytes');

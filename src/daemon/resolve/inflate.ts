@@ -8,17 +8,17 @@ import type { ClaimMeta } from '../../metadata/messages/result_pb.js';
 import { formatOutPoint } from '../../primitives/transaction.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
-import type { HeaderView, Ledger, LedgerTransaction } from '../ledger/ledger.js';
+import type { HeaderView, DaemonLedger, LedgerTransaction } from '../ledger/ledger.js';
 import { Txo, type TxoNotes } from '../txo/txo.js';
 import {
   isClaimRow,
   isError,
   placeKey,
   WrongAnswerError,
-  type ClaimRow,
+  type HubClaimRow,
   type ErrorRow,
   type HubAnswer,
-  type Place,
+  type OutputPlace,
 } from './hubAnswer.js';
 import { checkWaitingUpdates } from './waitingUpdates.js';
 
@@ -26,13 +26,13 @@ import { checkWaitingUpdates } from './waitingUpdates.js';
 const MAX_DEPTH = 8;
 
 /** Error that replaces the claim in the result for a URL or claim id. */
-export interface ResolveFailure {
+export interface HubResolveFailure {
   readonly name: ErrorRow['error'];
   readonly text: string;
   readonly censor: Txo | null;
 }
 
-export type Resolved = Txo | { readonly failure: ResolveFailure };
+export type Resolved = Txo | { readonly failure: HubResolveFailure };
 
 export interface Inflated {
   readonly rows: readonly Resolved[];
@@ -41,7 +41,7 @@ export interface Inflated {
   readonly blockedTotal: number;
 }
 
-export type InflatePort = Pick<Ledger, 'transactions' | 'headers'>;
+export type InflatePort = Pick<DaemonLedger, 'transactions' | 'headers'>;
 
 /**
  * Converts a response to outputs. Throws `WrongAnswerError` if a transaction is missing or unproven, an output is missing or
@@ -64,7 +64,7 @@ export async function inflate(answer: HubAnswer, port: InflatePort): Promise<Inf
 }
 
 async function fetchTransactions(
-  rows: readonly Place[],
+  rows: readonly OutputPlace[],
   port: InflatePort,
 ): Promise<ReadonlyMap<string, LedgerTransaction>> {
   const wanted = new Map(rows.map(({ txid }) => [toLatin1(txid), txid]));
@@ -83,12 +83,12 @@ class Inflater {
    * Rows of the response by output position. If several rows have the same position, a row with claim index numbers takes
    * precedence.
    */
-  readonly #rows = new Map<string, ClaimRow>();
+  readonly #rows = new Map<string, HubClaimRow>();
   /** Outputs to which others refer. Each output is created only once. */
   readonly #referred = new Map<string, Txo>();
 
   constructor(
-    rows: readonly ClaimRow[],
+    rows: readonly HubClaimRow[],
     transactions: ReadonlyMap<string, LedgerTransaction>,
     headers: HeaderView,
   ) {
@@ -106,14 +106,14 @@ class Inflater {
    * Creates the output of a requested claim. References to the claim get another object, because this response may add notes
    * to the requested one.
    */
-  claimOf(row: ClaimRow): Txo {
+  claimOf(row: HubClaimRow): Txo {
     const txo = this.#output(row);
     this.#note(txo, row, new Set([placeKey(row)]));
     return txo;
   }
 
   /** Returns the output at the position to which a reference points. */
-  at(place: Place): Txo {
+  at(place: OutputPlace): Txo {
     return this.#referredAt(place, new Set());
   }
 
@@ -121,7 +121,7 @@ class Inflater {
    * Returns the output at a position, with its own references. `above` has the positions of the claims that refer to this
    * one, directly or indirectly. A claim is not nested within itself.
    */
-  #referredAt(place: Place, above: ReadonlySet<string>): Txo {
+  #referredAt(place: OutputPlace, above: ReadonlySet<string>): Txo {
     const key = placeKey(place);
     let txo = this.#referred.get(key);
     if (txo !== undefined) return txo;
@@ -132,7 +132,7 @@ class Inflater {
     return txo;
   }
 
-  #note(txo: Txo, row: ClaimRow, above: ReadonlySet<string>): void {
+  #note(txo: Txo, row: HubClaimRow, above: ReadonlySet<string>): void {
     const { notes } = txo;
     if (row.meta !== null) Object.assign(notes, metaNotes(txo, row.meta, this.#headers));
     const channel = this.#related(txo, row.channel, txo.channelId, above);
@@ -144,7 +144,12 @@ class Inflater {
   }
 
   /** Returns the claim that `txo` refers to. Throws if the claim at that position does not have the expected id. */
-  #related(txo: Txo, place: Place | null, claimId: Bytes | null, above: ReadonlySet<string>): Txo | null {
+  #related(
+    txo: Txo,
+    place: OutputPlace | null,
+    claimId: Bytes | null,
+    above: ReadonlySet<string>,
+  ): Txo | null {
     if (place === null || txo.claim === null) return null;
     const found = this.#output(place);
     if (claimId === null || !found.claimId!.equals(claimId))
@@ -153,7 +158,7 @@ class Inflater {
     return this.#referredAt(place, above);
   }
 
-  #output(place: Place): Txo {
+  #output(place: OutputPlace): Txo {
     const { txid, nout } = place;
     const name = hashToHex(txid);
     const found = this.#transactions.get(name);

@@ -9,11 +9,11 @@ import { boundedErrorText } from '../../util/text/errorText.js';
 import type { Logger } from '../../util/logging.js';
 import { parseUrl, type ClaimUrl } from '../../metadata/url.js';
 import { DaemonError } from '../base/daemonError.js';
-import type { HubPort, Ledger } from '../ledger/ledger.js';
+import type { HubPort, DaemonLedger } from '../ledger/ledger.js';
 import { Txo } from '../txo/txo.js';
 import { mayBeAt } from './claimUrls.js';
 import { readHubAnswer, WrongAnswerError } from './hubAnswer.js';
-import { inflate, type Inflated, type Resolved, type ResolveFailure } from './inflate.js';
+import { inflate, type Inflated, type Resolved, type HubResolveFailure } from './inflate.js';
 import { addOwnNotes, type Includes, type OwnNotesPort } from './ownNotes.js';
 
 /** Source: `Ledger.resolve`. */
@@ -31,7 +31,7 @@ const ASKED_AGAIN = 3;
 const AGAIN_MS = 150;
 
 export interface ResolverPorts {
-  readonly ledger: Pick<Ledger, 'params' | 'headers' | 'transactions'> & {
+  readonly ledger: Pick<DaemonLedger, 'params' | 'headers' | 'transactions'> & {
     readonly hub: Pick<HubPort, 'resolve' | 'search' | 'claimById' | 'distrust'>;
     readonly database: OwnNotesPort;
   };
@@ -212,7 +212,7 @@ function ownUrl(txo: Txo): string {
 }
 
 /** Members that represent a failure in the response. The hub's text is truncated, because it may have any length. */
-export const failureMembers = ({ name, text }: ResolveFailure): { name: string; text: string } => ({
+export const failureMembers = ({ name, text }: HubResolveFailure): { name: string; text: string } => ({
   name,
   text: boundedErrorText(text),
 });

@@ -5,7 +5,7 @@
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { DaemonError } from '../base/daemonError.js';
 
-export type SearchQuery = Record<string, unknown>;
+export type ClaimSearchQuery = Record<string, unknown>;
 
 /** Maximum length of a list parameter. Source: lbryio/hub hub/common.py `expand_query`. */
 const MAX_LIST_LENGTH = 2048;
@@ -46,8 +46,8 @@ export function searchQuery(
   args: Readonly<Record<string, unknown>>,
   others: ReadonlyMap<string, JsonValue>,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): SearchQuery {
-  const query: SearchQuery = {};
+): ClaimSearchQuery {
+  const query: ClaimSearchQuery = {};
   for (const [name, value] of others) if (value !== null) query[name] = plain(value);
   for (const [name, value] of Object.entries(args)) {
     if (value === undefined || NOT_FOR_HUBS.has(name)) continue;

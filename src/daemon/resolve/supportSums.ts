@@ -10,7 +10,7 @@ const METHOD = 'lbcnode.claimtrie.support_sum';
 const UNKNOWN_METHOD = /unknown method/i;
 
 /** Sum of the supports that one channel signed. */
-export interface SupportSum {
+export interface HubSupportSum {
   /** Claim id of the channel in the hex form that programs print. */
   readonly channelId: string;
   readonly channelName: string;
@@ -32,7 +32,7 @@ export interface SupportSumQuery {
 export async function supportSums(
   hub: Pick<HubPort, 'call'>,
   { claimId, includesChannelContent, offset, limit }: SupportSumQuery,
-): Promise<SupportSum[]> {
+): Promise<HubSupportSum[]> {
   const rows = await ask(hub, [claimId, includesChannelContent, offset, limit]);
   if (!Array.isArray(rows)) throw unreadable();
   return rows.map(readRow);
@@ -52,7 +52,7 @@ async function ask(hub: Pick<HubPort, 'call'>, params: readonly unknown[]): Prom
 
 const unreadable = (): DaemonError => new DaemonError('RPCError', 'The hub returned invalid sums.');
 
-function readRow(row: unknown): SupportSum {
+function readRow(row: unknown): HubSupportSum {
   const { channel_id, name, short_url, amount, supports } = (row ?? {}) as Record<string, unknown>;
   if (
     typeof channel_id !== 'string' ||

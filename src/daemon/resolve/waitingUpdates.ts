@@ -11,8 +11,8 @@ import { STANDARD_SCRIPT_VERIFY_FLAGS } from '../../script/flags.js';
 import { verifyScript } from '../../script/interpreter.js';
 import { SCRIPT_ERROR } from '../../script/scriptError.js';
 import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
-import type { Ledger, LedgerTransaction } from '../ledger/ledger.js';
-import { WrongAnswerError, type Place } from './hubAnswer.js';
+import type { DaemonLedger, LedgerTransaction } from '../ledger/ledger.js';
+import { WrongAnswerError, type OutputPlace } from './hubAnswer.js';
 
 /** Maximum number of inputs that are searched for the spent claim. Arbitrary: wallets spend the claim as the first input. */
 const MAX_INPUTS = 16;
@@ -29,9 +29,9 @@ interface Update {
 
 /** Checks unconfirmed updates of claims. Throws `WrongAnswerError` for an update that does not spend its claim. */
 export async function checkWaitingUpdates(
-  places: readonly Place[],
+  places: readonly OutputPlace[],
   transactions: Transactions,
-  port: Pick<Ledger, 'transactions'>,
+  port: Pick<DaemonLedger, 'transactions'>,
 ): Promise<void> {
   let updates = places.flatMap((place) => updateAt(place, transactions.get(hashToHex(place.txid))));
   for (let length = 1; updates.length > 0; length++) {
@@ -46,7 +46,7 @@ export async function checkWaitingUpdates(
  * Returns the claim update in an output of an unconfirmed transaction; empty if the transaction is confirmed or the output
  * is not an update.
  */
-function updateAt({ nout }: Place, found: LedgerTransaction | undefined): Update[] {
+function updateAt({ nout }: OutputPlace, found: LedgerTransaction | undefined): Update[] {
   const output = found?.tx.outputs[nout];
   if (output === undefined || found!.isVerified) return [];
   const script = decodeClaimScript(output.script);
@@ -55,7 +55,7 @@ function updateAt({ nout }: Place, found: LedgerTransaction | undefined): Update
 
 async function parentsOf(
   updates: readonly Update[],
-  port: Pick<Ledger, 'transactions'>,
+  port: Pick<DaemonLedger, 'transactions'>,
 ): Promise<Transactions> {
   const wanted = new Map<string, Bytes>();
   for (const { tx } of updates)

@@ -1,9 +1,9 @@
 /** Unspent outputs of accounts for one run of coin selection. Only those that the selection needs are read from the database. */
 import { yieldIfDue } from '../../scheduler/yield.js';
-import type { CoinFilter } from '../ledger/ledgerDatabase.js';
+import type { LedgerCoinFilter } from '../ledger/ledgerDatabase.js';
 import type { Coin, CoinAmount, UtxoPool, CoinTotals } from '../wallet/tx/utxoPool.js';
 import { SPENDING_FEE } from '../wallet/tx/draft.js';
-import type { LedgerPort } from './ports.js';
+import type { TxLedgerPort } from './ports.js';
 
 /** A coin with its number in the database. */
 export interface NumberedCoin extends Coin {
@@ -17,11 +17,11 @@ export class CoinGone extends Error {}
 export const COINS_A_STEP = 4096;
 
 export class AccountCoins implements UtxoPool<NumberedCoin> {
-  readonly #database: LedgerPort['database'];
-  readonly #filter: CoinFilter;
+  readonly #database: TxLedgerPort['database'];
+  readonly #filter: LedgerCoinFilter;
   #sum: Promise<bigint> | undefined;
 
-  constructor(database: LedgerPort['database'], filter: CoinFilter) {
+  constructor(database: TxLedgerPort['database'], filter: LedgerCoinFilter) {
     this.#database = database;
     this.#filter = filter;
   }

@@ -12,12 +12,12 @@ import { failure, type DaemonError } from '../base/daemonError.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { CLAIM_TXO_TYPES, type TxoRow } from '../ledger/txoQuery.js';
 import type { Txo, TxoNotes } from '../txo/txo.js';
-import { firstOutPoint, replaceOutput, type Draft } from '../wallet/tx/draft.js';
+import { firstOutPoint, replaceOutput, type TxDraft } from '../wallet/tx/draft.js';
 import { claimOutput, signOutput, updateOutput, type NewOutput } from '../wallet/tx/newOutputs.js';
 import { keyHashOf } from './destinations.js';
 import type { MadeTransaction, TxBuilder, SendOptions } from './txBuilder.js';
 import { idsOf, txoOf, unspent, type OwnChannel } from './ownOutputs.js';
-import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
+import type { AccountPort, TxLedgerPort, WalletPort } from './ports.js';
 
 /** Options for a claim to be created: the accounts and addresses. */
 export interface ClaimOptions extends SendOptions {
@@ -41,7 +41,7 @@ export interface Holding {
  * the account is reserved during the call. Throws if the address does not pay to a key.
  */
 export async function withHolding<Result>(
-  { params }: LedgerPort,
+  { params }: TxLedgerPort,
   address: string | undefined,
   account: AccountPort,
   run: (holding: Holding) => Promise<Result>,
@@ -56,7 +56,7 @@ export async function withHolding<Result>(
 }
 
 /** The requested address, or the address of the updated claim if none is requested. */
-export function holdingOf({ params }: LedgerPort, address: string | undefined, old: Txo): Holding {
+export function holdingOf({ params }: TxLedgerPort, address: string | undefined, old: Txo): Holding {
   if (address !== undefined) return { address, keyHash: keyHashOf(address, params) };
   const keyHash = old.read?.values['pubkey_hash'];
   if (keyHash === undefined) throw failure('The claim is held by a script, which the wallet cannot spend.');
@@ -150,7 +150,7 @@ export async function refuseExpiredChannel(txBuilder: TxBuilder, { txo }: OwnCha
 export async function makeClaim(txBuilder: TxBuilder, plan: ClaimPlan): Promise<MadeTransaction> {
   const { wallet, funding, output, old, channel, notes, finish, beforeSending, preview } = plan;
   if (old) await refuseExpired(txBuilder, old);
-  const finishDraft = async (draft: Draft): Promise<Draft> => {
+  const finishDraft = async (draft: TxDraft): Promise<TxDraft> => {
     const finished = await finish?.(draft.outputs[0]!);
     const changed = finished ? replaceOutput(draft, 0, () => finished) : draft;
     if (channel === null) return changed;
@@ -178,7 +178,7 @@ export function accountsFor(wallet: WalletPort, accountId: string | undefined): 
 
 /** Whether the accounts own a claim of one of the types with exactly this name. */
 export async function isNameTaken(
-  ledger: LedgerPort,
+  ledger: TxLedgerPort,
   accounts: readonly AccountPort[],
   name: string,
   types: readonly number[] = CLAIM_TXO_TYPES,
@@ -192,7 +192,7 @@ export async function isNameTaken(
  * such claim, or more than one.
  */
 async function ownClaim(
-  ledger: LedgerPort,
+  ledger: TxLedgerPort,
   wallet: WalletPort,
   accounts: readonly AccountPort[],
   claimId: string,
@@ -241,7 +241,7 @@ export interface OutputChoice {
 
 /** Unspent outputs of the given types that match the choice. Throws if the choice has no condition. */
 export async function chosenOutputs(
-  ledger: LedgerPort,
+  ledger: TxLedgerPort,
   accounts: readonly AccountPort[],
   types: readonly number[],
   { claimId, txid, nout }: OutputChoice,

@@ -4,7 +4,7 @@
  */
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { SerialQueue } from '../../scheduler/serialQueue.js';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
 import type { SpendableCoin } from '../ledger/ledgerDatabase.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../wallet/tx/coinSelection.js';
 import { COST_OF_CHANGE, SPENDING_FEE } from '../wallet/tx/draft.js';
 import { AccountCoins, CoinGone, COINS_A_STEP, type NumberedCoin } from './accountCoins.js';
-import type { LedgerPort } from './ports.js';
+import type { TxLedgerPort } from './ports.js';
 
 /**
  * Maximum number of selections for one request. If a selected coin is spent before it is reserved, the selection is
@@ -26,11 +26,11 @@ const RANDOM_BYTES = 6;
 const RANDOM_RANGE = 2 ** (8 * RANDOM_BYTES);
 
 export class InputChoice {
-  readonly #database: LedgerPort['database'];
-  readonly #random: RandomSource;
+  readonly #database: TxLedgerPort['database'];
+  readonly #random: DaemonRandom;
   readonly #queue = new SerialQueue();
 
-  constructor(database: LedgerPort['database'], random: RandomSource) {
+  constructor(database: TxLedgerPort['database'], random: DaemonRandom) {
     this.#database = database;
     this.#random = random;
   }

@@ -8,7 +8,7 @@ import { SPENDABLE_TXO_TYPES, TXO_TYPE, type TxoFilter, type TxoRow } from '../l
 import { Txo } from '../txo/txo.js';
 import type { SigningChannel } from '../wallet/tx/newOutputs.js';
 import type { GivenOutput } from './txBuilder.js';
-import type { AccountPort, LedgerPort, WalletPort } from './ports.js';
+import type { AccountPort, TxLedgerPort, WalletPort } from './ports.js';
 import type { Bytes } from '../../util/bytes.js';
 
 export const idsOf = (accounts: readonly AccountPort[]): string[] => accounts.map(({ id }) => id);
@@ -44,7 +44,7 @@ export function givenOf(row: TxoRow, wallet: WalletPort): GivenOutput {
 }
 
 /** Unspent outputs of the accounts that match the filter and are not reserved. */
-export function unspent(ledger: LedgerPort, filter: TxoFilter): Promise<TxoRow[]> {
+export function unspent(ledger: TxLedgerPort, filter: TxoFilter): Promise<TxoRow[]> {
   return ledger.database.txos({ ...filter, isSpent: false, isMyOutput: true });
 }
 
@@ -69,7 +69,7 @@ export interface OwnChannel {
  * `PrivateKeyNotFoundError` if the wallet lacks the key of the channel.
  */
 export async function ownChannel(
-  ledger: LedgerPort,
+  ledger: TxLedgerPort,
   wallet: WalletPort,
   choice: ChannelChoice,
 ): Promise<OwnChannel> {

@@ -1,14 +1,14 @@
 /** Minimal interfaces of the ledger, the wallets and the daemon that the building of transactions needs. */
 import type { Bytes } from '../../util/bytes.js';
 import type { JsonObject, JsonValue } from '../../util/json/json.js';
-import type { Clock, RandomSource } from '../base/clock.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
 import type { LedgerDatabase } from '../ledger/ledgerDatabase.js';
 import type { Txo } from '../txo/txo.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 
-export interface LedgerPort extends Pick<
-  Ledger,
+export interface TxLedgerPort extends Pick<
+  DaemonLedger,
   'params' | 'height' | 'broadcast' | 'taken' | 'transaction'
 > {
   readonly database: Pick<
@@ -157,7 +157,7 @@ export interface KeyFeeLimit {
 }
 
 export interface TxBuildingPorts {
-  readonly ledger: LedgerPort;
+  readonly ledger: TxLedgerPort;
   readonly claims: ClaimsPort;
   readonly exchange: ExchangePort;
   /** Returns the functions for publishing. Throws if the component `file_manager` does not run. */
@@ -165,7 +165,7 @@ export interface TxBuildingPorts {
   /** Whether the component `file_manager` runs. */
   readonly hasFiles: () => boolean;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly settings: {
     readonly strategy: SelectionStrategy;
     readonly feePerNameChar: bigint;

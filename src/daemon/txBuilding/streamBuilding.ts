@@ -28,7 +28,7 @@ import { keyHashOf } from './destinations.js';
 import type { MadeTransaction, TxBuilder } from './txBuilder.js';
 import { idsOf, unspent, type ChannelChoice } from './ownOutputs.js';
 import { signingChannel, updateChannel } from './signingChannel.js';
-import type { FileChoice, FileStream, LedgerPort, PreparedFile, WalletPort } from './ports.js';
+import type { FileChoice, FileStream, TxLedgerPort, PreparedFile, WalletPort } from './ports.js';
 import type { NewOutput } from '../wallet/tx/newOutputs.js';
 
 export interface NewStream {
@@ -45,7 +45,7 @@ export interface NewStream {
  * Adds the address that receives the price to the arguments: the address in the command or, if the claim has a price and the
  * command names no address, the address of the claim.
  */
-function withFeeAddress(ledger: LedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
+function withFeeAddress(ledger: TxLedgerPort, fields: ClaimArguments, { address }: Holding): ClaimArguments {
   const { fee_address: given, fee_amount: amount, fee_currency: currency } = fields;
   if (typeof given === 'string') {
     keyHashOf(given, ledger.params);

@@ -11,7 +11,7 @@ import { inSlices } from '../../scheduler/slices.js';
 import { claimNameLength, claimPrefixLength } from '../../script/claimScript.js';
 import { badValue, DaemonError, failure } from '../base/daemonError.js';
 import type { OutPointRef } from '../ledger/txoQuery.js';
-import type { ShownTransaction } from '../txo/outputJson.js';
+import type { TransactionJson } from '../txo/outputJson.js';
 import { TX_HEIGHT, Txo, type TxoNotes } from '../txo/txo.js';
 import {
   draftSize,
@@ -19,10 +19,10 @@ import {
   signDraft,
   signingHash,
   spend,
-  type Draft,
+  type TxDraft,
   type DraftInput,
   type FundingPort,
-  type SpentOutput,
+  type DraftSpentOutput,
 } from '../wallet/tx/draft.js';
 import type { SelectionStrategy } from '../wallet/tx/coinSelection.js';
 import { type NewOutput } from '../wallet/tx/newOutputs.js';
@@ -42,7 +42,7 @@ export interface Plan {
   /** Account that receives the change. */
   readonly change: AccountPort;
   /** Changes data that depends on the first input (such as signatures). Called once the first input is known. */
-  readonly finish?: (draft: Draft) => Draft | Promise<Draft>;
+  readonly finish?: (draft: TxDraft) => TxDraft | Promise<TxDraft>;
   /** Notes that are added to the first output of the result. */
   readonly notes?: TxoNotes;
   /** Called after the transaction is built and before it is sent; not called for a preview. */
@@ -66,7 +66,7 @@ export interface GivenOutput {
 }
 
 /** A signed transaction that was not broadcast. The outputs that it spends are reserved. */
-export interface MadeTransaction extends ShownTransaction {
+export interface MadeTransaction extends TransactionJson {
   readonly reserved: readonly OutPointRef[];
   /**
    * Must be called after the transaction is sent or released. Other transactions may then use its change address and its
@@ -99,7 +99,7 @@ interface UnsentTransaction {
 const isInsufficientFunds = (error: unknown): boolean =>
   error instanceof DaemonError && error.name === 'InsufficientFundsError';
 
-function tooLarge(size: number, { inputs, outputs }: Draft): DaemonError {
+function tooLarge(size: number, { inputs, outputs }: TxDraft): DaemonError {
   const why =
     inputs.length > outputs.length
       ? `it would spend ${inputs.length} outputs. Spend fewer at once, or join small ones first: txo_spend with ` +
@@ -130,7 +130,7 @@ function refuseClaimSizes(outputs: readonly NewOutput[]): void {
   }
 }
 
-const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentOutput => ({
+const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): DraftSpentOutput => ({
   outPoint: { hash, index },
   amountDewies,
   script,
@@ -139,7 +139,7 @@ const spentOf = ({ txid: hash, nout: index, amountDewies, script }: Txo): SpentO
 /** Creates a plain object, because the outpoint is sent to another thread. */
 const placeOf = ({ txid: hash, nout }: OutPointRef): OutPointRef => ({ txid: hash, nout });
 
-const refOf = ({ outPoint: { hash, index } }: SpentOutput): OutPointRef => ({ txid: hash, nout: index });
+const refOf = ({ outPoint: { hash, index } }: DraftSpentOutput): OutPointRef => ({ txid: hash, nout: index });
 
 const keyOf = ({ txid: hash, nout }: OutPointRef): string => `${hashToHex(hash)}:${nout}`;
 
@@ -269,7 +269,7 @@ export class TxBuilder {
    * Selects and reserves coins for a draft. If the transaction exceeds the relay limit, the selection is repeated with as
    * few coins as possible. Rejects if the transaction still exceeds the limit.
    */
-  async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<Draft> {
+  async #funded(plan: Plan, known: Map<string, Txo>, changeHashes: Bytes[]): Promise<TxDraft> {
     const { database } = this.ports.ledger;
     const given = plan.given ?? [];
     const coins = given.filter(({ isCoin }) => isCoin).map(({ txo }) => placeOf(txo));
@@ -351,7 +351,7 @@ export class TxBuilder {
     };
   }
 
-  async #sign(draft: Draft, plan: Plan): Promise<Transaction> {
+  async #sign(draft: TxDraft, plan: Plan): Promise<Transaction> {
     const keys = new Map<string, Bytes>();
     for (const input of draft.inputs) {
       const hash = signingHash(input);

@@ -118,7 +118,7 @@ export function outputToJson(txo: Txo, port: ShowPort, withSignature = true): Js
   };
 }
 
-export interface ShownTransaction {
+export interface TransactionJson {
   readonly tx: Transaction;
   readonly height: number;
   /** For each input the output that it spends; null for an unknown output. */
@@ -127,7 +127,7 @@ export interface ShownTransaction {
 }
 
 /** Formats a transaction as JSON. Sums include only inputs whose spent outputs are known. */
-export function transactionToJson({ tx, height, spent, outputs }: ShownTransaction, port: ShowPort): Json {
+export function transactionToJson({ tx, height, spent, outputs }: TransactionJson, port: ShowPort): Json {
   const input = spent.reduce((sum, txo) => sum + (txo?.amountDewies ?? 0n), 0n);
   const fee = outputs.reduce((rest, { amountDewies }) => rest - amountDewies, input);
   return {

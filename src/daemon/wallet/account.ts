@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { rootOfSeed, type ExtendedKey } from '../../signing/extendedKey.js';
 import type { Bytes } from '../../util/bytes.js';
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
-import type { Clock, RandomSource } from '../base/clock.js';
+import type { Clock, DaemonRandom } from '../base/clock.js';
 import { assertionFailure, badValue, invalidPassword } from '../base/daemonError.js';
 import { isLedgerId, ledgerParams, type LedgerParams } from '../base/ledgerParams.js';
 import { compareCodePoints, writePythonJson } from '../base/pythonJson.js';
@@ -45,7 +45,7 @@ type SecretField = 'seed' | 'private_key';
 /** Dependencies of an account. */
 export interface AccountTools {
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
 }
 
 const DEFAULT_GAPS: Readonly<Record<'receiving' | 'change', AddressGap>> = {

@@ -7,11 +7,11 @@ import { hash160 } from '../../crypto/hash.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
 import { encodeDestination } from '../../script/address.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 import { assertionFailure, badValue } from '../base/daemonError.js';
 import type { AddressChain, AddressSource, PublicKeyAt } from '../ledger/addressSource.js';
-import type { Ledger } from '../ledger/ledger.js';
-import type { AddressRow, Balance } from '../ledger/ledgerDatabase.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
+import type { AddressRow, LedgerBalance } from '../ledger/ledgerDatabase.js';
 import { TXO_TYPE } from '../ledger/txoQuery.js';
 import { Txo } from '../txo/txo.js';
 import type { Account } from './account.js';
@@ -37,9 +37,9 @@ export const MAX_GAP = 10_000;
 
 export class LoadedAccount implements AddressSource {
   readonly account: Account;
-  readonly ledger: Ledger;
+  readonly ledger: DaemonLedger;
   readonly channelKeys: ChannelKeys;
-  readonly #random: RandomSource;
+  readonly #random: DaemonRandom;
   /** Number of addresses that an earlier wallet program had issued. At least as many addresses are derived, used or not. */
   readonly #givenOut: Record<AddressChainName, number> = { receiving: 0, change: 0 };
   /**
@@ -52,7 +52,7 @@ export class LoadedAccount implements AddressSource {
    * `inHand` contains the addresses that unfinished transactions of all wallets have reserved. All wallets share it, because
    * two wallets may have the same account.
    */
-  constructor(account: Account, ledger: Ledger, random: RandomSource, inHand: Set<string>) {
+  constructor(account: Account, ledger: DaemonLedger, random: DaemonRandom, inHand: Set<string>) {
     this.account = account;
     this.ledger = ledger;
     this.#random = random;
@@ -202,7 +202,7 @@ export class LoadedAccount implements AddressSource {
   }
 
   /** Balance of the outputs with at least `confirmations` confirmations; 0 includes unconfirmed outputs. */
-  balance(confirmations = 0): Promise<Balance> {
+  balance(confirmations = 0): Promise<LedgerBalance> {
     return this.ledger.database.balance([this.id], maxHeightOf(this.ledger, confirmations));
   }
 
@@ -246,7 +246,7 @@ export class LoadedAccount implements AddressSource {
 }
 
 /** Maximum height of a block with at least `confirmations` confirmations; undefined if all outputs count. */
-export function maxHeightOf(ledger: Pick<Ledger, 'height'>, confirmations: number): number | undefined {
+export function maxHeightOf(ledger: Pick<DaemonLedger, 'height'>, confirmations: number): number | undefined {
   return confirmations > 0 ? ledger.height - confirmations + 1 : undefined;
 }
 

@@ -6,8 +6,8 @@
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { Bytes } from '../../util/bytes.js';
 import { assertionFailure, badValue, unwritableFile } from '../base/daemonError.js';
-import type { Ledger } from '../ledger/ledger.js';
-import type { Balance } from '../ledger/ledgerDatabase.js';
+import type { DaemonLedger } from '../ledger/ledger.js';
+import type { LedgerBalance } from '../ledger/ledgerDatabase.js';
 import type { Account, AccountTools, AddressGap } from './account.js';
 import { LoadedAccount, maxHeightOf } from './loadedAccount.js';
 import { parseWalletText, unpackWallet, type MergedAccounts, type WalletContents } from './walletContents.js';
@@ -15,7 +15,7 @@ import { fileStamp, keepCopy, writeWalletFile } from './walletFile.js';
 
 /** Dependencies of a loaded wallet. */
 export interface WalletSurroundings {
-  readonly ledger: Ledger;
+  readonly ledger: DaemonLedger;
   readonly tools: AccountTools;
   /** Addresses that are reserved for unfinished transactions, in all wallets. */
   readonly inHand: Set<string>;
@@ -354,7 +354,7 @@ export class LoadedWallet {
   }
 
   /** Returns the sum of the balances of all accounts. */
-  balance(confirmations = 0): Promise<Balance> {
+  balance(confirmations = 0): Promise<LedgerBalance> {
     const { ledger } = this.#around;
     return ledger.database.balance(this.accountIds, maxHeightOf(ledger, confirmations));
   }

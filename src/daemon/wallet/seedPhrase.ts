@@ -6,7 +6,7 @@ import { createHmac, pbkdf2Sync } from 'node:crypto';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { classOf } from '../../claimtrie/normalize.js';
 import { badValue } from '../base/daemonError.js';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 
 const WORDS: readonly string[] = wordlist;
 const BASE = BigInt(WORDS.length);
@@ -109,7 +109,7 @@ export function phraseAbove(entropy: bigint): string {
 }
 
 /** Creates a new seed phrase of twelve words. */
-export function newSeedPhrase(random: RandomSource): string {
+export function newSeedPhrase(random: DaemonRandom): string {
   const least = BASE ** BigInt(NEW_SEED_WORDS - 1);
   const byteCount = Math.ceil(NEW_SEED_BITS / 8);
   for (;;) {

@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { sha256d } from '../../crypto/hash.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RandomSource } from '../base/clock.js';
+import type { DaemonRandom } from '../base/clock.js';
 import { badValue, invalidPassword, type DaemonError } from '../base/daemonError.js';
 
 const CIPHER = 'aes-256-cbc';
@@ -70,7 +70,7 @@ function exportKey(password: string, salt: Bytes, { n, r, p }: ScryptCost): Prom
 }
 
 /** Encrypts an export: base64 of `s:N:r:p:`, the initialization vector (also the salt) and the ciphertext. */
-export async function encryptExport(password: string, bytes: Bytes, random: RandomSource): Promise<string> {
+export async function encryptExport(password: string, bytes: Bytes, random: DaemonRandom): Promise<string> {
   const initVector = random.bytes(INIT_VECTOR_SIZE);
   const encrypted = encrypt(await exportKey(password, initVector, EXPORT_COST), initVector, bytes);
   const { n, r, p } = EXPORT_COST;

@@ -23,7 +23,7 @@ import {
   unreadableWallet,
 } from './walletFile.js';
 
-export interface WalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
+export interface DaemonWalletsOptions extends Omit<WalletSurroundings, 'inHand'> {
   /** Folder of the wallet files. It is created if it is missing. */
   readonly folder: string;
 }
@@ -62,12 +62,12 @@ function assertWalletId(id: string): void {
 }
 
 export class DaemonWallets {
-  readonly #options: WalletsOptions & WalletSurroundings;
+  readonly #options: DaemonWalletsOptions & WalletSurroundings;
   /** Path of the folder without symbolic links, so that each file has only one path. */
   readonly #folder: string;
   readonly #wallets: LoadedWallet[] = [];
 
-  private constructor(options: WalletsOptions, folder: string) {
+  private constructor(options: DaemonWalletsOptions, folder: string) {
     this.#options = { ...options, inHand: new Set() };
     this.#folder = folder;
   }
@@ -76,7 +76,7 @@ export class DaemonWallets {
    * Opens the wallets with these ids. If the first wallet has no account, one is created. Rejects with `DaemonError`
    * `WalletFileError` if a file is unusable, and with `EnvironmentError` if the folder does not exist.
    */
-  static async open(ids: readonly string[], options: WalletsOptions): Promise<DaemonWallets> {
+  static async open(ids: readonly string[], options: DaemonWalletsOptions): Promise<DaemonWallets> {
     const folder = onFile(options.folder, () => {
       makeFolder(options.folder);
       return realpathSync(options.folder);

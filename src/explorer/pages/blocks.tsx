@@ -1,5 +1,5 @@
 /** `/blocks`: pages of blocks, sorted from the latest. */
-import { Hash, Pager, Section, Table, Time, type Column } from '../../page/components.js';
+import { Hash, Pager, Section, Table, Time, type TableColumn } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import { integerOf, type Page } from '../pageContext.js';
@@ -48,7 +48,7 @@ function Branches({ tips }: { readonly tips: readonly ChainTip[] }) {
   );
 }
 
-const columnsOf = (nowSec: number): readonly Column<BlockRow>[] => [
+const columnsOf = (nowSec: number): readonly TableColumn<BlockRow>[] => [
   {
     title: 'Height',
     isHead: true,

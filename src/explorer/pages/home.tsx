@@ -1,5 +1,14 @@
 /** `/`: the state of the chain, recent events and upcoming events. */
-import { Amount, Block, Figures, Notice, Section, Table, Time, type Column } from '../../page/components.js';
+import {
+  Amount,
+  Block,
+  Figures,
+  Notice,
+  Section,
+  Table,
+  Time,
+  type TableColumn,
+} from '../../page/components.js';
 import { integerText, prefixedText, sizeText } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
 import type { ChainInfo, UpcomingAnswer, UpcomingEvent } from '../answers.js';
@@ -107,7 +116,7 @@ function HomeFigures({
 }
 
 /** A column with the number of events of these kinds. */
-const eventColumn = (title: string, ...kinds: readonly string[]): Column<HomeBlock> => ({
+const eventColumn = (title: string, ...kinds: readonly string[]): TableColumn<HomeBlock> => ({
   title,
   isNumber: true,
   cell: ({ counts }) =>

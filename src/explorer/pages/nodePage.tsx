@@ -1,6 +1,6 @@
 /** `/node`: the state of this node. */
 import type { ComponentChildren } from 'preact';
-import { Facts, Figures, Notice, Section, Table, Tag, type Column } from '../../page/components.js';
+import { Facts, Figures, Notice, Section, Table, Tag, type TableColumn } from '../../page/components.js';
 import { durationText, integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';
 import type { ChainInfo } from '../answers.js';
@@ -187,7 +187,7 @@ function Indexes({ indexes }: Shown) {
   );
 }
 
-const peerColumns = (nowSec: number): readonly Column<PeerInfo>[] => [
+const peerColumns = (nowSec: number): readonly TableColumn<PeerInfo>[] => [
   { title: 'Program', cell: ({ subver }) => <bdi>{shownLine(subver, 80)}</bdi> },
   { title: 'Direction', cell: ({ inbound }) => (inbound ? 'in' : 'out') },
   {
@@ -204,7 +204,11 @@ const peerColumns = (nowSec: number): readonly Column<PeerInfo>[] => [
   { title: 'Received', isNumber: true, cell: ({ bytesrecv }) => sizeText(bytesrecv) },
 ];
 
-const ADDRESS: Column<PeerInfo> = { title: 'Address', isHead: true, cell: ({ addr }) => <code>{addr}</code> };
+const ADDRESS: TableColumn<PeerInfo> = {
+  title: 'Address',
+  isHead: true,
+  cell: ({ addr }) => <code>{addr}</code>,
+};
 
 function Peers({
   peers,

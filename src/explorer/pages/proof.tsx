@@ -1,8 +1,8 @@
 /** `/proof/<name>` and `/proof-hex/<hex>`: a proof that the claim root in a block header commits to the owner of the name. */
-import { Block, Facts, Hash, Name, Notice, Section, Table, type Column } from '../../page/components.js';
+import { Block, Facts, Hash, Name, Notice, Section, Table, type TableColumn } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
 import { nameLink, proofLink, txLink, withQuery } from '../../page/links.js';
-import { EMPTY_TRIE, nodeSteps, proofSteps, type ProofNode, type ProofPair } from '../../page/proof.js';
+import { EMPTY_TRIE, nodeSteps, proofSteps, type ShownProofNode, type ProofPair } from '../../page/proof.js';
 import { shownLine } from '../../page/text.js';
 import type { BlockHeaderAnswer, ListClaimsAnswer } from '../answers.js';
 import type { VNode } from 'preact';
@@ -11,7 +11,7 @@ import { AsOf, AsOfForm, blockOf, nameOfPath, textOfHex } from './parts.js';
 
 interface ProofAnswer {
   /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
-  readonly nodes?: readonly ProofNode[];
+  readonly nodes?: readonly ShownProofNode[];
   /** Pairs of hashes; only in proofs for blocks from the all-claims fork on. */
   readonly pairs?: readonly ProofPair[];
   readonly txhash?: string;
@@ -67,7 +67,7 @@ interface StepsProps {
   readonly steps: readonly string[];
   /** Pairs of a proof in the all-claims form; null for a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
-  readonly nodes: readonly ProofNode[];
+  readonly nodes: readonly ShownProofNode[];
   readonly hasClaim: boolean;
 }
 
@@ -81,10 +81,10 @@ function PairCell({ pair }: { readonly pair: ProofPair | undefined }): VNode {
 }
 
 function Steps({ steps, pairs, nodes, hasClaim }: StepsProps): VNode {
-  const nodeAt = (index: number): ProofNode => nodes[nodes.length - 1 - index]!;
+  const nodeAt = (index: number): ShownProofNode => nodes[nodes.length - 1 - index]!;
   const hasValue = (index: number): boolean =>
     nodeAt(index).valueHash !== undefined || (index === 0 && hasClaim);
-  const how: Column<string>[] =
+  const how: TableColumn<string>[] =
     pairs === null
       ? [
           {
@@ -132,7 +132,7 @@ interface Shown {
   readonly claim: Claim | null;
   /** Pairs of hashes; null in a proof of the old form. */
   readonly pairs: readonly ProofPair[] | null;
-  readonly nodes: readonly ProofNode[];
+  readonly nodes: readonly ShownProofNode[];
   /** Steps of the computation; empty if nothing must be computed. */
   readonly steps: readonly string[];
 }
@@ -170,7 +170,10 @@ async function read(context: PageContext, name: string, isHex: boolean): Promise
  * Steps of a proof of the old form. Empty if the children of a node are out of order: lbrycrd, and the node like it, lists the
  * siblings that follow the child on the path in the last node of a long edge. Source: `buildNodesProof` of claimtrie/proof.ts.
  */
-async function stepsOfNodes(claim: Shown['claim'], nodes: readonly ProofNode[]): Promise<readonly string[]> {
+async function stepsOfNodes(
+  claim: Shown['claim'],
+  nodes: readonly ShownProofNode[],
+): Promise<readonly string[]> {
   try {
     return nodes.length > 0 ? (await nodeSteps(claim, nodes)).steps : [];
   } catch {

@@ -1,5 +1,5 @@
 /** `/upcoming`: scheduled activations, expirations and takeovers. */
-import { Pager, Section, Table, type Column } from '../../page/components.js';
+import { Pager, Section, Table, type TableColumn } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { UpcomingAnswer, UpcomingEvent } from '../answers.js';
@@ -41,7 +41,7 @@ function notYet(): PageResult {
   };
 }
 
-const columnsOf = (now: number, spacingSec: number): readonly Column<UpcomingEvent>[] => [
+const columnsOf = (now: number, spacingSec: number): readonly TableColumn<UpcomingEvent>[] => [
   { title: 'Block', isHead: true, cell: ({ height }) => integerText(height) },
   {
     title: 'In',

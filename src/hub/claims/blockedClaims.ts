@@ -25,7 +25,7 @@ export interface BlockingSource extends ClaimIndexReader {
 }
 
 /** Reason why a URL is not resolved. */
-export interface Block {
+export interface ClaimBlocking {
   readonly text: string;
   readonly channel: ClaimRecord;
 }
@@ -57,7 +57,7 @@ export class BlockedClaims {
   }
 
   /** Resolves to the reason why a claim is blocked; null if it is not blocked. */
-  async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<Block | null> {
+  async of({ claim, channel, reposted, repostedChannel }: ResolvedUrl): Promise<ClaimBlocking | null> {
     if (claim === null) return null;
     // A computation that is running may have started for an earlier tip, so up to two are awaited. The second is for the
     // current tip.

@@ -7,10 +7,10 @@ import type { ClaimRecord, ResolvedUrl } from '../../index/claims/claimReader.js
 import type { ShownClaims } from '../../index/waiting/waitingIndex.js';
 import { channelOfUrl } from '../../search/query/urlConditions.js';
 import { hashFromHex, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import type { Block, BlockedClaims } from './blockedClaims.js';
-import { OutputNotes, type FoundOutputs } from './foundOutputs.js';
+import type { ClaimBlocking, BlockedClaims } from './blockedClaims.js';
+import { OutputNotes, type HubOutputs } from './foundOutputs.js';
 import { badRequest, HubError, internalError } from '../protocol/hubError.js';
-import { ERROR_CODE, type ClaimRow, type RowErrorCode } from './outputs.js';
+import { ERROR_CODE, type OutputClaimRow, type RowErrorCode } from './outputs.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
 /** Number of URLs that are resolved between two yields to the event loop. */
@@ -60,7 +60,7 @@ export class ClaimAnswers {
   }
 
   /** Resolves URLs. The result has one row for each URL, in order, followed by rows for the claims that they refer to. */
-  async resolve(urls: readonly string[], turn: Turn): Promise<FoundOutputs> {
+  async resolve(urls: readonly string[], turn: Turn): Promise<HubOutputs> {
     const notes = new OutputNotes();
     for (let at = 0; at < urls.length; at += URLS_AT_ONCE) {
       const part = await this.index.resolve(urls.slice(at, at + URLS_AT_ONCE));
@@ -88,7 +88,7 @@ export class ClaimAnswers {
   }
 
   /** Finds the claim with this id (printed hex), whether active or not. Block lists are not applied. */
-  async byId(claimId: string): Promise<FoundOutputs> {
+  async byId(claimId: string): Promise<HubOutputs> {
     const notes = new OutputNotes();
     const [claim] = await this.index.latest([hashFromHex(claimId)]);
     if (!claim) {
@@ -109,7 +109,7 @@ export class ClaimAnswers {
     return notes.finish();
   }
 
-  private async withReferences(claim: ClaimRecord): Promise<ClaimRow & References> {
+  private async withReferences(claim: ClaimRecord): Promise<OutputClaimRow & References> {
     const { channelId, repostedId, waiting } = claim;
     const find = async (id: Bytes | null): Promise<ClaimRecord | null> => {
       if (id === null) return null;
@@ -123,7 +123,7 @@ export class ClaimAnswers {
    * Returns a page of claims, the channels and repost targets of these claims, and the claims to which the latter refer.
    * Null if the URL in `channel` does not resolve.
    */
-  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<FoundOutputs | null> {
+  async search(constraints: SearchConstraints, turn: Turn, by: object): Promise<HubOutputs | null> {
     const { searcher } = this;
     if (searcher === null) throw internalError();
     const { channel, ...others } = constraints;
@@ -207,7 +207,7 @@ class FoundReferences {
    * Creates the row of a claim with its channel and its repost target. These are searched in this collection first, and then
    * in `others`.
    */
-  link(claim: ClaimRecord, others?: FoundReferences): ClaimRow {
+  link(claim: ClaimRecord, others?: FoundReferences): OutputClaimRow {
     const find = (id: Bytes | null): ClaimRecord | null => id && this.find(claim, toLatin1(id), others);
     return { claim, channel: find(claim.channelId), reposted: find(claim.repostedId) };
   }
@@ -224,12 +224,12 @@ interface References {
   readonly reposted: ClaimRecord | null;
 }
 
-const alone = (claim: ClaimRecord): ClaimRow => ({ claim, channel: null, reposted: null });
+const alone = (claim: ClaimRecord): OutputClaimRow => ({ claim, channel: null, reposted: null });
 
 const present = (claims: readonly (ClaimRecord | null)[]): ClaimRecord[] =>
   claims.filter((claim) => claim !== null);
 
-function addBlocked(notes: OutputNotes, { text, channel }: Block): void {
+function addBlocked(notes: OutputNotes, { text, channel }: ClaimBlocking): void {
   notes.addError(ERROR_CODE.blocked, text, channel);
   notes.addExtra(alone(channel));
 }

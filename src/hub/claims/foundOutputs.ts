@@ -3,7 +3,7 @@
  * transferred once as plain values. Bytes are transferred as latin1 strings, because a view would copy its whole buffer.
  */
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
-import { OutputsBuilder, type ClaimRow, type RowErrorCode, type ShownClaim } from './outputs.js';
+import { OutputsBuilder, type OutputClaimRow, type RowErrorCode, type HubShownClaim } from './outputs.js';
 
 /** Number of array elements that encode one claim. */
 const VALUES = 16;
@@ -16,7 +16,7 @@ type Note =
   | readonly ['error' | 'extraError', code: RowErrorCode, text: string, censor: number]
   | readonly ['blocked', channel: number, count: number];
 
-export interface FoundOutputs {
+export interface HubOutputs {
   readonly claims: readonly unknown[];
   readonly notes: readonly Note[];
   readonly total: number;
@@ -28,10 +28,10 @@ export interface FoundOutputs {
  */
 export class OutputNotes {
   private readonly claims: unknown[] = [];
-  private readonly numbers = new Map<ShownClaim, number>();
+  private readonly numbers = new Map<HubShownClaim, number>();
   private readonly notes: Note[] = [];
 
-  private numberOf(claim: ShownClaim | null): number {
+  private numberOf(claim: HubShownClaim | null): number {
     if (claim === null) return -1;
     const known = this.numbers.get(claim);
     if (known !== undefined) return known;
@@ -58,19 +58,19 @@ export class OutputNotes {
     return number;
   }
 
-  private rowOf({ claim, channel, reposted }: ClaimRow): CrossingRow {
+  private rowOf({ claim, channel, reposted }: OutputClaimRow): CrossingRow {
     return [this.numberOf(claim), this.numberOf(channel), this.numberOf(reposted)];
   }
 
-  add(row: ClaimRow): void {
+  add(row: OutputClaimRow): void {
     this.notes.push(['row', ...this.rowOf(row)]);
   }
 
-  addError(code: RowErrorCode, text: string, censor: ShownClaim | null = null): void {
+  addError(code: RowErrorCode, text: string, censor: HubShownClaim | null = null): void {
     this.notes.push(['error', code, text, this.numberOf(censor)]);
   }
 
-  addExtra(row: ClaimRow): void {
+  addExtra(row: OutputClaimRow): void {
     this.notes.push(['extra', ...this.rowOf(row)]);
   }
 
@@ -78,23 +78,23 @@ export class OutputNotes {
     this.notes.push(['extraError', code, text, -1]);
   }
 
-  addBlocked(channel: ShownClaim, count: number): void {
+  addBlocked(channel: HubShownClaim, count: number): void {
     this.notes.push(['blocked', this.numberOf(channel), count]);
   }
 
-  finish(total = 0): FoundOutputs {
+  finish(total = 0): HubOutputs {
     return { claims: this.claims, notes: this.notes, total };
   }
 }
 
-function claimAt(values: readonly unknown[], number: number): ShownClaim {
+function claimAt(values: readonly unknown[], number: number): HubShownClaim {
   const at = number * VALUES;
   return {
     claimId: fromLatin1(values[at] as string),
     txid: fromLatin1(values[at + 1] as string),
     nout: values[at + 2] as number,
     height: values[at + 3] as number,
-    kind: values[at + 4] as ShownClaim['kind'],
+    kind: values[at + 4] as HubShownClaim['kind'],
     shortUrl: values[at + 5] as string,
     canonicalUrl: values[at + 6] as string,
     isControlling: values[at + 7] as boolean,
@@ -110,10 +110,10 @@ function claimAt(values: readonly unknown[], number: number): ShownClaim {
 }
 
 /** Builds the message from collected rows, as base64. */
-export function messageOf({ claims, notes, total }: FoundOutputs): string {
+export function messageOf({ claims, notes, total }: HubOutputs): string {
   const builder = new OutputsBuilder();
   const records = Array.from({ length: claims.length / VALUES }, (_, n) => claimAt(claims, n));
-  const rowOf = ([claim, channel, reposted]: CrossingRow): ClaimRow => ({
+  const rowOf = ([claim, channel, reposted]: CrossingRow): OutputClaimRow => ({
     claim: records[claim]!,
     channel: records[channel] ?? null,
     reposted: records[reposted] ?? null,

@@ -19,7 +19,7 @@ import {
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 
 /** Fields of a claim that the message contains. */
-export type ShownClaim = Pick<
+export type HubShownClaim = Pick<
   ClaimRecord,
   | 'claimId'
   | 'txid'
@@ -40,10 +40,10 @@ export type ShownClaim = Pick<
 >;
 
 /** A claim, and the claims to which it refers; null for one that is spent or expired. */
-export interface ClaimRow {
-  readonly claim: ShownClaim;
-  readonly channel: ShownClaim | null;
-  readonly reposted: ShownClaim | null;
+export interface OutputClaimRow {
+  readonly claim: HubShownClaim;
+  readonly channel: HubShownClaim | null;
+  readonly reposted: HubShownClaim | null;
 }
 
 export const ERROR_CODE = { notFound: 'NOT_FOUND', invalid: 'INVALID', blocked: 'BLOCKED' } as const;
@@ -54,7 +54,7 @@ const LARGEST_U32 = 0xffffffff;
 const u32 = (value: number): number => Math.min(LARGEST_U32, Math.max(0, value));
 
 /** Message that contains only txid, index and height of an output, without claim data. */
-const placeOf = ({ txid, nout, height }: ShownClaim): Output =>
+const placeOf = ({ txid, nout, height }: HubShownClaim): Output =>
   create(OutputSchema, { txHash: txid, nout, height: u32(height) });
 
 export class OutputsBuilder {
@@ -69,22 +69,22 @@ export class OutputsBuilder {
   private readonly blocked: Blocked[] = [];
   private blockedTotal = 0;
 
-  private isKnown(record: ShownClaim | null): record is ShownClaim {
+  private isKnown(record: HubShownClaim | null): record is HubShownClaim {
     return record !== null && this.transactions.has(toLatin1(record.txid));
   }
 
   /** Adds a row for a requested claim. */
-  add(row: ClaimRow): void {
+  add(row: OutputClaimRow): void {
     this.transactions.add(toLatin1(row.claim.txid));
     this.rows.push(() => this.claimOutput(row));
   }
 
-  addError(code: RowErrorCode, text: string, censor: ShownClaim | null = null): void {
+  addError(code: RowErrorCode, text: string, censor: HubShownClaim | null = null): void {
     this.rows.push(() => errorOutput(code, text, censor));
   }
 
   /** Adds a row for a claim to which another claim refers. The same claim is added only once. */
-  addExtra(row: ClaimRow): void {
+  addExtra(row: OutputClaimRow): void {
     // A claim that is shown with both its mempool state and its confirmed state has two rows, which differ in the txid.
     const id = toLatin1(row.claim.claimId) + toLatin1(row.claim.txid);
     if (this.extraIds.has(id)) return;
@@ -98,12 +98,12 @@ export class OutputsBuilder {
   }
 
   /** Adds the number of claims that were removed because this channel blocks them. The channel must have a row. */
-  addBlocked(channel: ShownClaim, count: number): void {
+  addBlocked(channel: HubShownClaim, count: number): void {
     this.blocked.push(create(BlockedSchema, { count, channel: placeOf(channel) }));
     this.blockedTotal += count;
   }
 
-  private claimOutput({ claim, channel, reposted }: ClaimRow): Output {
+  private claimOutput({ claim, channel, reposted }: OutputClaimRow): Output {
     const output = placeOf(claim);
     const value = create(ClaimMetaSchema, {
       shortUrl: claim.shortUrl,
@@ -137,7 +137,7 @@ export class OutputsBuilder {
   }
 }
 
-function errorOutput(code: RowErrorCode, text: string, censor: ShownClaim | null): Output {
+function errorOutput(code: RowErrorCode, text: string, censor: HubShownClaim | null): Output {
   const value = create(ErrorSchema, {
     code: Error_Code[code],
     text,

@@ -3,7 +3,7 @@ import type { ChainReader } from '../../chain/chainReader.js';
 import { formatHeader, HEADER_SIZE_BYTES } from '../../primitives/header.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import { HeaderTree } from './headerTree.js';
+import { HeaderMerkleTree } from './headerTree.js';
 import { decodedHeader } from '../protocol/shownHeader.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
@@ -11,12 +11,12 @@ import type { Turn } from '../../scheduler/clientQueue.js';
 const PAGE_HEADERS = 256;
 
 export class HeaderService {
-  readonly tree: HeaderTree;
+  readonly tree: HeaderMerkleTree;
   private readonly reader: ChainReader;
 
   constructor(reader: ChainReader) {
     this.reader = reader;
-    this.tree = new HeaderTree(reader);
+    this.tree = new HeaderMerkleTree(reader);
   }
 
   /** Header id of the tip in the header table of the node. */

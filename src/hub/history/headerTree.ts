@@ -24,7 +24,7 @@ export interface HeaderProof {
   readonly root: Buffer;
 }
 
-export class HeaderTree {
+export class HeaderMerkleTree {
   private readonly reader: ChainReader;
   private readonly roots: KeptRoot[] = [];
 

@@ -1,5 +1,5 @@
 /** Services that the hub's thread uses to answer requests of clients. */
-import type { ClaimSource } from './hubClaims.js';
+import type { HubClaimSource } from './hubClaims.js';
 import type { HubFacts } from '../protocol/hubFacts.js';
 import type { HubPeers } from '../protocol/hubPeers.js';
 import type { HubRpcClient } from './hubRpcClient.js';
@@ -11,7 +11,7 @@ export interface ClientServices {
   readonly peers: HubPeers;
   readonly tip: TipHeader;
   readonly node: HubRpcClient;
-  readonly claims: ClaimSource;
+  readonly claims: HubClaimSource;
   readonly warn: (text: string) => void;
   readonly unknownConstraints: UnknownConstraints;
 }

@@ -7,7 +7,7 @@ import { ClaimIndexQueries } from '../../index/claims/claimIndexQueries.js';
 import type { ValuePlace } from '../../index/claims/claimValues.js';
 import { WaitingClaims } from '../../index/waiting/waitingClaims.js';
 import { WaitingClaimIndex } from '../../index/waiting/waitingIndex.js';
-import type { WaitingTransaction } from '../../index/waiting/waitingOutputs.js';
+import type { IndexedTransaction } from '../../index/waiting/waitingOutputs.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import { BackedClaimSearch, type ClaimSearch } from '../../search/claimSearch.js';
 import { WaitingCensor } from '../../search/waiting/waitingCensor.js';
@@ -22,7 +22,7 @@ import type { Logger } from '../../util/logging.js';
 import { BlockedClaims } from '../claims/blockedClaims.js';
 import { TipSnapshot } from './tipSnapshot.js';
 import { ClaimAnswers, type HubSearch, type SearchConstraints } from '../claims/claimAnswers.js';
-import type { FoundOutputs } from '../claims/foundOutputs.js';
+import type { HubOutputs } from '../claims/foundOutputs.js';
 import { HUB_ERROR, HubError } from '../protocol/hubError.js';
 import type { HubCounters } from './hubCounters.js';
 import type { HubClient } from '../protocol/hubClient.js';
@@ -33,11 +33,11 @@ import type { HubClaimsStart, ToNode } from './portMessages.js';
 import type { Turn } from '../../scheduler/clientQueue.js';
 
 /** The source of answers about claims. See `ClaimAnswers`. */
-export interface ClaimSource {
-  resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs>;
+export interface HubClaimSource {
+  resolve(turn: Turn, urls: readonly string[]): Promise<HubOutputs>;
   /** Finds a claim by its id in printed form. */
-  claim(claimId: string): Promise<FoundOutputs>;
-  search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null>;
+  claim(claimId: string): Promise<HubOutputs>;
+  search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<HubOutputs | null>;
 }
 
 const refuse = (): never => {
@@ -45,7 +45,7 @@ const refuse = (): never => {
 };
 
 /** The source of a hub without a claim index. */
-export const NO_CLAIMS: ClaimSource = { resolve: refuse, claim: refuse, search: refuse };
+export const NO_CLAIMS: HubClaimSource = { resolve: refuse, claim: refuse, search: refuse };
 
 export interface HubClaimsDeps {
   readonly node: HubRpcClient;
@@ -70,7 +70,7 @@ interface Searching {
   readonly waiting: WaitingSearch;
 }
 
-export class HubClaims implements ClaimSource {
+export class HubClaims implements HubClaimSource {
   private readonly deps: HubClaimsDeps;
   private readonly rows: LinkedRows;
   private readonly chain: TipSnapshot;
@@ -97,17 +97,17 @@ export class HubClaims implements ClaimSource {
     this.answers = new ClaimAnswers(shown, this.searching?.search ?? this.nodeSearch(), blocked);
   }
 
-  async resolve(turn: Turn, urls: readonly string[]): Promise<FoundOutputs> {
+  async resolve(turn: Turn, urls: readonly string[]): Promise<HubOutputs> {
     await this.tipReceived();
     return this.answers.resolve(urls, turn);
   }
 
-  async claim(claimId: string): Promise<FoundOutputs> {
+  async claim(claimId: string): Promise<HubOutputs> {
     await this.tipReceived();
     return this.answers.byId(claimId);
   }
 
-  async search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<FoundOutputs | null> {
+  async search(client: HubClient, turn: Turn, constraints: SearchConstraints): Promise<HubOutputs | null> {
     await this.tipReceived();
     return this.answers.search(constraints, turn, client);
   }
@@ -118,7 +118,7 @@ export class HubClaims implements ClaimSource {
   }
 
   /** Adds a transaction that entered the mempool. */
-  waits(transaction: WaitingTransaction): void {
+  waits(transaction: IndexedTransaction): void {
     this.waiting.add(transaction);
     this.noteChange();
   }

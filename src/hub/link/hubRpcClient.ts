@@ -8,9 +8,9 @@ import type { Batches } from '../../threads/batches.js';
 import { crossingOf } from './crossingValues.js';
 import { StreamedJson, type HubResult } from '../protocol/hubClient.js';
 import type { ChunkOperations, NodeOperation, ValueOperations } from './nodeOperations.js';
-import { Answer, Caller } from '../../threads/caller.js';
+import { ThreadAnswer, Caller } from '../../threads/caller.js';
 import type { AnswerItem } from '../../threads/protocol.js';
-import { NODE_ERRORS, packKeys, type CallContext, type ToNode } from './portMessages.js';
+import { NODE_ERRORS, packKeys, type HubCallContext, type ToNode } from './portMessages.js';
 import type { Turn, ClientQueue } from '../../scheduler/clientQueue.js';
 
 /** Error: the client has disconnected, so the response is not needed. */
@@ -30,7 +30,7 @@ type Weighing = Pick<Turn, 'weight'>;
 
 export class HubRpcClient {
   private readonly batches: Batches<ToNode>;
-  private readonly caller: Caller<Asking, CallContext, number>;
+  private readonly caller: Caller<Asking, HubCallContext, number>;
   /** Numbers of the clients that have made calls. */
   private readonly known = new Set<number>();
   /** Scripts whose subscription state changed (true: subscribed) and was not sent to the node's thread yet. */
@@ -38,7 +38,7 @@ export class HubRpcClient {
 
   constructor(batches: Batches<ToNode>, turns: ClientQueue) {
     this.batches = batches;
-    this.caller = new Caller<Asking, CallContext, number>({
+    this.caller = new Caller<Asking, HubCallContext, number>({
       post: (item, transfer) => batches.add(item, transfer),
       errors: NODE_ERRORS,
       cancelled: () => new ClientLeft(),
@@ -83,9 +83,9 @@ export class HubRpcClient {
     return this.call(client, turn, 'statuses', packKeys(keys));
   }
 
-  private ask(client: Asking, turn: Weighing, operation: NodeOperation, args: unknown[]): Answer {
+  private ask(client: Asking, turn: Weighing, operation: NodeOperation, args: unknown[]): ThreadAnswer {
     if (client.hasLeft) {
-      const answer = new Answer(() => undefined);
+      const answer = new ThreadAnswer(() => undefined);
       answer.end(new ClientLeft());
       return answer;
     }

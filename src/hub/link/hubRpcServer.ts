@@ -24,7 +24,7 @@ import type {
   NodeOperation,
   ValueOperations,
 } from './nodeOperations.js';
-import { NODE_ERRORS, unpackKeys, type CallContext, type ToHub } from './portMessages.js';
+import { NODE_ERRORS, unpackKeys, type HubCallContext, type ToHub } from './portMessages.js';
 import { ClientQueue, type Turn } from '../../scheduler/clientQueue.js';
 
 /** Number of characters up to which small pieces of JSON are collected into one chunk. */
@@ -82,7 +82,7 @@ export class HubRpcServer {
     this.turns.lap();
   }
 
-  receive(item: CallItem<CallContext>): void {
+  receive(item: CallItem<HubCallContext>): void {
     if (item[0] !== 'call') return this.callee.receive(item);
     const [, id, operation, args, clientNumber, weight] = item;
     let client = this.clients.get(clientNumber);

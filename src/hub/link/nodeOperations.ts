@@ -1,5 +1,5 @@
 /** All operations that the hub's thread calls in the node's thread. */
-import type { PackedPlaces, PackedValues } from '../../search/follow/followerMessages.js';
+import type { PackedPlaces, FollowerPackedValues } from '../../search/follow/followerMessages.js';
 import type { RowRange } from '../../store/rows/rows.js';
 import type { FoundClaims, SearchConstraints } from '../claims/claimAnswers.js';
 
@@ -12,7 +12,7 @@ export interface HeadersStart {
 /** Rows, and the commit at which all of them were read. */
 export interface RowsAnswer {
   readonly commits: number;
-  readonly values: PackedValues;
+  readonly values: FollowerPackedValues;
 }
 
 /** Operations of the node's thread that return one value. */
@@ -29,7 +29,7 @@ export interface ValueOperations {
   /** Returns a page of a search that the hub's thread cannot run itself. */
   search(constraints: SearchConstraints): FoundClaims;
   /** Returns the values of claims, by the positions of their outputs. */
-  values(places: PackedPlaces): PackedValues;
+  values(places: PackedPlaces): FollowerPackedValues;
   /** Returns the times of the blocks at these heights. */
   times(heights: readonly number[]): readonly number[];
 }

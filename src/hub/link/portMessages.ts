@@ -4,7 +4,7 @@
  */
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { SCRIPT_KEY_BYTES } from '../../index/addressScripts.js';
-import type { WaitingTransaction } from '../../index/waiting/waitingOutputs.js';
+import type { IndexedTransaction } from '../../index/waiting/waitingOutputs.js';
 import type { AddressPrefixes } from '../../script/address.js';
 import type { FollowerStatus } from '../../search/follow/followerStatus.js';
 import type { SearchersSetup } from '../../search/sqlite/sqliteSearchers.js';
@@ -19,7 +19,7 @@ import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js'
 import type { AnswerItem, CallItem } from '../../threads/protocol.js';
 
 /** The client for which a call is made, and the weight of the call in the fair queue. */
-export type CallContext = readonly [client: number, weight: number];
+export type HubCallContext = readonly [client: number, weight: number];
 
 /**
  * `HubError`s are sent to the other thread with their fields. Other errors become a `NodeFailure`, because the node's thread
@@ -60,7 +60,7 @@ export type SearchNote = readonly [tookMs: number, timedOut: boolean];
 /** Messages that the hub's thread sends to the node's thread. */
 export type ToNode =
   /** Calls of operations in `NodeOperation`. */
-  | CallItem<CallContext>
+  | CallItem<HubCallContext>
   /** Responses to calls of `HubOrders`. */
   | AnswerItem
   | readonly ['left', client: number]
@@ -92,7 +92,7 @@ export type ToHub =
    * A transaction with claims entered the mempool (`waiting`), or the transaction with this txid (latin1) left it
    * (`waitingGone`).
    */
-  | readonly ['waiting', WaitingTransaction]
+  | readonly ['waiting', IndexedTransaction]
   | readonly ['waitingGone', txid: string];
 
 /** Data with which the hub's thread answers queries about claims. */

@@ -2,7 +2,7 @@
  * Interface of the claim index: claims at the tip, assembled from the rows of the index and of the claim trie, resolved
  * URLs, and the changes of blocks. Ids and hashes are in wire order, amounts in satoshis.
  */
-import type { ClaimKind } from '../../metadata/claimFacts.js';
+import type { MetadataKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 
 /** Additional data of a claim whose latest output is in the mempool, for formatting. */
@@ -41,7 +41,7 @@ export interface ClaimRecord {
   readonly effectiveAmountSat: bigint;
   /** Sum of all unspent supports, including those that are not active yet. */
   readonly supportAmountSat: bigint;
-  readonly kind: ClaimKind | null;
+  readonly kind: MetadataKind | null;
   /** Channel id in the claim's value. Its signature may be invalid. */
   readonly channelId: Bytes | null;
   /** Whether the channel is unspent and not expired, and its current key verifies the signature. */

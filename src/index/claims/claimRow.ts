@@ -3,7 +3,7 @@
  * does not use this data: amounts, activation, expiration and the owner of a name are in the rows of the claim trie.
  */
 import { pointIndex } from '../../claimtrie/item.js';
-import type { ClaimKind } from '../../metadata/claimFacts.js';
+import type { MetadataKind } from '../../metadata/claimFacts.js';
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { Bytes } from '../../util/bytes.js';
 import { TAG_LENGTH } from './claimIndexKeys.js';
@@ -19,7 +19,7 @@ export interface ClaimRow {
   readonly creationHeight: number;
   readonly creationPosition: number;
   readonly creationNout: number;
-  readonly kind: ClaimKind | null;
+  readonly kind: MetadataKind | null;
   /** Channel id in the claim's value; null without a channel. */
   readonly channelId: string | null;
   /**
@@ -34,7 +34,7 @@ export interface ClaimRow {
   readonly rawName: string;
 }
 
-const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
+const KINDS: readonly (MetadataKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
 const KIND_MASK = 7;
 const FLAG_CHANNEL = 8;
 const FLAG_SIGNED = 16;

@@ -33,7 +33,9 @@ import type { NotedRows } from './notedRows.js';
  * Finds the current keys of channels. Resolves to a function that returns the key for a channel id (latin1, wire order);
  * null if the channel has none.
  */
-export type ChannelKeys = (channelIds: readonly string[]) => Promise<(channelId: string) => Bytes | null>;
+export type SupportChannelKeys = (
+  channelIds: readonly string[],
+) => Promise<(channelId: string) => Bytes | null>;
 
 interface SignedSupport {
   readonly item: Item;
@@ -55,7 +57,7 @@ export async function changeSignedSupports(
   noted: NotedRows,
   block: LoadedBlock,
   { created, removed }: BlockSupports,
-  keysOf: ChannelKeys,
+  keysOf: SupportChannelKeys,
 ): Promise<void> {
   const sums = new SumChanges();
   if (removed.length > 0) await takeOut(noted, removed, sums);
@@ -102,7 +104,7 @@ async function takeOut(noted: NotedRows, removed: readonly Item[], sums: SumChan
 async function putIn(
   noted: NotedRows,
   signed: readonly SignedSupport[],
-  keysOf: ChannelKeys,
+  keysOf: SupportChannelKeys,
   sums: SumChanges,
 ): Promise<void> {
   if (signed.length === 0) return;

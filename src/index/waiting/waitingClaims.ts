@@ -5,7 +5,7 @@
  * leave the mempool. This module does not read the chain.
  */
 import { ChannelClaims } from './channelClaims.js';
-import type { WaitingOutput, WaitingSupport, WaitingTransaction } from './waitingOutputs.js';
+import type { WaitingOutput, WaitingSupport, IndexedTransaction } from './waitingOutputs.js';
 
 export interface WaitingListener {
   /**
@@ -23,7 +23,7 @@ export class WaitingClaims {
   /** Number that increases with each change, so that callers can detect changes. */
   version = 0;
   private readonly listeners = new Set<WaitingListener>();
-  private readonly transactions = new Map<string, WaitingTransaction>();
+  private readonly transactions = new Map<string, IndexedTransaction>();
   /**
    * Mempool outputs of each claim, by claim id, in order of arrival. When a block is disconnected, its output arrives after
    * the mempool outputs that update it.
@@ -55,7 +55,7 @@ export class WaitingClaims {
     return () => void this.listeners.delete(listener);
   }
 
-  add(transaction: WaitingTransaction): void {
+  add(transaction: IndexedTransaction): void {
     const { txid, outputs, spends, supports, spentSupports } = transaction;
     if (this.transactions.has(txid)) return;
     this.transactions.set(txid, transaction);
@@ -100,7 +100,7 @@ export class WaitingClaims {
   }
 
   /** All transactions with claims or supports, in order of arrival. */
-  all(): Iterable<WaitingTransaction> {
+  all(): Iterable<IndexedTransaction> {
     return this.transactions.values();
   }
 

@@ -6,10 +6,10 @@ import type { NetworkParams } from '../../params/network.js';
 import type { Transaction } from '../../primitives/transaction.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { WaitingClaims } from './waitingClaims.js';
-import { readWaiting, waitingBytes, type WaitingTransaction } from './waitingOutputs.js';
+import { readWaiting, waitingBytes, type IndexedTransaction } from './waitingOutputs.js';
 
 export interface WaitingFollower {
-  added(transaction: WaitingTransaction): void;
+  added(transaction: IndexedTransaction): void;
   /** Called when a transaction has left the mempool. `txid` is latin1 in wire order. */
   removed(txid: string): void;
 }

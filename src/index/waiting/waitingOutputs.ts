@@ -5,7 +5,7 @@
  */
 import { claimIdAtPoint, pointKey } from '../../claimtrie/item.js';
 import { channelPublicKey } from '../../metadata/channelSignature.js';
-import { readClaimFacts, type ClaimKind } from '../../metadata/claimFacts.js';
+import { readClaimFacts, type MetadataKind } from '../../metadata/claimFacts.js';
 import type { NetworkParams } from '../../params/network.js';
 import { formatOutPoint, type Transaction } from '../../primitives/transaction.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
@@ -28,7 +28,7 @@ export interface WaitingOutput {
   readonly isUpdate: boolean;
   readonly amountSat: bigint;
   readonly value: Bytes;
-  readonly kind: ClaimKind | null;
+  readonly kind: MetadataKind | null;
   /** Channel id in the claim's value; null without a channel. */
   readonly channelId: string | null;
   /** Channel signature, not verified yet; see `isSignedBy`. */
@@ -57,7 +57,7 @@ export interface SpentClaim {
   readonly repostedId: string | null;
 }
 
-export interface WaitingTransaction {
+export interface IndexedTransaction {
   readonly txid: string;
   readonly outputs: readonly WaitingOutput[];
   readonly spends: readonly SpentClaim[];
@@ -66,7 +66,7 @@ export interface WaitingTransaction {
 }
 
 /** Data of a transaction at its acceptance to the mempool. */
-export interface ArrivedTransaction {
+export interface WaitingArrival {
   readonly txid: Bytes;
   readonly timeSec: number;
   readonly arrival: number;
@@ -80,9 +80,9 @@ const latin1OrNull = (bytes: Bytes | null): string | null => bytes && toLatin1(b
 
 /** Reads the effects of a transaction on claims; null if it has none. */
 export function readWaiting(
-  arrived: ArrivedTransaction,
+  arrived: WaitingArrival,
   params: Pick<NetworkParams, 'base58'>,
-): WaitingTransaction | null {
+): IndexedTransaction | null {
   const { tx, spentScripts, spentAmountsSat } = arrived;
   const spends: SpentClaim[] = [];
   const spentSupports: WaitingSupport[] = [];
@@ -147,7 +147,7 @@ interface ReadOutput {
 }
 
 function outputOf(
-  { txid, tx, arrival, timeSec }: ArrivedTransaction,
+  { txid, tx, arrival, timeSec }: WaitingArrival,
   params: Pick<NetworkParams, 'base58'>,
   { id, nout, rawName, group, isUpdate, amountSat, script }: ReadOutput,
 ): WaitingOutput {
@@ -201,7 +201,7 @@ const VALUE_COPIES = 6;
 const OTHER_BYTES = 512;
 
 /** Estimated memory that a transaction takes in each thread, in bytes. */
-export function waitingBytes({ outputs, spends, supports, spentSupports }: WaitingTransaction): number {
+export function waitingBytes({ outputs, spends, supports, spentSupports }: IndexedTransaction): number {
   const others = spends.length + supports.length + spentSupports.length;
   return outputs.reduce(
     (sum, { value }) => sum + OUTPUT_BYTES + VALUE_COPIES * value.length,

@@ -17,7 +17,7 @@ export interface StoredEntry {
   attempts: number;
 }
 
-export interface BookEntry extends StoredEntry {
+export interface PeerBookEntry extends StoredEntry {
   /** Time of the last attempt to connect, in seconds since 1970; 0 if there was none since the start of the node. */
   lastTrySec: number;
   lastCountedAttemptSec: number;
@@ -28,7 +28,7 @@ export interface BookEntry extends StoredEntry {
   listIndex: number;
 }
 
-export function makeEntry(stored: StoredEntry): BookEntry {
+export function makeEntry(stored: StoredEntry): PeerBookEntry {
   const { ip, port, services, timeSec, source, lastSuccessSec, attempts } = stored;
   return {
     ip,
@@ -54,7 +54,7 @@ export const addressOf = ({ ip, port }: Pick<StoredEntry, 'ip' | 'port'>): NetAd
 });
 
 /** Whether the entry is so bad that it may be removed, for example old or unreachable. Source: `CAddrInfo::IsTerrible`. */
-export function isTerrible(entry: BookEntry, nowSec: number): boolean {
+export function isTerrible(entry: PeerBookEntry, nowSec: number): boolean {
   const { timeSec, lastTrySec, lastSuccessSec, attempts } = entry;
   if (lastTrySec !== 0 && lastTrySec >= nowSec - 60) return false;
   if (timeSec > nowSec + 10 * 60) return true;
@@ -67,7 +67,7 @@ export function isTerrible(entry: BookEntry, nowSec: number): boolean {
  * Probability that a randomly drawn entry is accepted, relative to an address without failures. Source:
  * `CAddrInfo::GetChance`.
  */
-export function selectionChance(entry: BookEntry, nowSec: number): number {
+export function selectionChance(entry: PeerBookEntry, nowSec: number): number {
   const sinceTrySec = Math.max(nowSec - entry.lastTrySec, 0);
   return (sinceTrySec < 10 * 60 ? 0.01 : 1) * 0.66 ** Math.min(entry.attempts, 8);
 }

@@ -11,7 +11,7 @@ import type { Logger } from '../../util/logging.js';
 import type { AddressEntry } from '../messages/addr.js';
 import { formatNetAddress, isRoutable, type NetAddress } from '../netAddress.js';
 import type { RandomSource } from '../messageHandler.js';
-import { addressOf, ipKey, isTerrible, selectionChance, type BookEntry } from './entry.js';
+import { addressOf, ipKey, isTerrible, selectionChance, type PeerBookEntry } from './entry.js';
 import {
   GETADDR_MAX,
   GETADDR_PERCENT,
@@ -45,7 +45,7 @@ export class PeerAddressBook {
   private readonly deps: PeerAddressBookDeps;
   private tables: BookTables;
   /** Addresses that are reachable, but whose slot in the table of tried addresses is occupied by another address. */
-  private readonly collisions = new Set<BookEntry>();
+  private readonly collisions = new Set<PeerBookEntry>();
   /**
    * Time of the last successful connection to any address. The initial value is 1, so that the value 0 ("never") of an entry
    * is earlier.
@@ -110,7 +110,7 @@ export class PeerAddressBook {
     return known === null && isKept;
   }
 
-  private create(record: AddressEntry, source: string, timePenaltySec: number): BookEntry {
+  private create(record: AddressEntry, source: string, timePenaltySec: number): PeerBookEntry {
     return this.tables.enlist({
       ip: ipKey(record.address),
       port: record.address.port,
@@ -126,7 +126,7 @@ export class PeerAddressBook {
    * Updates a known address with the data of an announcement. Returns whether the address may get an additional slot in the
    * table of new addresses.
    */
-  private update(entry: BookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
+  private update(entry: PeerBookEntry, { timeSec, services }: AddressEntry, timePenaltySec: number): boolean {
     const isOnline = this.deps.nowSec() - timeSec < DAY_SEC;
     const intervalSec = isOnline ? HOUR_SEC : DAY_SEC;
     if (timeSec !== 0 && (entry.timeSec === 0 || entry.timeSec < timeSec - intervalSec - timePenaltySec)) {
@@ -144,7 +144,7 @@ export class PeerAddressBook {
    * Puts an entry into its slot for this source, if the slot is free or the entry in the slot is bad (see `isTerrible`).
    * Returns whether the entry has a slot afterwards.
    */
-  private placeNew(entry: BookEntry, source: string): boolean {
+  private placeNew(entry: PeerBookEntry, source: string): boolean {
     const { fresh, placement } = this.tables;
     const slot = placement.newSlot(entry, source);
     const present = fresh.get(slot);
@@ -251,7 +251,7 @@ export class PeerAddressBook {
     }
   }
 
-  private judgeCollision(newcomer: BookEntry, nowSec: number): 'wait' | 'keep' | 'replace' {
+  private judgeCollision(newcomer: PeerBookEntry, nowSec: number): 'wait' | 'keep' | 'replace' {
     if (!this.tables.has(newcomer) || newcomer.isTried) return 'keep';
     const present = this.contender(newcomer);
     if (present === null) return 'replace';
@@ -269,7 +269,7 @@ export class PeerAddressBook {
   }
 
   /** Entry that occupies the slot for the given entry in the table of tried addresses; null if the slot is free. */
-  private contender(entry: BookEntry): BookEntry | null {
+  private contender(entry: PeerBookEntry): PeerBookEntry | null {
     return this.tables.tried.get(this.tables.placement.triedSlot(entry));
   }
 
@@ -310,16 +310,16 @@ export class PeerAddressBook {
   }
 
   /** Entry with exactly this IP address and port; null if there is none. */
-  private find(address: NetAddress): BookEntry | null {
+  private find(address: NetAddress): PeerBookEntry | null {
     const entry = this.tables.get(ipKey(address));
     return entry === null || entry.port !== address.port ? null : entry;
   }
 }
 
-function recordOf(entry: BookEntry): AddressEntry {
+function recordOf(entry: PeerBookEntry): AddressEntry {
   return { address: addressOf(entry), services: entry.services, timeSec: entry.timeSec };
 }
 
-function selected(entry: BookEntry): SelectedAddress {
+function selected(entry: PeerBookEntry): SelectedAddress {
   return { ...recordOf(entry), lastTrySec: entry.lastTrySec };
 }

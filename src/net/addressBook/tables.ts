@@ -4,7 +4,7 @@
  * addresses by time or reachability. Source: Core addrman.cpp `Create`, `Delete`, `ClearNew`, `MakeTried`; addrman.h
  * `Unserialize`.
  */
-import { makeEntry, type BookEntry, type StoredEntry } from './entry.js';
+import { makeEntry, type PeerBookEntry, type StoredEntry } from './entry.js';
 import { BUCKET_SIZE, NEW_BUCKETS, NEW_PLACES_PER_ADDRESS, TRIED_BUCKETS } from './limits.js';
 import { Placement } from './placement.js';
 import { SlotTable } from './slotTable.js';
@@ -22,25 +22,25 @@ export interface BookSnapshot {
 export class BookTables {
   readonly placement: Placement;
   /** All entries. Drawing random entries changes their order. */
-  readonly list: BookEntry[] = [];
-  readonly fresh = new SlotTable<BookEntry>(NEW_BUCKETS * BUCKET_SIZE);
-  readonly tried = new SlotTable<BookEntry>(TRIED_BUCKETS * BUCKET_SIZE);
-  private readonly byIp = new Map<string, BookEntry>();
+  readonly list: PeerBookEntry[] = [];
+  readonly fresh = new SlotTable<PeerBookEntry>(NEW_BUCKETS * BUCKET_SIZE);
+  readonly tried = new SlotTable<PeerBookEntry>(TRIED_BUCKETS * BUCKET_SIZE);
+  private readonly byIp = new Map<string, PeerBookEntry>();
 
   constructor(key: Buffer) {
     this.placement = new Placement(key);
   }
 
-  get(ip: string): BookEntry | null {
+  get(ip: string): PeerBookEntry | null {
     return this.byIp.get(ip) ?? null;
   }
 
-  has(entry: BookEntry): boolean {
+  has(entry: PeerBookEntry): boolean {
     return this.byIp.get(entry.ip) === entry;
   }
 
   /** Adds an entry to the list. Its IP address must not be in the list. The caller must give the entry a slot or remove it. */
-  enlist(stored: StoredEntry): BookEntry {
+  enlist(stored: StoredEntry): PeerBookEntry {
     const entry = makeEntry(stored);
     this.byIp.set(entry.ip, entry);
     entry.listIndex = this.list.length;
@@ -49,7 +49,7 @@ export class BookTables {
   }
 
   /** Removes an entry without slots from the list. */
-  forget(entry: BookEntry): void {
+  forget(entry: PeerBookEntry): void {
     this.swapListed(entry.listIndex, this.list.length - 1);
     this.list.pop();
     this.byIp.delete(entry.ip);
@@ -69,7 +69,7 @@ export class BookTables {
    * Puts the entry into a slot of the new table. The former entry of the slot is removed from the address book if it has no
    * other slot.
    */
-  placeNew(slot: number, entry: BookEntry): void {
+  placeNew(slot: number, entry: PeerBookEntry): void {
     const present = this.fresh.get(slot);
     if (present !== null) {
       this.fresh.clear(slot);
@@ -84,7 +84,7 @@ export class BookTables {
    * Moves an entry to the table of tried addresses. An entry that occupies its slot there moves back to the table of new
    * addresses.
    */
-  makeTried(entry: BookEntry): void {
+  makeTried(entry: PeerBookEntry): void {
     for (const slot of entry.newSlots) this.fresh.clear(slot);
     entry.newSlots = [];
     const slot = this.placement.triedSlot(entry);
@@ -119,14 +119,14 @@ export class BookTables {
     return tables;
   }
 
-  private placeAnew(entries: readonly (BookEntry | null)[]): void {
+  private placeAnew(entries: readonly (PeerBookEntry | null)[]): void {
     for (const entry of entries) {
       if (entry !== null) this.placeIfFree(this.placement.newSlot(entry, entry.source), entry);
     }
   }
 
   private placeAsKept(
-    entries: readonly (BookEntry | null)[],
+    entries: readonly (PeerBookEntry | null)[],
     newBuckets: readonly (readonly number[])[],
   ): void {
     newBuckets.forEach((indices, bucket) => {
@@ -137,7 +137,7 @@ export class BookTables {
     });
   }
 
-  private placeIfFree(slot: number, entry: BookEntry): void {
+  private placeIfFree(slot: number, entry: PeerBookEntry): void {
     if (this.fresh.get(slot) === null && entry.newSlots.length < NEW_PLACES_PER_ADDRESS)
       this.placeNew(slot, entry);
   }

@@ -24,7 +24,7 @@ import { HeadersSync } from './headersSync.js';
 import { StaleTipEviction } from './staleTipEviction.js';
 import { PeerTable } from './peerTable.js';
 import { RecentBlocks } from './recentBlocks.js';
-import type { Clock } from './syncDeps.js';
+import type { NodeClock } from './syncDeps.js';
 import { UploadTarget } from './uploadTarget.js';
 
 export interface BlockSyncOptions extends BlockRequestsOptions {
@@ -40,7 +40,7 @@ export interface BlockSyncOptions extends BlockRequestsOptions {
 export interface BlockSyncDeps {
   chain: Chain;
   mempool: { transactions(): Iterable<Candidate> };
-  clock: Clock;
+  clock: NodeClock;
   random: RandomSource;
   log: Logger;
   localServices: () => bigint;

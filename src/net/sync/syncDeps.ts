@@ -8,7 +8,7 @@ import type { Peer } from '../messageHandler.js';
 import type { HeaderChain } from '../../chain/index/headerChain.js';
 import type { PeerTable } from './peerTable.js';
 
-export interface Clock {
+export interface NodeClock {
   /** Monotonic time in ms, used for time limits. */
   nowMs(): number;
   /** Unix time of the node's clock, which a test may replace. */
@@ -22,7 +22,7 @@ export interface SyncDeps {
   readonly headerChain: HeaderChain;
   readonly peers: PeerTable;
   readonly params: Pick<NetworkParams, 'targetSpacingSec'>;
-  readonly clock: Clock;
+  readonly clock: NodeClock;
   readonly log: Logger;
 }
 

@@ -1,5 +1,5 @@
 /** Creates the ZeroMQ and WebSocket notifiers from the options. Loaded only if a notifier is enabled. */
-import { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
+import { ShownMetadata } from '../../rpc/format/claimMetadata.js';
 import { addressPrefixesOf } from '../../script/address.js';
 import type { NotificationSource } from '../../server/notifications/stream.js';
 import { NotificationStream } from '../../server/notifications/stream.js';
@@ -44,7 +44,7 @@ export async function startNotifications(
   const lbcdSockets = await makeLbcdSockets(loaded, logger, share(lbcdMaxClients(loaded)));
   const tellsClaims = webSockets !== null || loaded.options.zmqpubclaim.length > 0;
   const { options, params } = loaded;
-  const metadata = ClaimMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
+  const metadata = ShownMetadata.of({ options: { claimMetadata: options.claimmetadata }, params });
   const stream = new NotificationStream(tellsClaims, logger, metadata);
   if (zmq) stream.listen(zmq);
   if (webSockets) stream.listen(webSockets);

@@ -3,7 +3,7 @@
  * init.cpp (steps 2, 3, 6 and 12).
  */
 import { lookUpAddress, ONION_NAME, systemLookUp, type LookUp } from '../../net/lookup.js';
-import type { NetworkName, NetworkRoute, Proxy } from '../../net/networks.js';
+import type { PeerNetworkName, NetworkRoute, Proxy } from '../../net/networks.js';
 import { Networks } from '../../net/networks.js';
 import { formatHost, parseHost, parseNetAddress, type NetAddress } from '../../net/netAddress.js';
 import type { PeerNetworkOptions } from '../../net/peerNetwork.js';
@@ -137,7 +137,7 @@ function warnOfNames(
 
 function networksOf(reachable: readonly ReachableNetwork[]): Networks {
   const proxies = new Map(reachable.map((network) => [network.name, proxyOf(network)]));
-  const route = (name: NetworkName): NetworkRoute => ({
+  const route = (name: PeerNetworkName): NetworkRoute => ({
     isLimited: reachable.find((network) => network.name === name)?.limited ?? false,
     proxy: proxies.get(name) ?? null,
   });

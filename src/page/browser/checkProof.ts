@@ -3,7 +3,7 @@ import {
   headerHash,
   nodeSteps,
   proofSteps,
-  type ProofNode,
+  type ShownProofNode,
   type ProofPair,
   type ProvenClaim,
   type ProvenHeader,
@@ -12,7 +12,7 @@ import {
 interface Given {
   readonly claim: ProvenClaim | null;
   readonly pairs?: readonly ProofPair[];
-  readonly nodes?: readonly ProofNode[];
+  readonly nodes?: readonly ShownProofNode[];
   readonly header: ProvenHeader;
   /** Hash of the header in display order. */
   readonly hash: string;

@@ -20,7 +20,7 @@ import {
   newRequest,
   readRequest,
   successAnswer,
-  type Answer,
+  type RpcAnswer,
   type ParsedRequest,
 } from './envelope.js';
 import { RPC_ERROR, RpcError, rpcError } from '../declare/errors.js';
@@ -299,7 +299,7 @@ export class RpcDispatcher {
       : this.write(answer, maxChars);
   }
 
-  private write(answer: Answer, maxChars: number): StartedAnswer | Promise<StartedAnswer> {
+  private write(answer: RpcAnswer, maxChars: number): StartedAnswer | Promise<StartedAnswer> {
     const { status, envelope, request } = answer;
     const takesBytes = maxChars === WHOLE_CHARS;
     if (envelope === null) return { status, start: null };
@@ -315,7 +315,7 @@ export class RpcDispatcher {
     }
   }
 
-  private answer(value: JsonValue, origin: RpcOrigin): Answer | Promise<Answer> {
+  private answer(value: JsonValue, origin: RpcOrigin): RpcAnswer | Promise<RpcAnswer> {
     const request = newRequest();
     try {
       readRequest(value, request);

@@ -17,7 +17,7 @@ export interface ParsedRequest {
 }
 
 /** Response to one request: HTTP status and envelope. The envelope is null for a notification. */
-export interface Answer {
+export interface RpcAnswer {
   readonly status: number;
   readonly envelope: JsonOut | null;
   readonly request: ParsedRequest;
@@ -71,7 +71,7 @@ export function readRequest(value: JsonValue, request: ParsedRequest): void {
   request.isNotification = request.isV2 && id === undefined;
 }
 
-export function successAnswer(request: ParsedRequest, result: JsonOut): Answer {
+export function successAnswer(request: ParsedRequest, result: JsonOut): RpcAnswer {
   return request.isNotification
     ? { status: 204, envelope: null, request }
     : { status: 200, envelope: successEnvelope(request, result), request };
@@ -81,7 +81,7 @@ function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
   return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
 }
 
-export function errorAnswer(request: ParsedRequest, error: RpcError): Answer {
+export function errorAnswer(request: ParsedRequest, error: RpcError): RpcAnswer {
   if (request.isNotification) return { status: 204, envelope: null, request };
   const body = { code: error.code, message: boundedErrorText(error.message) };
   return request.isV2

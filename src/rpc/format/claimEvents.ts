@@ -12,7 +12,7 @@ import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/b
 import { coins } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { t } from '../../schema/schema.js';
-import type { ClaimMetadata } from './claimMetadata.js';
+import type { ShownMetadata } from './claimMetadata.js';
 import { METADATA } from './claimMetadata.js';
 import { nameText } from './claimsText.js';
 
@@ -80,7 +80,7 @@ export const CLAIM_EVENT_SCHEMA = t.named(
 /** Access to the outputs of a block, used to add the decoded values of claims to events (`-claimmetadata`). */
 export interface ClaimValues {
   readonly block: Pick<LoadedBlock, 'raw' | 'parsed'>;
-  readonly metadata: ClaimMetadata;
+  readonly metadata: ShownMetadata;
 }
 
 /** A block and its claim events. */

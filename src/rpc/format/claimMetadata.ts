@@ -58,7 +58,7 @@ interface Decoded {
 }
 
 /** Formats the decoded values for one RPC result. */
-export class ClaimMetadata {
+export class ShownMetadata {
   private readonly prefixes: AddressPrefixes;
   /** Time of the last yield to the event loop, in milliseconds. */
   private sinceMs = performance.now();
@@ -68,8 +68,8 @@ export class ClaimMetadata {
   }
 
   /** Creates the formatter; null if `-claimmetadata` is off. */
-  static of({ options, params }: MetadataDeps): ClaimMetadata | null {
-    return options.claimMetadata ? new ClaimMetadata(addressPrefixes(params)) : null;
+  static of({ options, params }: MetadataDeps): ShownMetadata | null {
+    return options.claimMetadata ? new ShownMetadata(addressPrefixes(params)) : null;
   }
 
   /** Returns the decoded value of a claim or support; undefined if it has no value. */

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { Owner } from '../../claimtrie/forecast.js';
+import type { NameOwner } from '../../claimtrie/forecast.js';
 import { pointIndex, pointTxid, type Item } from '../../claimtrie/item.js';
 import type { ListedName } from '../../store/claims/query/nameList.js';
 import {
@@ -181,7 +181,7 @@ function eventAnswer({ type, item, isActive, replaces, otherName }: NameEvent, h
   };
 }
 
-function ownerFields({ claimId, point, amount, effective }: Owner): Answer {
+function ownerFields({ claimId, point, amount, effective }: NameOwner): Answer {
   return {
     claimId: idText(claimId),
     txid: hashToHex(pointTxid(point)),
@@ -191,7 +191,7 @@ function ownerFields({ claimId, point, amount, effective }: Owner): Answer {
   };
 }
 
-function takeoverFields(owner: Owner | null, formerId: string): Answer {
+function takeoverFields(owner: NameOwner | null, formerId: string): Answer {
   return {
     ...(owner && ownerFields(owner)),
     formerClaimId: formerId === '' ? undefined : idText(formerId),

@@ -127,7 +127,7 @@ export interface ChosenClaims {
   readonly shownCount?: number;
 }
 
-export interface LbcdNameQuery extends ChosenClaims {
+export interface LbcdNameRequest extends ChosenClaims {
   readonly info: NameInfo;
   readonly height: number;
   /** Printed. */
@@ -135,7 +135,7 @@ export interface LbcdNameQuery extends ChosenClaims {
   readonly includeValues: boolean;
 }
 
-export async function lbcdName(deps: OutputDeps, query: LbcdNameQuery): Promise<JsonOut> {
+export async function lbcdName(deps: OutputDeps, query: LbcdNameRequest): Promise<JsonOut> {
   const { info, claims, shown = claims, shownCount = claims.length } = query;
   const items = claims.flatMap(({ claim }) => [claim, ...activeSupports(claim)]);
   const outputs = query.includeValues ? await readOutputs(deps, items) : null;

@@ -7,7 +7,7 @@ import type { OutputInfo } from '../../store/claims/query/claimQueries.js';
 import { equalBytes, hashToHex, toHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
 import { addressPrefixes } from './addresses.js';
-import { ClaimMetadata, type MetadataDeps } from './claimMetadata.js';
+import { ShownMetadata, type MetadataDeps } from './claimMetadata.js';
 
 /** Output fields of a claim or support in a result. */
 export interface ShownOutput {
@@ -41,13 +41,13 @@ export class ClaimOutputReader {
   private readonly scripts: ReadonlyMap<OutputInfo, Bytes>;
   /** Addresses by the part of the output script after the claim prefix, so that equal scripts are encoded once. */
   private readonly addresses = new Map<string, string | undefined>();
-  private readonly metadata: ClaimMetadata | null;
+  private readonly metadata: ShownMetadata | null;
 
   /** Creates the reader. `scripts` has the output scripts that `lookup/outputScripts.ts` found for the items. */
   constructor(deps: MetadataDeps, scripts: ReadonlyMap<OutputInfo, Bytes>) {
     this.deps = deps;
     this.scripts = scripts;
-    this.metadata = ClaimMetadata.of(deps);
+    this.metadata = ShownMetadata.of(deps);
   }
 
   /**

@@ -12,7 +12,7 @@ import { toHex, type Bytes } from '../../util/bytes.js';
 import { atOnce, type Slices } from '../../util/slices.js';
 import type { Profile } from '../declare/method.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
-import type { ClaimMetadata } from './claimMetadata.js';
+import type { ShownMetadata } from './claimMetadata.js';
 
 export const SCRIPT_TYPES = [
   'nonstandard',
@@ -61,7 +61,7 @@ export interface ScriptContext {
   readonly prefixes: AddressPrefixes;
   readonly profile: Profile;
   /** Formats the decoded values of claims; null or absent if disabled. */
-  readonly metadata?: ClaimMetadata | null;
+  readonly metadata?: ShownMetadata | null;
 }
 
 /** Members of a script in a result, in the reference's order. */

@@ -2,7 +2,7 @@
  * Packs claims for transfer to the thread that builds documents: numbers, then amounts, then bytes, in one buffer. Cloning
  * an object for each claim would occupy the node's thread several times as long as reading the claim.
  */
-import type { ClaimKind } from '../../metadata/claimFacts.js';
+import type { MetadataKind } from '../../metadata/claimFacts.js';
 import type { Bytes } from '../../util/bytes.js';
 import { hashToHex } from '../../util/bytes.js';
 import type { ClaimSources, DocumentSource } from './documentSource.js';
@@ -14,7 +14,7 @@ export interface PackedSources {
   readonly gone: readonly string[];
 }
 
-const KINDS: readonly (ClaimKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
+const KINDS: readonly (MetadataKind | null)[] = [null, 'stream', 'channel', 'collection', 'repost'];
 /** Numbers of fields per claim, by type: numbers (including lengths), amounts, and byte arrays. */
 const NUMBERS = 25;
 const AMOUNTS = 3;

@@ -21,7 +21,7 @@ import {
   type FollowerCommand,
   type FollowerItem,
   type FollowerSetup,
-  type NodeCalls,
+  type FollowerNodeCalls,
   type NodeItem,
   type SyncNodeCalls,
 } from './followerMessages.js';
@@ -62,7 +62,7 @@ export class FollowerLine {
   private readonly teller: ChainTeller;
   private readonly port: MessagePort;
   private readonly facts: MessagePort;
-  private readonly link: ThreadLink<NodeCalls, FollowerCalls, NodeItem, FollowerItem>;
+  private readonly link: ThreadLink<FollowerNodeCalls, FollowerCalls, NodeItem, FollowerItem>;
   private readonly received = new Int32Array(new SharedArrayBuffer(4));
   private sent = 0;
   /** Time of the last notification of a changed tip, in milliseconds. */
@@ -110,7 +110,7 @@ export class FollowerLine {
     );
   }
 
-  private calls(): NodeCalls {
+  private calls(): FollowerNodeCalls {
     const { chain, values, release } = this.options;
     return {
       news: () => undefined,

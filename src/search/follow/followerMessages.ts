@@ -33,17 +33,17 @@ export interface PackedPlaces {
   readonly numbers: Float64Array;
 }
 
-export interface PackedValues {
+export interface FollowerPackedValues {
   /** Length of each value in bytes; −1 for a missing value. */
   readonly lengths: Int32Array;
   readonly bytes: Uint8Array;
 }
 
 /** Functions of the node's thread that the follower calls. */
-export interface NodeCalls {
+export interface FollowerNodeCalls {
   /** Requests the changes of the chain. Like before each message, they are sent before the answer. */
   news(): void;
-  values(places: PackedPlaces): Promise<PackedValues>;
+  values(places: PackedPlaces): Promise<FollowerPackedValues>;
   facts(wanted: WantedFacts): readonly BlockFacts[];
   /** Closes the index files in all search threads, because a file is about to be deleted. */
   release(): Promise<void>;
@@ -52,7 +52,7 @@ export interface NodeCalls {
 }
 
 /** Functions of the node's thread that the follower calls synchronously: the follower thread blocks until the answer arrives. */
-export type SyncNodeCalls = Pick<NodeCalls, 'facts'>;
+export type SyncNodeCalls = Pick<FollowerNodeCalls, 'facts'>;
 
 /** Functions of the follower that the node's thread calls. */
 export interface FollowerCalls {
@@ -97,7 +97,7 @@ export function unpackPlaces({ points, numbers }: PackedPlaces): ValuePlace[] {
   }));
 }
 
-export function packValues(values: readonly (Bytes | null)[]): PackedValues {
+export function packValues(values: readonly (Bytes | null)[]): FollowerPackedValues {
   const lengths = Int32Array.from(values, (value) => (value === null ? -1 : value.length));
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + Math.max(0, length), 0));
   let at = 0;
@@ -109,7 +109,7 @@ export function packValues(values: readonly (Bytes | null)[]): PackedValues {
   return { lengths, bytes };
 }
 
-export function unpackValues({ lengths, bytes }: PackedValues): (Bytes | null)[] {
+export function unpackValues({ lengths, bytes }: FollowerPackedValues): (Bytes | null)[] {
   let at = 0;
   return Array.from(lengths, (length) => {
     if (length < 0) return null;

@@ -18,7 +18,7 @@ import {
   type FollowerCalls,
   type FollowerItem,
   type FollowerSetup,
-  type NodeCalls,
+  type FollowerNodeCalls,
   type NodeItem,
   type SyncNodeCalls,
 } from './followerMessages.js';
@@ -31,7 +31,7 @@ class FollowerThread {
   private readonly rows: SharedRows;
   private readonly mirror: ChainMirror;
   private readonly follower: SearchFollower;
-  private readonly link: ThreadLink<FollowerCalls, NodeCalls, FollowerItem, NodeItem>;
+  private readonly link: ThreadLink<FollowerCalls, FollowerNodeCalls, FollowerItem, NodeItem>;
   private readonly sync: SyncCaller<SyncNodeCalls>;
   private isStatusDue = false;
 

@@ -8,7 +8,7 @@ import { KeptThread, standIn, writerIn } from '../thread/keptThread.js';
 import type { PostgresIndexOptions } from './postgresIndexWriter.js';
 import { PostgresAwayError, PostgresConnection, type PostgresTarget } from './postgresProvider.js';
 import { schemaContent } from './postgresSchema.js';
-import type { PostgresRole } from './postgresWorker.js';
+import type { PostgresWorkerData } from './postgresWorker.js';
 import { SEARCH_TIMEOUT_MS, type BackendPage, type SearchBackend } from '../searchBackend.js';
 import type { SearchQuery } from '../query/searchQuery.js';
 import { SearchSlots } from '../thread/searchSlots.js';
@@ -29,7 +29,7 @@ export interface PostgresBackendOptions extends PostgresIndexOptions {
  */
 const CONNECTIONS_OF_THREAD = 4;
 
-const searchThread = (role: PostgresRole): SearchThread =>
+const searchThread = (role: PostgresWorkerData): SearchThread =>
   new SearchThread(['postgres', 'postgresWorker.js'], role);
 
 /**
@@ -64,7 +64,7 @@ export class PostgresBackend implements SearchBackend {
   private constructor(description: string, options: PostgresBackendOptions) {
     this.description = description;
     const { url, schema, chain, prefixes, lists, connections, warn } = options;
-    const keep = (name: string, role: PostgresRole): KeptThread =>
+    const keep = (name: string, role: PostgresWorkerData): KeptThread =>
       new KeptThread({ name, start: () => searchThread(role), ...(warn && { warn }) });
     const writing = keep('The thread that writes the search index', {
       role: 'writer',

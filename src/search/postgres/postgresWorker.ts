@@ -5,11 +5,11 @@ import { PostgresReader, type PostgresReaderOptions } from './postgresReader.js'
 import { reportMemory } from '../../util/threadMemory.js';
 import { serveSearchThread } from '../thread/searchThread.js';
 
-export type PostgresRole =
+export type PostgresWorkerData =
   | { readonly role: 'writer'; readonly options: PostgresIndexOptions }
   | { readonly role: 'reader'; readonly options: PostgresReaderOptions };
 
-const role = workerData as PostgresRole;
+const role = workerData as PostgresWorkerData;
 reportMemory(`claim search, ${role.role}`);
 serveSearchThread(
   () => (role.role === 'writer' ? new PostgresIndexWriter(role.options) : new PostgresReader(role.options)),

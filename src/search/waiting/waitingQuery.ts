@@ -163,20 +163,20 @@ export function textTest(node: TextNode): PlaceTest {
 }
 
 /** Positions of documents that include all documents which satisfy a condition. */
-export interface Candidates {
+export interface WaitingCandidates {
   readonly size: number;
   readonly places: () => Iterable<number>;
 }
 
-const candidatesOf = (set: ReadonlySet<number>): Candidates => ({ size: set.size, places: () => set });
+const candidatesOf = (set: ReadonlySet<number>): WaitingCandidates => ({ size: set.size, places: () => set });
 
-function least(found: readonly (Candidates | null)[]): Candidates | null {
-  let best: Candidates | null = null;
+function least(found: readonly (WaitingCandidates | null)[]): WaitingCandidates | null {
+  let best: WaitingCandidates | null = null;
   for (const one of found) if (one !== null && (best === null || one.size < best.size)) best = one;
   return best;
 }
 
-function union(found: readonly Candidates[]): Candidates {
+function union(found: readonly WaitingCandidates[]): WaitingCandidates {
   if (found.length === 1) return found[0]!;
   return {
     size: found.reduce((sum, { size }) => sum + size, 0),
@@ -197,15 +197,15 @@ export function candidatesFor(
   text: TextNode | null,
   columns: WaitingColumns,
   waiting: WaitingClaims,
-): Candidates | null {
+): WaitingCandidates | null {
   return least([
     ...conditions.map((condition) => conditionCandidates(condition, columns, waiting)),
     text && textCandidates(text, columns),
   ]);
 }
 
-function textCandidates(node: TextNode, columns: WaitingColumns): Candidates | null {
-  const withWord = (word: string): Candidates => candidatesOf(columns.withWord(word));
+function textCandidates(node: TextNode, columns: WaitingColumns): WaitingCandidates | null {
+  const withWord = (word: string): WaitingCandidates => candidatesOf(columns.withWord(word));
   switch (node.kind) {
     case 'word':
       return withWord(node.word);
@@ -216,7 +216,7 @@ function textCandidates(node: TextNode, columns: WaitingColumns): Candidates | n
       return least(node.nodes.map((inner) => textCandidates(inner, columns)));
     case 'or': {
       const found = node.nodes.map((inner) => textCandidates(inner, columns));
-      return found.includes(null) ? null : union(found as Candidates[]);
+      return found.includes(null) ? null : union(found as WaitingCandidates[]);
     }
     default:
       return null;
@@ -227,7 +227,7 @@ function conditionCandidates(
   condition: Condition,
   columns: WaitingColumns,
   waiting: WaitingClaims,
-): Candidates | null {
+): WaitingCandidates | null {
   const of = (claims: Iterable<{ readonly claimId: string }>): number[] =>
     Array.from(claims, ({ claimId }) => columns.placeOf(claimId)).filter((place) => place !== undefined);
   const wire = (hex: string): string => toLatin1(hashFromHex(hex));

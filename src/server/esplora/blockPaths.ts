@@ -14,7 +14,7 @@ import type { BlockSize } from './blockSizes.js';
 import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
 import { blockParam, numberParam } from './params.js';
 import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
-import type { RecentBlock } from './recentReads.js';
+import type { RecentBlockFacts } from './recentReads.js';
 import { TRANSACTION_SCHEMA } from './txFormat.js';
 import { blockTxAnswers } from './txFacts.js';
 
@@ -63,7 +63,7 @@ async function requireBlock({ services }: EsploraNode, id: number): Promise<Load
  * Returns the block with its parsed data, like `requireBlock`. Used for a block that is likely to be requested again, so it
  * is cached.
  */
-function requireRecent(node: EsploraNode, id: number): MaybePromise<RecentBlock> {
+function requireRecent(node: EsploraNode, id: number): MaybePromise<RecentBlockFacts> {
   const { recent } = node;
   return recent.block(id) ?? requireBlock(node, id).then((block) => recent.keepBlock(id, block));
 }

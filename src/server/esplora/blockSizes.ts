@@ -10,7 +10,7 @@ export interface BlockSize {
   readonly weight: number;
 }
 
-export class BlockSizes {
+export class EsploraBlockSizes {
   /** Block sizes by header id. */
   private readonly sizes = new Map<number, BlockSize>();
 

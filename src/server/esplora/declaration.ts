@@ -7,7 +7,7 @@ import type { AnswerSource } from '../../rpc/declare/method.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import type { HttpReply } from '../replyStream.js';
 import type { FeeProjection } from './feeProjection.js';
-import type { BlockSizes } from './blockSizes.js';
+import type { EsploraBlockSizes } from './blockSizes.js';
 import type { RecentReads } from './recentReads.js';
 
 /** Indexes that a path may need, by the names of the options that enable them. */
@@ -32,7 +32,7 @@ export type EsploraAnswer =
 export interface EsploraNode {
   readonly services: RpcServices;
   readonly fees: FeeProjection;
-  readonly sizes: BlockSizes;
+  readonly sizes: EsploraBlockSizes;
   readonly recent: RecentReads;
 }
 

@@ -14,7 +14,7 @@ import { isPromise } from '../../util/maybePromise.js';
 import { NotificationStream, type NotificationSource } from '../notifications/stream.js';
 import type { HttpReply } from '../replyStream.js';
 import type { CallSignals } from '../routes.js';
-import { BlockSizes } from './blockSizes.js';
+import { EsploraBlockSizes } from './blockSizes.js';
 import {
   badRequest,
   EsploraError,
@@ -76,7 +76,7 @@ export class EsploraEndpoint {
     this.deps = deps;
     this.origins = new Origins(deps.origins);
     const fees = new FeeProjection(() => deps.services.mempool);
-    this.node = { services: deps.services, fees, sizes: new BlockSizes(), recent: new RecentReads() };
+    this.node = { services: deps.services, fees, sizes: new EsploraBlockSizes(), recent: new RecentReads() };
     const { warmupStatus, log } = deps;
     this.sockets = new EsploraSockets({ node: this.node, origins: this.origins, log, warmupStatus });
   }
@@ -276,7 +276,7 @@ interface Asked {
 class EsploraRequest implements EsploraCall {
   readonly services: RpcServices;
   readonly fees: FeeProjection;
-  readonly sizes: BlockSizes;
+  readonly sizes: EsploraBlockSizes;
   readonly recent: RecentReads;
   readonly body: Buffer;
   params = NO_PARAMS;

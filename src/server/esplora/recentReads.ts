@@ -16,7 +16,7 @@ const TRANSACTION_BYTES = 8 << 20;
 const ENTRY_BYTES = 400;
 const PART_BYTES = 250;
 
-export interface RecentBlock {
+export interface RecentBlockFacts {
   readonly block: LoadedBlock;
   /** The undo data of the block; null if it was not read. */
   undo: Buffer | null;
@@ -37,7 +37,7 @@ export interface RecentAnswer {
 
 export class RecentReads {
   /** Cached blocks by header id. */
-  private readonly blocks = new BoundedMap<number, RecentBlock>(BLOCK_BYTES);
+  private readonly blocks = new BoundedMap<number, RecentBlockFacts>(BLOCK_BYTES);
   private readonly transactions = new BoundedMap<string, RecentTransaction>(TRANSACTION_BYTES);
 
   /** Estimated memory in use, in bytes. */
@@ -49,11 +49,11 @@ export class RecentReads {
     return this.blocks.most + this.transactions.most;
   }
 
-  block(id: number): RecentBlock | undefined {
+  block(id: number): RecentBlockFacts | undefined {
     return this.blocks.get(id);
   }
 
-  keepBlock(id: number, block: LoadedBlock): RecentBlock {
+  keepBlock(id: number, block: LoadedBlock): RecentBlockFacts {
     const kept = { block, undo: null };
     const { packed, txs, inputs, outputs, txids, wtxids } = block.parsed;
     const tables = packed ? [packed] : [txs, inputs, outputs, txids, wtxids];

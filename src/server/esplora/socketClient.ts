@@ -17,7 +17,7 @@ const MAX_WAITING_BYTES = 10_000_000;
 /** Maximum number of addresses that a client may track. The same number applies to transactions. */
 export const MAX_TRACKED = 100;
 const TOPICS = ['blocks', 'mempool-blocks', 'stats'] as const;
-export type Topic = (typeof TOPICS)[number];
+export type SocketTopic = (typeof TOPICS)[number];
 
 const CLOSE = { tooMany: 1008, odd: 1007 } as const;
 
@@ -29,7 +29,7 @@ export interface TrackedScript {
 }
 
 export class SocketClient {
-  readonly wants = new Set<Topic>();
+  readonly wants = new Set<SocketTopic>();
   /** Tracked scripts by script key. */
   readonly scripts = new Map<string, TrackedScript>();
   /** Ids (hex) of tracked transactions. */
@@ -67,7 +67,7 @@ export class SocketClient {
   }
 
   /** Replaces the client's subscriptions with `topics`. Returns the topics that were not subscribed before. */
-  want(topics: readonly unknown[]): Topic[] {
+  want(topics: readonly unknown[]): SocketTopic[] {
     const fresh = TOPICS.filter((topic) => topics.includes(topic) && !this.wants.has(topic));
     this.wants.clear();
     for (const topic of TOPICS) if (topics.includes(topic)) this.wants.add(topic);

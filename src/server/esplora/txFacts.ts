@@ -24,7 +24,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { notFound, type EsploraNode } from './declaration.js';
-import type { RecentBlock } from './recentReads.js';
+import type { RecentBlockFacts } from './recentReads.js';
 import { transactionAnswer, type ConfirmedAt, type SpentOutput, type TxFormat } from './txFormat.js';
 
 /**
@@ -177,7 +177,7 @@ export async function txAnswers(node: EsploraNode, txids: readonly Bytes[]): Pro
 }
 
 /** Undo data of block `id`; null if the data was deleted. */
-function undoOf({ chain }: RpcServices, id: number, recent: RecentBlock): Buffer | null {
+function undoOf({ chain }: RpcServices, id: number, recent: RecentBlockFacts): Buffer | null {
   try {
     return (recent.undo ??= chain.readUndo(id));
   } catch (error) {
@@ -190,7 +190,7 @@ function undoOf({ chain }: RpcServices, id: number, recent: RecentBlock): Buffer
 export async function blockTxAnswers(
   services: RpcServices,
   id: number,
-  recent: RecentBlock,
+  recent: RecentBlockFacts,
   [from, to]: readonly [number, number],
 ): Promise<JsonOut[]> {
   const { block } = recent;

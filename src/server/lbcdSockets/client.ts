@@ -54,7 +54,7 @@ export interface LbcdClientDeps {
 }
 
 /** The remote side of a WebSocket connection. */
-export interface Caller {
+export interface SocketCaller {
   /** Address and port of the client, for the log. */
   readonly peer: string;
   /** Whether the request that opened the connection had a correct `Authorization` header. */
@@ -80,7 +80,7 @@ export class LbcdClient implements CommandClient {
   wantsBlocks = false;
   wantsTransactions: CommandClient['wantsTransactions'] = 'no';
   private readonly socket: WebSocket;
-  private readonly caller: Caller;
+  private readonly caller: SocketCaller;
   private readonly limits: LbcdClientLimits;
   private readonly deps: LbcdClientDeps;
   private readonly outgoing: Outgoing;
@@ -91,7 +91,7 @@ export class LbcdClient implements CommandClient {
   private arrived: Buffer[] = [];
   private readonly tooLate: NodeJS.Timeout | null;
 
-  constructor(socket: WebSocket, caller: Caller, limits: LbcdClientLimits, deps: LbcdClientDeps) {
+  constructor(socket: WebSocket, caller: SocketCaller, limits: LbcdClientLimits, deps: LbcdClientDeps) {
     this.socket = socket;
     this.caller = caller;
     this.limits = limits;

@@ -1,7 +1,7 @@
 /** A connected or disconnected block with its notification data. Each value is created once, when it is first needed. */
 import type { ConnectedBlock } from '../../chain/chainEvents.js';
 import type { ParsedBlock } from '../../primitives/blockView.js';
-import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
+import type { ShownMetadata } from '../../rpc/format/claimMetadata.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { stringifyJson } from '../../util/json/jsonStream.js';
 import { claimNotices, type ClaimNotice } from './claimNotice.js';
@@ -19,11 +19,11 @@ export class BlockNotice {
   /** Whether the block was connected; otherwise it was disconnected. */
   readonly isConnected: boolean;
   private readonly block: ConnectedBlock;
-  private readonly metadata: ClaimMetadata | null;
+  private readonly metadata: ShownMetadata | null;
   private made: { claims?: readonly ClaimNotice[]; json?: string } = {};
 
   /** `metadata` decodes the content of claims, if notifications include it. */
-  constructor(block: ConnectedBlock, isConnected: boolean, metadata: ClaimMetadata | null = null) {
+  constructor(block: ConnectedBlock, isConnected: boolean, metadata: ShownMetadata | null = null) {
     this.block = block;
     this.metadata = metadata;
     this.id = block.id;

@@ -10,7 +10,7 @@ import type { Chain } from '../../chain/chain.js';
 import type { ChainEventMap } from '../../chain/chainEvents.js';
 import type { Mempool, MempoolListener } from '../../mempool/mempool.js';
 import type { MempoolEntry } from '../../mempool/mempoolReader.js';
-import type { ClaimMetadata } from '../../rpc/format/claimMetadata.js';
+import type { ShownMetadata } from '../../rpc/format/claimMetadata.js';
 import type { Logger } from '../../util/logging.js';
 import { BlockNotice } from './blockNotice.js';
 
@@ -45,13 +45,13 @@ export class NotificationStream implements NotificationFeed {
   private readonly listeners = new Set<NotificationListener>();
   private readonly tellsClaims: boolean;
   private readonly log: Logger;
-  private readonly metadata: ClaimMetadata | null;
+  private readonly metadata: ShownMetadata | null;
 
   /**
    * `tellsClaims`: whether disconnected blocks include their claim events. `metadata` decodes the content of claims, if
    * notifications include it.
    */
-  constructor(tellsClaims: boolean, log: Logger, metadata: ClaimMetadata | null = null) {
+  constructor(tellsClaims: boolean, log: Logger, metadata: ShownMetadata | null = null) {
     this.tellsClaims = tellsClaims;
     this.log = log;
     this.metadata = metadata;

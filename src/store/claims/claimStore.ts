@@ -23,7 +23,7 @@ import type { WorkStoreDeps } from './workStore.js';
 export type {
   ClaimBlock,
   ClaimEvent,
-  ClaimKind,
+  ClaimEntryKind,
   ClaimOutput,
   ClaimRules,
   ClaimSpend,

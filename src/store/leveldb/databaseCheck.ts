@@ -19,7 +19,7 @@ import {
   logRecords,
   tableCorruption,
   tableKeys,
-  type KeyRange,
+  type TableKeyRange,
   type LogEnd,
   type Manifest,
 } from './levelDbFormat.js';
@@ -241,14 +241,14 @@ class DatabaseCheck {
   }
 
   private async checkTables({ tables }: Manifest): Promise<void> {
-    const namesBySize = new Map<number, Map<string, KeyRange>>();
+    const namesBySize = new Map<number, Map<string, TableKeyRange>>();
     for (const [number, { sizeBytes, keys }] of tables) {
       const digits = digitsOf(number);
       const name = [`${digits}.ldb`, `${digits}.sst`].find((candidate) => this.names.has(candidate));
       if (name === undefined) this.fail(`${digits}.ldb is missing`);
       const { size: found } = await stat(join(this.path, name));
       if (found !== sizeBytes) this.fail(`${name} has ${found} bytes instead of ${sizeBytes}`);
-      const alike = namesBySize.get(sizeBytes) ?? new Map<string, KeyRange>();
+      const alike = namesBySize.get(sizeBytes) ?? new Map<string, TableKeyRange>();
       namesBySize.set(sizeBytes, alike.set(name, keys));
     }
     for (const alike of namesBySize.values()) if (alike.size > 1) await this.checkKeys(alike);
@@ -258,7 +258,7 @@ class DatabaseCheck {
    * Detects swapped tables of equal size. LevelDB does not check that a table is the one in the manifest, and the block
    * checksums of a swapped table are valid. Tables of different sizes are detected by their size.
    */
-  private async checkKeys(alike: ReadonlyMap<string, KeyRange>): Promise<void> {
+  private async checkKeys(alike: ReadonlyMap<string, TableKeyRange>): Promise<void> {
     for (const [name, { first, last }] of alike) {
       const file = await this.read(name);
       const found = tableKeys(file);

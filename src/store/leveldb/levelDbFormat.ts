@@ -101,14 +101,14 @@ interface TableEntry {
   /** Level of the table: 0 for a table written from a log; the level increases with each merge. */
   readonly level: number;
   readonly sizeBytes: number;
-  readonly keys: KeyRange;
+  readonly keys: TableKeyRange;
 }
 
 /**
  * First and last internal key of a table. An internal key ends with the sequence number of the put or delete, so two tables
  * never contain the same internal key.
  */
-export interface KeyRange {
+export interface TableKeyRange {
   readonly first: Buffer;
   readonly last: Buffer;
 }
@@ -251,7 +251,7 @@ function blockEntries(block: Buffer): BlockEntry[] | null {
 }
 
 /** First and last key of a table; null if they cannot be parsed. In that case a checksum is wrong too. */
-export function tableKeys(file: Buffer): KeyRange | null {
+export function tableKeys(file: Buffer): TableKeyRange | null {
   if (file.length < TABLE_FOOT_BYTES) return null;
   const foot = new VarintReader(file.subarray(file.length - TABLE_FOOT_BYTES));
   foot.handle();

@@ -13,7 +13,7 @@ import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { createMemtable } from '../cache/createMemtable.js';
 import { RowCaches, type RowCachesOptions } from '../cache/rowCache.js';
-import { Transaction, type TransactionGround } from './rowTransaction.js';
+import { OpenTransaction, type TransactionGround } from './rowTransaction.js';
 import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js';
 import type { SharedRowsId } from '../cache/sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
@@ -65,7 +65,7 @@ export class RowStore implements RowReader, TransactionGround {
   private readonly recent: RowCaches;
   /** Whether committed rows are in the staging area. They are read after the overlay and before the main rows. */
   private stageCommitted = false;
-  private open_: Transaction | null = null;
+  private open_: OpenTransaction | null = null;
   /** Whether the overlay is being flushed. A row that is added during the flush would be lost, so `refuseInFlush` throws. */
   private flushing = false;
   /** Resolves when the compactions that `packRange` started have finished. Never rejects. */
@@ -352,9 +352,9 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /** Starts a transaction. Only one transaction may be open at a time. */
-  begin(): Transaction {
+  begin(): OpenTransaction {
     assert(this.open_ === null, 'a row transaction is open already');
-    this.open_ = new Transaction(this);
+    this.open_ = new OpenTransaction(this);
     return this.open_;
   }
 
@@ -367,7 +367,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /** Commits the rows of the transaction, so that all readers see them. */
-  commit(transaction: Transaction): void {
+  commit(transaction: OpenTransaction): void {
     assert(this.open_ === transaction, 'commit of a transaction that is not open');
     this.refuseInFlush();
     this.overlay.change(() => transaction.rows.copyTo(this.overlay));
@@ -375,7 +375,7 @@ export class RowStore implements RowReader, TransactionGround {
     this.open_ = null;
   }
 
-  async discard(transaction: Transaction): Promise<void> {
+  async discard(transaction: OpenTransaction): Promise<void> {
     assert(this.open_ === transaction, 'discard of a transaction that is not open');
     this.open_ = null;
     if (transaction.spilled) await this.disk.clearStage();

@@ -41,7 +41,7 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
  * Implementation of `RowTransaction`. Reads search the transaction's rows in memory, then its rows in the staging area, then
  * the committed rows.
  */
-export class Transaction implements RowTransaction {
+export class OpenTransaction implements RowTransaction {
   readonly rows = new KeyedRows();
   spilled = false;
   private readonly store: TransactionGround;

@@ -22,9 +22,9 @@ import { Draw } from './draw.js';
 import { chainForks, FIRST_BLOCKS, mainHeightOf, type ForkPlan } from './forks.js';
 import { KeyRing } from './keyRing.js';
 import { Names } from './names.js';
-import type { Coin } from './pool.js';
+import type { PoolCoin } from './pool.js';
 import * as MAIN from './proportions.js';
-import { TransactionMaker, type MadeTransaction } from './transactions.js';
+import { TransactionMaker, type PoolTransaction } from './transactions.js';
 import { Values } from './values.js';
 
 /** Block version with only the version-bits prefix. It satisfies every version rule of the chain. */
@@ -118,7 +118,7 @@ class ChainMaker {
   private readonly maker: TransactionMaker;
   private readonly claims: ClaimStore;
   private readonly store: RowStore;
-  private readonly immature: Coin[] = [];
+  private readonly immature: PoolCoin[] = [];
   private previous: Buffer;
   private claimRoot: Buffer;
   private pieces: Buffer[] = [];
@@ -191,8 +191,8 @@ class ChainMaker {
     await this.write(header, head, ...made.map(({ bytes }) => bytes));
   }
 
-  private transactions(mainHeight: number): MadeTransaction[] {
-    const made: MadeTransaction[] = [];
+  private transactions(mainHeight: number): PoolTransaction[] {
+    const made: PoolTransaction[] = [];
     const mix = MAIN.MIXES.findLast(({ from }) => from <= mainHeight)!;
     const shares = MAIN.TRANSACTION_KINDS.map((kind, i) => [kind, mix.shares[i]!] as const);
     const factor = this.draw.oneIn(MAIN.HEAVY_EVERY) ? MAIN.HEAVY_FACTOR : 1;
@@ -214,7 +214,7 @@ class ChainMaker {
    * Connects the block to the claim trie. Returns the claim root. `at` is the offset of the block's second transaction,
    * which follows the coinbase.
    */
-  private async connect(height: number, made: readonly MadeTransaction[], at: number): Promise<Buffer> {
+  private async connect(height: number, made: readonly PoolTransaction[], at: number): Promise<Buffer> {
     const transactions: ClaimTx[] = [];
     let txOffset = at;
     for (const { txid, bytes, claims } of made) {
@@ -249,7 +249,7 @@ class ChainMaker {
     return header;
   }
 
-  private count(made: readonly MadeTransaction[]): void {
+  private count(made: readonly PoolTransaction[]): void {
     const { counts } = this;
     counts.transactions += made.length;
     for (const { inputs } of made) counts.inputs += inputs;

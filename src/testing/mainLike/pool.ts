@@ -10,7 +10,7 @@ import type { Key } from './keyRing.js';
  * An output that a key of the ring can spend. Bytes are stored as latin1 strings, because a small buffer is a view and would
  * keep a whole memory block in use.
  */
-export interface Coin {
+export interface PoolCoin {
   readonly txKey: string;
   readonly n: number;
   readonly amountSat: number;
@@ -34,7 +34,7 @@ export interface Stake {
 }
 
 /** A coin that is a claim or a support. */
-export type StakeCoin = Coin & { readonly stake: Stake };
+export type StakeCoin = PoolCoin & { readonly stake: Stake };
 
 /** A channel with its signing key. */
 export interface Channel {

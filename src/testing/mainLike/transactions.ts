@@ -26,7 +26,7 @@ import { concatBytes, EMPTY_BYTES, fromLatin1, toLatin1, type Bytes } from '../.
 import type { Draw } from './draw.js';
 import type { Key, KeyRing } from './keyRing.js';
 import type { Names } from './names.js';
-import { Pool, type Channel, type Coin, type StakeCoin } from './pool.js';
+import { Pool, type Channel, type PoolCoin, type StakeCoin } from './pool.js';
 import * as MAIN from './proportions.js';
 import { sealed, type Values } from './values.js';
 
@@ -64,7 +64,7 @@ interface Output {
   readonly claimed?: Claimed;
 }
 
-export interface MadeTransaction {
+export interface PoolTransaction {
   readonly bytes: Buffer;
   readonly txid: Buffer;
   /** Wtxid as latin1. */
@@ -80,7 +80,7 @@ export class TransactionMaker {
   private readonly ring: KeyRing;
   private readonly names: Names;
   private readonly values: Values;
-  private readonly coins: Pool<Coin>;
+  private readonly coins: Pool<PoolCoin>;
   private readonly claims: Pool<StakeCoin>;
   private readonly supports: Pool<StakeCoin>;
   private readonly channels: Pool<Channel>;
@@ -106,7 +106,7 @@ export class TransactionMaker {
     this.isSegwit = isSegwit;
   }
 
-  addCoin(coin: Coin): void {
+  addCoin(coin: PoolCoin): void {
     if (coin.amountSat >= LEAST_AMOUNT_SAT) this.coins.add(coin);
   }
 
@@ -118,7 +118,7 @@ export class TransactionMaker {
    * Creates the next transaction. If its type needs an output that does not exist yet, the transaction gets another type.
    * Null if no coins are available.
    */
-  make(kind: MAIN.TransactionKind): MadeTransaction | null {
+  make(kind: MAIN.TransactionKind): PoolTransaction | null {
     switch (kind) {
       case 'payment':
       case 'payout':
@@ -136,7 +136,7 @@ export class TransactionMaker {
     }
   }
 
-  private pay(kind: 'payment' | 'payout' | 'purchase'): MadeTransaction | null {
+  private pay(kind: 'payment' | 'payout' | 'purchase'): PoolTransaction | null {
     const inputs = this.takeCoins();
     if (inputs === null) return null;
     const { least, most } = MAIN.PAYOUT_OUTPUTS;
@@ -156,7 +156,7 @@ export class TransactionMaker {
     return this.finish(inputs, [...outputs, this.plainOutput(left)]);
   }
 
-  private claim(isChannel: boolean): MadeTransaction | null {
+  private claim(isChannel: boolean): PoolTransaction | null {
     const inputs = this.takeCoins();
     if (inputs === null) return null;
     const amountSat = this.amountOf(MAIN.CLAIM_AMOUNTS, restOf(inputs));
@@ -169,7 +169,7 @@ export class TransactionMaker {
     return this.stake(inputs, buildClaimPrefix(name, value), claimed, amountSat);
   }
 
-  private update(): MadeTransaction | null {
+  private update(): PoolTransaction | null {
     const former = this.claims.take();
     if (former === undefined) return this.claim(false);
     const coins = this.takeCoins();
@@ -185,7 +185,7 @@ export class TransactionMaker {
     return this.stake(inputs, buildUpdatePrefix(name, claimId, value), claimed, former.amountSat);
   }
 
-  private support(): MadeTransaction | null {
+  private support(): PoolTransaction | null {
     const target = this.claims.any();
     if (target === undefined) return this.claim(false);
     const inputs = this.takeCoins();
@@ -199,7 +199,7 @@ export class TransactionMaker {
     return this.stake(inputs, buildSupportPrefix(name, claimId, value), claimed, amountSat);
   }
 
-  private abandon(): MadeTransaction | null {
+  private abandon(): PoolTransaction | null {
     const stake = this.draw.oneIn(2) ? (this.supports.take() ?? this.claims.take()) : this.claims.take();
     if (stake === undefined) return this.pay('payment');
     return this.finish([stake], [this.plainOutput(restOf([stake]))]);
@@ -207,18 +207,18 @@ export class TransactionMaker {
 
   /** Creates a transaction whose first output has a claim prefix and whose second output is the change. */
   private stake(
-    inputs: readonly Coin[],
+    inputs: readonly PoolCoin[],
     prefix: Bytes,
     claimed: Claimed,
     amountSat: number,
-  ): MadeTransaction {
+  ): PoolTransaction {
     const key = this.anyKey();
     const script = concatBytes(prefix, key.script);
     const output = { amountSat, script, key, claimed };
     return this.finish(inputs, [output, this.plainOutput(restOf(inputs) - amountSat)]);
   }
 
-  private valueOf(firstInput: Coin, channelKey: Key | null): Buffer {
+  private valueOf(firstInput: PoolCoin, channelKey: Key | null): Buffer {
     if (channelKey !== null) return sealed(this.values.channel(channelKey.publicKey), null);
     const reposted = this.claims.any();
     const message = this.values.claim(reposted === undefined ? null : idOf(reposted));
@@ -226,7 +226,7 @@ export class TransactionMaker {
     return channel === undefined ? sealed(message, null) : this.signedBy(channel, firstInput, message);
   }
 
-  private signedBy({ idKey, key }: Channel, firstInput: Coin, message: Bytes): Buffer {
+  private signedBy({ idKey, key }: Channel, firstInput: PoolCoin, message: Bytes): Buffer {
     const channelId = fromLatin1(idKey);
     const outPoint = formatOutPoint({ hash: fromLatin1(firstInput.txKey), index: firstInput.n });
     const digest = decodedClaimDigest({ version: 2, channelId, message }, outPoint, null)!;
@@ -245,10 +245,10 @@ export class TransactionMaker {
   }
 
   /** Removes coins from the pool that can pay their fee and two outputs. Null if the pool has not enough coins. */
-  private takeCoins(): Coin[] | null {
+  private takeCoins(): PoolCoin[] | null {
     const { draw, coins } = this;
     const wanted = coins.size < FEW_COINS ? 1 : draw.share(MAIN.INPUT_COUNTS);
-    const taken: Coin[] = [];
+    const taken: PoolCoin[] = [];
     while (taken.length < wanted || restOf(taken) < 2 * LEAST_AMOUNT_SAT) {
       const coin = draw.oneIn(MAIN.CHAINED_ONE_IN) ? coins.takeNewest() : coins.take();
       if (coin === undefined) break;
@@ -259,7 +259,7 @@ export class TransactionMaker {
     return null;
   }
 
-  private finish(inputs: readonly Coin[], outputs: readonly Output[]): MadeTransaction {
+  private finish(inputs: readonly PoolCoin[], outputs: readonly Output[]): PoolTransaction {
     const tx = unsigned(inputs, outputs);
     this.sign(tx, inputs);
     const stripped = formatTransaction(tx, false);
@@ -273,7 +273,7 @@ export class TransactionMaker {
     return { bytes, txid, wtxKey, feeSat, inputs: inputs.length, claims };
   }
 
-  private sign(tx: Transaction, inputs: readonly Coin[]): void {
+  private sign(tx: Transaction, inputs: readonly PoolCoin[]): void {
     const shared = new PrecomputedSighash(tx);
     inputs.forEach(({ key, stake, amountSat, isWitness }, n) => {
       const version = isWitness ? SIG_VERSION.WITNESS_V0 : SIG_VERSION.BASE;
@@ -312,16 +312,16 @@ function idOf({ stake }: StakeCoin): Buffer {
   return fromLatin1(stake.idKey);
 }
 
-function sumOf(inputs: readonly Coin[]): number {
+function sumOf(inputs: readonly PoolCoin[]): number {
   return inputs.reduce((sum, { amountSat }) => sum + amountSat, 0);
 }
 
 /** Sum of the inputs minus the fee for these inputs, in satoshis. */
-function restOf(inputs: readonly Coin[]): number {
+function restOf(inputs: readonly PoolCoin[]): number {
   return sumOf(inputs) - inputs.length * MAIN.FEE_AN_INPUT_SAT;
 }
 
-function unsigned(inputs: readonly Coin[], outputs: readonly Output[]): Transaction {
+function unsigned(inputs: readonly PoolCoin[], outputs: readonly Output[]): Transaction {
   return {
     version: 1,
     inputs: inputs.map(({ txKey, n }) => ({
@@ -335,7 +335,7 @@ function unsigned(inputs: readonly Coin[], outputs: readonly Output[]): Transact
   };
 }
 
-function spendsOf(inputs: readonly Coin[]): ClaimSpend[] {
+function spendsOf(inputs: readonly PoolCoin[]): ClaimSpend[] {
   const spends: ClaimSpend[] = [];
   for (const { stake, txKey, n, amountSat } of inputs) {
     if (stake === null) continue;

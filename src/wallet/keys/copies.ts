@@ -10,7 +10,7 @@ import type { Keypool } from './keypool.js';
 const KEYS_AT_ONCE = 64;
 
 /** The parts of a wallet that determine its next addresses. */
-export interface KeySource {
+export interface KeyCopySource {
   readonly keyring: Keyring;
   readonly hd: HdKeys;
   readonly keypool: Keypool;
@@ -21,7 +21,7 @@ export interface KeySource {
  * that only received the seed of another wallet (`sethdseed`) also has its own former seed, so it is not a copy. Wallets
  * without a seed are copies if their pools have a key in common.
  */
-export function* areCopies(one: KeySource, other: KeySource): Slices<boolean> {
+export function* areCopies(one: KeyCopySource, other: KeyCopySource): Slices<boolean> {
   const [first, second] = [one.hd.state, other.hd.state];
   if (first === null || second === null) return first === second && one.keypool.sharesWith(other.keypool);
   if (toLatin1(first.seedId) !== toLatin1(second.seedId)) return false;
@@ -30,7 +30,7 @@ export function* areCopies(one: KeySource, other: KeySource): Slices<boolean> {
   return seeds.size === others.size && [...seeds].every((id) => others.has(id));
 }
 
-function* seedsOf({ keyring }: KeySource): Slices<ReadonlySet<string>> {
+function* seedsOf({ keyring }: KeyCopySource): Slices<ReadonlySet<string>> {
   const seeds = new Set<string>();
   let count = 0;
   for (const id of keyring.keyIds()) {

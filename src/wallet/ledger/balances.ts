@@ -30,7 +30,7 @@ export interface OwnCoin {
 }
 
 /** Sums of outputs in satoshis. `trusted`: outputs that can be spent. */
-export interface Balance {
+export interface WalletBalance {
   readonly trusted: bigint;
   /** Outputs of mempool transactions that were received from others or depend on unconfirmed outputs. */
   readonly pending: bigint;
@@ -87,7 +87,7 @@ export function balance(
   filter: number = MINE.spendable,
   minDepth = 0,
   outputs: UnspentOutputs | null = null,
-): Balance {
+): WalletBalance {
   if (outputs !== null) return balanceOf(ledger, options, filter, minDepth, outputs);
   const { settled, others } = ledger.unspentParts();
   const found = balanceOf(ledger, options, filter, minDepth, others);
@@ -107,7 +107,7 @@ function balanceOf(
   filter: number,
   minDepth: number,
   outputs: UnspentOutputs,
-): Balance {
+): WalletBalance {
   let trusted = 0n;
   let pending = 0n;
   let immature = 0n;

@@ -14,13 +14,13 @@ import type { Columns } from '../store/columnFile.js';
 import { recordKey, type WalletBatch } from '../store/records.js';
 import { HeldEntry, type Entry, type EntryState, type TxSummary } from './entry.js';
 import { ledgerImage, type LedgerNotes } from './ledgerImage.js';
-import type { LedgerPort, OwnTransaction, Place } from './ledgerPort.js';
+import type { LedgerPort, OwnTransaction, ChainPlace } from './ledgerPort.js';
 import { LedgerReader } from './ledgerReader.js';
 import { OtherDestinations } from './otherDestinations.js';
 import { PackedTxs } from './packedTxs.js';
 import { SleepingTxs } from './sleepingTxs.js';
 import { latestTimes, smartTime } from './smartTime.js';
-import { TxFacts } from './txFacts.js';
+import { WalletTxFacts } from './txFacts.js';
 import { skipTransaction, TxSummarizer } from './txSummary.js';
 import {
   ABANDONED,
@@ -192,12 +192,12 @@ export class Ledger extends LedgerReader {
     return entry;
   }
 
-  private summaryOf(facts: TxFacts): TxSummary {
+  private summaryOf(facts: WalletTxFacts): TxSummary {
     return facts.summary(this.port.mineRevision, (bytes) => this.summarizer.read(new Reader(bytes)));
   }
 
   /** Computes the data that `add` will need. Does not change the ledger. */
-  prepare(facts: TxFacts): void {
+  prepare(facts: WalletTxFacts): void {
     this.summaryOf(facts);
     const entry = this.index.get(facts.key);
     if (entry?.hasWitness === true) facts.stored = { entry, bytes: this.rows.txBytes(entry) };
@@ -255,11 +255,11 @@ export class Ledger extends LedgerReader {
    */
   add(
     batch: WalletBatch,
-    given: Transaction | TxFacts,
-    place: Place | null,
+    given: Transaction | WalletTxFacts,
+    place: ChainPlace | null,
     own?: OwnTransaction,
   ): Entry | null {
-    const facts = given instanceof TxFacts ? given : new TxFacts(given);
+    const facts = given instanceof WalletTxFacts ? given : new WalletTxFacts(given);
     const { key } = facts;
     const summary = this.summaryOf(facts);
     const { inputs } = summary;
@@ -300,7 +300,7 @@ export class Ledger extends LedgerReader {
   /** Whether the transaction is already known at this position of this block, so that `add` would not change it. */
   isSettled(
     entry: Entry,
-    { blockHash, index }: Pick<Place, 'blockHash' | 'index'>,
+    { blockHash, index }: Pick<ChainPlace, 'blockHash' | 'index'>,
     hasWitness: boolean,
   ): boolean {
     const { state } = entry;
@@ -330,8 +330,8 @@ export class Ledger extends LedgerReader {
   private merge(
     batch: WalletBatch,
     entry: Entry,
-    facts: TxFacts,
-    place: Place | null,
+    facts: WalletTxFacts,
+    place: ChainPlace | null,
     isFromMe: boolean,
   ): void {
     const { row } = entry;
@@ -357,7 +357,7 @@ export class Ledger extends LedgerReader {
     if (next !== row || gainsWitness) this.write(batch, entry, bytes);
   }
 
-  private smartTime(place: Place, nowSec: number): number {
+  private smartTime(place: ChainPlace, nowSec: number): number {
     return smartTime(place.timeSec, nowSec, latestTimes(this.inOrder(), this.port.moves()));
   }
 

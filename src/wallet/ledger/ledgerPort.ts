@@ -27,7 +27,7 @@ export interface LedgerPort {
 }
 
 /** Position of a transaction in a block. */
-export interface Place {
+export interface ChainPlace {
   readonly blockHash: Bytes;
   readonly height: number;
   readonly timeSec: number;

@@ -7,7 +7,7 @@ import type { Entry, EntryState, OwnOutput } from './entry.js';
 import { HAS_FOREIGN_STAKE, HAS_WITNESS, IS_COINBASE, type PackedTxs } from './packedTxs.js';
 
 /** Reads the row of a transaction from disk. */
-export type RowReader = (entry: PackedEntry) => Entry['row'];
+export type EntryReader = (entry: PackedEntry) => Entry['row'];
 
 export class PackedEntry implements Entry {
   /** Number of the transaction in `txs`. */
@@ -23,13 +23,13 @@ export class PackedEntry implements Entry {
   /** Whether all data is in memory. The columns are then not used any more. */
   isKept = false;
   private readonly txs: PackedTxs;
-  private readonly readRow: RowReader;
+  private readonly readRow: EntryReader;
   private knownKey: string | null;
   private knownRow: Entry['row'] | null = null;
   private knownInputs: readonly string[] | null = null;
   private knownOutputs: readonly OwnOutput[] | null = null;
 
-  constructor(txs: PackedTxs, at: number, key: string | null, readRow: RowReader) {
+  constructor(txs: PackedTxs, at: number, key: string | null, readRow: EntryReader) {
     const { columns } = txs;
     this.at = at;
     this.txs = txs;

@@ -6,7 +6,7 @@
 import type { Bytes } from '../../util/bytes.js';
 import type { SettledPayments } from '../port.js';
 import type { Entry } from './entry.js';
-import { PackedEntry, type RowReader } from './packedEntry.js';
+import { PackedEntry, type EntryReader } from './packedEntry.js';
 import { HAS_WITNESS, ID_BYTES, IS_FINISHED, type PackedTxs } from './packedTxs.js';
 
 /** Maximum number of recently read rows in memory. Arbitrary: bounds the memory to about a megabyte. */
@@ -20,7 +20,7 @@ export class SleepingTxs {
   private readonly left: Uint8Array;
   /** Transactions that a block scan may skip. */
   readonly payments: SettledPayments;
-  private readonly readRow: RowReader;
+  private readonly readRow: EntryReader;
   /** Transaction objects that were created when they were needed, by row. */
   private readonly looked: (PackedEntry | undefined)[];
   /** Ring buffer of the transactions whose rows were read from disk most recently. */

@@ -6,7 +6,7 @@ import { formatTransaction, txid, type Transaction } from '../../primitives/tran
 import { toLatin1 } from '../../util/bytes.js';
 import type { Entry, TxSummary } from './entry.js';
 
-export class TxFacts {
+export class WalletTxFacts {
   readonly tx: Transaction;
   private raw: Buffer | null;
   private id: string | null = null;

@@ -7,7 +7,7 @@ import { sortedInSlices, type Slices } from '../../util/slices.js';
 import type { Entry } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { listedCounts } from './amounts.js';
-import { listsReceived, listsSent, type Selection } from './selection.js';
+import { listsReceived, listsSent, type ListSelection } from './selection.js';
 
 /** Maximum number of cached lists. Arbitrary. */
 const MAX_LISTS = 8;
@@ -16,7 +16,7 @@ const MAX_TOUCHED = 16_384;
 /** Number of transactions that are processed between two yields to the event loop. */
 const STEP = 256;
 
-type What = Pick<Selection, 'filter' | 'label' | 'withAccounts'>;
+type What = Pick<ListSelection, 'filter' | 'label' | 'withAccounts'>;
 
 interface Kept {
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Entry, EntrySequence } from '../ledger/entry.js';
 import type { Wallet } from '../wallet.js';
 import { listedCounts } from './amounts.js';
 import { listedEntriesOf } from './listedEntries.js';
-import { listsReceived, listsSent, type Selection } from './selection.js';
+import { listsReceived, listsSent, type ListSelection } from './selection.js';
 
 /** A transaction, or a move between accounts, with the range of its list items that are on the page. */
 export interface Piece {
@@ -18,7 +18,7 @@ export interface Piece {
 }
 
 /** Number of list items of a transaction. */
-function itemCount(wallet: Wallet, selection: Selection, entry: Entry): number {
+function itemCount(wallet: Wallet, selection: ListSelection, entry: Entry): number {
   const { sent, received } = listedCounts(wallet, entry, selection.filter);
   let count = listsSent(selection, entry) ? sent : 0;
   if (received.length > 0 && wallet.ledger.depth(entry) >= selection.minDepth)
@@ -40,7 +40,7 @@ const STEP = 256;
  */
 export function* recentPieces(
   wallet: Wallet,
-  selection: Selection,
+  selection: ListSelection,
   skip: number,
   count: number,
 ): Slices<Piece[]> {
@@ -63,7 +63,7 @@ export function* recentPieces(
  */
 function* pageOf(
   wallet: Wallet,
-  selection: Selection,
+  selection: ListSelection,
   entries: EntrySequence,
   skip: number,
   count: number,
@@ -88,7 +88,7 @@ function* pageOf(
 /** Iterates over transactions and moves, sorted from the latest. Yields null for each entry before position `from`. */
 function* latestFirst(
   { accounts }: Wallet,
-  { label, withAccounts }: Selection,
+  { label, withAccounts }: ListSelection,
   entries: EntrySequence,
   from: number,
 ): Generator<Piece['of'] | null> {
@@ -107,7 +107,7 @@ function* latestFirst(
  * Transactions that pay to addresses with the label, or were sent from the account with this name, the earliest first. Null
  * if there are many such transactions, and for the empty label, because all addresses without a label have it.
  */
-function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: Selection): Entry[] | null {
+function fewLabelled({ book, ledger }: Wallet, { label, withAccounts }: ListSelection): Entry[] | null {
   if (label === null || label === '') return null;
   const lists = withAccounts ? [ledger.paidBy(label)] : [];
   if (book.countWithLabel(label) > LATEST_LOOKED_AT) return null;

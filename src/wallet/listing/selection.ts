@@ -4,7 +4,7 @@ import type { Wallet } from '../wallet.js';
 import { labelOf } from './amounts.js';
 
 /** The criteria that select the transactions of a list. */
-export interface Selection {
+export interface ListSelection {
   /** `MINE` flags. */
   readonly filter: number;
   /** Label of the addresses whose received amounts are listed; null for all transactions. */
@@ -20,13 +20,13 @@ export interface Selection {
 
 /** Whether the payments of a transaction are in the list. */
 export function listsSent(
-  { label, withAccounts }: Pick<Selection, 'label' | 'withAccounts'>,
+  { label, withAccounts }: Pick<ListSelection, 'label' | 'withAccounts'>,
   entry: Entry,
 ): boolean {
   return label === null || (withAccounts && entry.row.fromAccount === label);
 }
 
 /** Whether outputs received at destination `to` are in the list. */
-export function listsReceived(wallet: Wallet, { label }: Pick<Selection, 'label'>, to: string): boolean {
+export function listsReceived(wallet: Wallet, { label }: Pick<ListSelection, 'label'>, to: string): boolean {
   return label === null || labelOf(wallet, to) === label;
 }

@@ -25,8 +25,8 @@ import type { Slices } from '../../util/slices.js';
 import { keyIdsOf } from '../keys/affectedKeys.js';
 import { couldPayTo } from '../keys/scriptFilter.js';
 import type { Entry } from '../ledger/entry.js';
-import type { Place } from '../ledger/ledgerPort.js';
-import { TxFacts } from '../ledger/txFacts.js';
+import type { ChainPlace } from '../ledger/ledgerPort.js';
+import { WalletTxFacts } from '../ledger/txFacts.js';
 import type { WalletBlock } from '../port.js';
 import type { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
@@ -37,7 +37,7 @@ const TXID_BYTES = 32;
 const KEYS_A_BLOCK = 16;
 
 /** Options for scanning one block for transactions of a wallet. */
-export interface Look {
+export interface ScanState {
   /**
    * Height of the first block of the scan. If needed keys cannot be created, because the wallet is locked or too many are
    * needed, a rescan of the blocks from this height on is recorded as owed (`shortage.ts`).
@@ -53,7 +53,7 @@ export interface Look {
 }
 
 /** Transactions of a block with precomputed data, by their position in the block. */
-export type FactsAhead = ReadonlyMap<number, TxFacts>;
+export type FactsAhead = ReadonlyMap<number, WalletTxFacts>;
 
 /**
  * Minimum number of the wallet's transactions in a block for which the block is prepared in advance. Applying fewer
@@ -71,7 +71,7 @@ export function hasMuchOf(wallet: Wallet, { raw, parsed }: WalletBlock): boolean
 
 /** Precomputes the data that `takeBlock` needs, for those transactions that concern the wallet with its current keys. */
 export function* factsAhead(wallet: Wallet, { raw, parsed }: WalletBlock): Slices<FactsAhead> {
-  const ahead = new Map<number, TxFacts>();
+  const ahead = new Map<number, WalletTxFacts>();
   for (let index = 0; index < parsed.txCount; index++) {
     if (concernsWallet(wallet, raw, parsed, index)) {
       const facts = factsAt(raw, parsed, index);
@@ -83,9 +83,9 @@ export function* factsAhead(wallet: Wallet, { raw, parsed }: WalletBlock): Slice
   return ahead;
 }
 
-function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): TxFacts {
+function factsAt(raw: Buffer, parsed: ParsedBlock, index: number): WalletTxFacts {
   const bytes = txBytes(raw, parsed, index);
-  return new TxFacts(parseTransaction(new Reader(bytes)), bytes);
+  return new WalletTxFacts(parseTransaction(new Reader(bytes)), bytes);
 }
 
 /**
@@ -97,7 +97,7 @@ export function* takeBlock(
   wallet: Wallet,
   batch: WalletBatch,
   block: WalletBlock,
-  look: Look,
+  look: ScanState,
   ahead: FactsAhead = new Map(),
 ): Slices<void> {
   const { raw, parsed, height, hash, timeSec } = block;
@@ -125,16 +125,23 @@ export function takeUnconfirmed(wallet: Wallet, batch: WalletBatch, txid: Bytes,
   const { ledger } = wallet;
   if (!ledger.has(toLatin1(txid)) && !concernsWallet(wallet, bytes, parseTxView(bytes), 0)) return;
   const look = { since: wallet.followedHeight + 1, reported: new Set<Entry>() };
-  take(wallet, batch, new TxFacts(parseTransaction(new Reader(bytes)), bytes), null, look, KEYS_A_BLOCK);
+  take(
+    wallet,
+    batch,
+    new WalletTxFacts(parseTransaction(new Reader(bytes)), bytes),
+    null,
+    look,
+    KEYS_A_BLOCK,
+  );
   ledger.setInMempool(txid, true);
 }
 
 function take(
   wallet: Wallet,
   batch: WalletBatch,
-  facts: TxFacts,
-  place: Place | null,
-  { since, reported, onlyChanges = false }: Look,
+  facts: WalletTxFacts,
+  place: ChainPlace | null,
+  { since, reported, onlyChanges = false }: ScanState,
   most: number,
 ): void {
   const { keyring, ledger } = wallet;

@@ -13,7 +13,7 @@ import { outputKey, type Entry } from '../ledger/entry.js';
 import { isChange } from '../listing/amounts.js';
 import { REPLACED_BY, REPLACES } from '../ledger/txRecord.js';
 import type { Wallet } from '../wallet.js';
-import { knownOutput, type SpentCoin } from './chooseCoins.js';
+import { knownOutput, type ChosenCoin } from './chooseCoins.js';
 import type { CoinControl } from './coinControl.js';
 import { commitAndSend } from './commitTransaction.js';
 import { SEQUENCE_LOCKS } from './createTransaction.js';
@@ -114,7 +114,7 @@ function checkFee({ node, options }: Wallet, feeSat: bigint, ratePerKb: bigint, 
 
 interface Replacement {
   readonly tx: Transaction;
-  readonly coins: readonly SpentCoin[];
+  readonly coins: readonly ChosenCoin[];
   readonly oldFeeSat: bigint;
   readonly feeSat: bigint;
 }
@@ -129,7 +129,7 @@ function draftReplacement(
 ): Replacement {
   const changeAt = changeIndex(wallet, entry);
   const { sizes } = spendStateOf(wallet);
-  const coins: SpentCoin[] = [];
+  const coins: ChosenCoin[] = [];
   const inputs: InputSize[] = [];
   for (const { prevout } of old.inputs) {
     const coin = knownOutput(wallet, outputKey(toLatin1(prevout.hash), prevout.index));

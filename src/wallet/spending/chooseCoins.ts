@@ -16,14 +16,14 @@ import type { CoinControl } from './coinControl.js';
 import { LONG_CHAIN } from './spendError.js';
 
 /** An output that the transaction spends. */
-export interface SpentCoin {
+export interface ChosenCoin {
   readonly key: string;
   readonly valueSat: bigint;
   readonly script: Bytes;
 }
 
 /** An output of a transaction in the wallet. The output may belong to others. Null if the transaction is not in the wallet. */
-export function knownOutput(wallet: Wallet, key: string): SpentCoin | null {
+export function knownOutput(wallet: Wallet, key: string): ChosenCoin | null {
   const entry = wallet.ledger.entry(txKeyOf(key));
   if (entry === undefined) return null;
   const output = wallet.ledger.transaction(entry).outputs[outputNumber(key)];
@@ -55,7 +55,7 @@ export class CoinChoice {
   private readonly chance: Chance;
   private readonly available: readonly WalletCoin[];
   /** Outputs that must be spent; null if one of them is unknown. */
-  private readonly preset: readonly SpentCoin[] | null;
+  private readonly preset: readonly ChosenCoin[] | null;
   private groups: CoinGroup<WalletCoin>[] | null = null;
 
   constructor(wallet: Wallet, control: CoinControl, available: readonly WalletCoin[], chance: Chance) {
@@ -75,9 +75,9 @@ export class CoinChoice {
     return this.hasPreset && !this.control.allowsOtherInputs;
   }
 
-  private presetCoins(): SpentCoin[] | null {
+  private presetCoins(): ChosenCoin[] | null {
     if (this.onlySelected) return this.available.filter(({ isSpendable }) => isSpendable);
-    const coins: SpentCoin[] = [];
+    const coins: ChosenCoin[] = [];
     for (const key of this.control.selected) {
       const coin = knownOutput(this.wallet, key);
       if (coin === null) return null;
@@ -90,7 +90,7 @@ export class CoinChoice {
    * Selects coins worth at least `targetSat`. With `exact` it selects coins that need no change. Null if no such selection
    * exists.
    */
-  choose(targetSat: bigint, exact: ExactPayment | null): readonly SpentCoin[] | null {
+  choose(targetSat: bigint, exact: ExactPayment | null): readonly ChosenCoin[] | null {
     return this.chooseWithin(targetSat, exact, this.wallet.options.rejectsLongChains);
   }
 
@@ -108,7 +108,7 @@ export class CoinChoice {
     targetSat: bigint,
     exact: ExactPayment | null,
     rejectsLongChains: boolean,
-  ): readonly SpentCoin[] | null {
+  ): readonly ChosenCoin[] | null {
     const { preset } = this;
     if (preset === null) return null;
     const presetSat = preset.reduce((sum, { valueSat }) => sum + valueSat, 0n);

@@ -15,7 +15,7 @@ import { WalletBatch } from '../store/records.js';
 import type { Wallet } from '../wallet.js';
 import { availableCoins, SPENDABLE } from './availableCoins.js';
 import { reserveChange } from './changeOutput.js';
-import { CoinChoice, type SpentCoin } from './chooseCoins.js';
+import { CoinChoice, type ChosenCoin } from './chooseCoins.js';
 import type { CoinControl } from './coinControl.js';
 import { Drafting, type Draft, type Recipient } from './draft.js';
 import { refuseOversized, TOO_LARGE } from './oversized.js';
@@ -43,7 +43,7 @@ export interface CreatedTransaction {
   /** Position of the change among the outputs; −1 without change. */
   readonly changePosition: number;
   /** The outputs that the inputs spend, in the order of the inputs. */
-  readonly coins: readonly SpentCoin[];
+  readonly coins: readonly ChosenCoin[];
   /** Pool key that the change output uses; null if the transaction uses none. */
   readonly changeKey: ReservedKey | null;
 }

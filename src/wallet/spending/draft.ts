@@ -12,7 +12,7 @@ import type { ExactPayment } from '../../signing/coinSelection/selectCoins.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { Wallet } from '../wallet.js';
 import { coinControl, type CoinControl } from './coinControl.js';
-import type { CoinChoice, SpentCoin } from './chooseCoins.js';
+import type { CoinChoice, ChosenCoin } from './chooseCoins.js';
 import { claimNameFee, discardRate, minimumFee, minimumRate, type WalletRate } from './feeRates.js';
 import {
   NESTED_INPUT_SIZE,
@@ -32,7 +32,7 @@ export interface Recipient {
 }
 
 export interface Draft {
-  readonly coins: readonly SpentCoin[];
+  readonly coins: readonly ChosenCoin[];
   readonly outputs: TxOutput[];
   readonly feeSat: bigint;
   /** Position of the change among the outputs; −1 without change. */
@@ -66,7 +66,7 @@ export class Drafting {
   private readonly sharers: number;
   private readonly totalSat: bigint;
   private feeSat = 0n;
-  private coins: readonly SpentCoin[] = [];
+  private coins: readonly ChosenCoin[] = [];
 
   constructor(task: DraftTask) {
     const { wallet, control, recipients, changeScript } = task;

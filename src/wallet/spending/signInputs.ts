@@ -9,13 +9,13 @@ import { InputSigner } from '../../signing/signatureCreator.js';
 import { emptySignatureData } from '../../signing/signatureData.js';
 import type { SigningProvider } from '../../signing/signingProvider.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
-import type { SpentCoin } from './chooseCoins.js';
+import type { ChosenCoin } from './chooseCoins.js';
 
 /** Signs every input. `coins` are the spent outputs in the order of the inputs. Returns false if an input could not be signed. */
 export async function signInputs(
   provider: SigningProvider,
   tx: Transaction,
-  coins: readonly SpentCoin[],
+  coins: readonly ChosenCoin[],
 ): Promise<boolean> {
   const shared = new PrecomputedSighash(tx);
   let since = performance.now();

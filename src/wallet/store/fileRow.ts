@@ -2,7 +2,7 @@
 import type { RowIndex } from './rowIndex.js';
 
 /** A row that is valid until the next row is read. */
-export class FileRow {
+export class WalletFileRow {
   /** The value of the row as a view of a reused buffer. The caller must copy the value to keep it. */
   readonly value: Buffer;
   private readonly index: RowIndex;

@@ -31,7 +31,7 @@ const GONE = -1;
 type Numbers = Float64Array | Uint32Array | Uint8Array;
 
 /** A column with one number for each row, divided into pages. */
-class Column {
+class RowColumn {
   private readonly pages: Numbers[] = [];
   private readonly makePage: () => Numbers;
 
@@ -114,13 +114,13 @@ export interface RowPlace {
 
 export class RowIndex {
   private bytes = new KeyBytes();
-  private keyPlaces = new Column(Uint32Array);
-  private keySizes = new Column(Uint32Array);
-  private offsets = new Column(Float64Array);
-  private sizes = new Column(Uint32Array);
-  private crcs = new Column(Uint32Array);
+  private keyPlaces = new RowColumn(Uint32Array);
+  private keySizes = new RowColumn(Uint32Array);
+  private offsets = new RowColumn(Float64Array);
+  private sizes = new RowColumn(Uint32Array);
+  private crcs = new RowColumn(Uint32Array);
   /** 1 for rows that were deleted, otherwise 0. */
-  private dead = new Column(Uint8Array);
+  private dead = new RowColumn(Uint8Array);
   private deadCount = 0;
   private used = 0;
   /** Number of rows at which the index is checked for deleted rows that can be removed. */

@@ -15,7 +15,7 @@ import { EnvironmentError, environmentError } from '../../util/text/environmentE
 import { inSlices } from '../../scheduler/slices.js';
 import type { Slices } from '../../util/slices.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
-import { FileRow } from './fileRow.js';
+import { WalletFileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
@@ -236,7 +236,7 @@ export class WalletFile {
    * Reads the rows that are not in the parts of the cache file (`image`), in file order. `isOther` returns whether the row
    * with a key is such a row.
    */
-  *otherValues(isOther: (key: Buffer) => boolean): Generator<FileRow> {
+  *otherValues(isOther: (key: Buffer) => boolean): Generator<WalletFileRow> {
     const { index, since } = this;
     if (since === null) return;
     const rows = [...since.image.others].filter((at) => index.isThere(at));
@@ -336,11 +336,11 @@ export class WalletFile {
    * Reads the rows whose keys start with `prefix`, or (`isOther`) all other rows, in file order. The rows were verified when
    * the file was opened. Rows must not change during the iteration.
    */
-  *values(prefix: string, isOther = false): Generator<FileRow> {
+  *values(prefix: string, isOther = false): Generator<WalletFileRow> {
     yield* this.valuesAt(this.index.inFileOrder(prefix, isOther));
   }
 
-  private *valuesAt(rows: Iterable<number>): Generator<FileRow> {
+  private *valuesAt(rows: Iterable<number>): Generator<WalletFileRow> {
     this.refuseClosed();
     const window = new FileWindow(this.fd, this.end);
     try {
@@ -348,7 +348,7 @@ export class WalletFile {
         const { offset, sizeBytes } = this.index.place(at);
         const value = window.read(offset, sizeBytes);
         if (value === null) throw this.corruption(offset);
-        yield new FileRow(this.index, at, value);
+        yield new WalletFileRow(this.index, at, value);
       }
     } finally {
       window.wipe();

@@ -18,7 +18,7 @@ export const compareLsn = (a: Lsn, b: Lsn): number => a.file - b.file || a.offse
 /** Whether the LSN (log sequence number) of a page means that no log contains its changes. */
 export const isNotLogged = ({ file }: Lsn): boolean => file === 0;
 
-export interface LogRecord {
+export interface BerkeleyLogRecord {
   readonly lsn: Lsn;
   readonly type: number;
   /** Version of the log format. */
@@ -100,7 +100,7 @@ function checksum(data: Buffer, previous: number, length: number): number {
 }
 
 /** Iterates over the records of log files in order. Ends with the last complete record. */
-export function* readRecords(files: readonly LogFile[]): Generator<LogRecord> {
+export function* readRecords(files: readonly LogFile[]): Generator<BerkeleyLogRecord> {
   const sorted = [...files].sort((a, b) => a.number - b.number);
   for (const [index, { number, bytes }] of sorted.entries()) {
     if (index > 0 && number !== sorted[index - 1]!.number + 1)
@@ -109,7 +109,7 @@ export function* readRecords(files: readonly LogFile[]): Generator<LogRecord> {
   }
 }
 
-function* recordsOf(file: number, bytes: Buffer): Generator<LogRecord> {
+function* recordsOf(file: number, bytes: Buffer): Generator<BerkeleyLogRecord> {
   let version = 0;
   for (let offset = 0; offset + HEAD_BYTES <= bytes.length;) {
     const previous = bytes.readUInt32LE(offset);
@@ -143,16 +143,16 @@ function versionOf(data: Buffer): number {
 
 export interface Changes {
   /** Records of the transactions that were committed after the last checkpoint. */
-  readonly committed: readonly LogRecord[];
+  readonly committed: readonly BerkeleyLogRecord[];
   /** Records of unfinished transactions. Their changes must be undone. */
-  readonly unfinished: readonly LogRecord[];
+  readonly unfinished: readonly BerkeleyLogRecord[];
   /** LSN of the first change that may be missing in the database file. */
   readonly start: Lsn;
 }
 
 /** The log records that concern one database file. The file is identified by its unique id. */
 export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?: Lsn): Slices<Changes> {
-  const records: LogRecord[] = [];
+  const records: BerkeleyLogRecord[] = [];
   for (const record of readRecords(files)) {
     records.push(record);
     if (records.length % RECORDS_A_SLICE === 0) yield;
@@ -163,8 +163,8 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
   const ended = committedOnes(records);
   /** File numbers that the log uses for the database file at this point. */
   const names = new Set<number>();
-  const committed: LogRecord[] = [];
-  const unfinished: LogRecord[] = [];
+  const committed: BerkeleyLogRecord[] = [];
+  const unfinished: BerkeleyLogRecord[] = [];
   for (const [index, record] of records.entries()) {
     if (record.type === RECORD.register) {
       noteName(names, record, fileId);
@@ -182,7 +182,7 @@ export function* changesOfFile(files: readonly LogFile[], fileId: Buffer, from?:
  * Positions of the records that belong to committed transactions. Transaction numbers are reused after a restart of the
  * database.
  */
-function committedOnes(records: readonly LogRecord[]): Set<number> {
+function committedOnes(records: readonly BerkeleyLogRecord[]): Set<number> {
   const open = new Map<number, number[]>();
   const ended = new Set<number>();
   for (const [index, { type, transaction, fields }] of records.entries()) {
@@ -204,7 +204,7 @@ function committedOnes(records: readonly LogRecord[]): Set<number> {
   return ended;
 }
 
-function noteName(names: Set<number>, { fields }: LogRecord, fileId: Buffer): void {
+function noteName(names: Set<number>, { fields }: BerkeleyLogRecord, fileId: Buffer): void {
   fields.u32();
   fields.data();
   const id = fields.data();
@@ -243,7 +243,7 @@ const FILE_ID_AT: Readonly<Record<number, 0 | 1>> = {
   149: 0, // pgno
 };
 
-function fileNumberOf(record: LogRecord): number {
+function fileNumberOf(record: BerkeleyLogRecord): number {
   const fields = record.fields.again();
   if (FILE_ID_AT[record.type] === 1) fields.u32();
   return fields.u32();

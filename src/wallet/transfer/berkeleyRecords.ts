@@ -2,7 +2,7 @@
  * Record types of a Berkeley DB log that change B-trees, and the fields of the types that can be redone and undone. Source:
  * Oracle Berkeley DB, btree/btree.src, db/db.src.
  */
-import type { LogRecord, Lsn } from './berkeleyLog.js';
+import type { BerkeleyLogRecord, Lsn } from './berkeleyLog.js';
 
 export const RECORD = {
   addrem: 41,
@@ -47,7 +47,7 @@ export interface Addrem {
 export const codeOf = (code: number, version: number): number =>
   version >= FLAGS_FIRST ? code >>> PAGE_TYPE_BITS : code;
 
-export function addremOf({ fields: all, version }: LogRecord): Addrem {
+export function addremOf({ fields: all, version }: BerkeleyLogRecord): Addrem {
   const fields = all.again();
   const code = codeOf(fields.u32(), version);
   fields.u32();
@@ -55,13 +55,13 @@ export function addremOf({ fields: all, version }: LogRecord): Addrem {
   return { code, page, index, size, head: fields.data(), data: fields.data(), before: fields.lsn() };
 }
 
-export function markOf({ fields: all }: LogRecord): { page: number; before: Lsn; index: number } {
+export function markOf({ fields: all }: BerkeleyLogRecord): { page: number; before: Lsn; index: number } {
   const fields = all.again();
   fields.u32();
   return { page: fields.u32(), before: fields.lsn(), index: fields.u32() };
 }
 
-export interface Replacement {
+export interface BerkeleyReplacement {
   page: number;
   before: Lsn;
   index: number;
@@ -72,7 +72,7 @@ export interface Replacement {
   suffix: number;
 }
 
-export function replaceOf({ fields: all }: LogRecord): Replacement {
+export function replaceOf({ fields: all }: BerkeleyLogRecord): BerkeleyReplacement {
   const fields = all.again();
   fields.u32();
   return {

@@ -10,7 +10,7 @@ import {
   compareLsn,
   isNotLogged,
   type LogFile,
-  type LogRecord,
+  type BerkeleyLogRecord,
   type Lsn,
 } from './berkeleyLog.js';
 import {
@@ -68,7 +68,7 @@ export function* replayLog(file: Buffer, log: readonly LogFile[], from?: Lsn): S
   return replay.bytes();
 }
 
-type LogFields = LogRecord['fields'];
+type LogFields = BerkeleyLogRecord['fields'];
 
 class Replay {
   private readonly pageBytes: number;
@@ -119,7 +119,7 @@ class Replay {
     putLsn(page, lsn);
   }
 
-  redo(record: LogRecord): void {
+  redo(record: BerkeleyLogRecord): void {
     const { type } = record;
     const fields = record.fields.again();
     switch (type) {
@@ -154,7 +154,7 @@ class Replay {
   }
 
   /** Redoes records that change one page and have only a few fields. */
-  private redoOnePage(record: LogRecord, fields: LogFields): void {
+  private redoOnePage(record: BerkeleyLogRecord, fields: LogFields): void {
     const { type, lsn } = record;
     switch (type) {
       case RECORD.adjust: {
@@ -194,7 +194,7 @@ class Replay {
     }
   }
 
-  private redoAddrem(record: LogRecord): void {
+  private redoAddrem(record: BerkeleyLogRecord): void {
     const { lsn } = record;
     const { code, page, index, size, head, data, before } = addremOf(record);
     this.change(page, before, lsn, (bytes) => {
@@ -204,7 +204,7 @@ class Replay {
     });
   }
 
-  private redoBig({ lsn, version }: LogRecord, fields: LogFields): void {
+  private redoBig({ lsn, version }: BerkeleyLogRecord, fields: LogFields): void {
     const code = codeOf(fields.u32(), version);
     fields.u32();
     const [page, previous, next] = [fields.u32(), fields.u32(), fields.u32()];
@@ -226,7 +226,7 @@ class Replay {
       this.change(previous, previousBefore, lsn, (bytes) => bytes.writeUInt32LE(page, PAGE.next));
   }
 
-  private redoAllocate({ lsn }: LogRecord, fields: LogFields): void {
+  private redoAllocate({ lsn }: BerkeleyLogRecord, fields: LogFields): void {
     fields.u32();
     const metaBefore = fields.lsn();
     const meta = fields.u32();
@@ -247,7 +247,7 @@ class Replay {
     );
   }
 
-  private redoFree({ lsn }: LogRecord, fields: LogFields): void {
+  private redoFree({ lsn }: BerkeleyLogRecord, fields: LogFields): void {
     fields.u32();
     const page = fields.u32();
     const metaBefore = fields.lsn();
@@ -267,7 +267,7 @@ class Replay {
     });
   }
 
-  private redoReverseSplit({ lsn }: LogRecord, fields: LogFields): void {
+  private redoReverseSplit({ lsn }: BerkeleyLogRecord, fields: LogFields): void {
     fields.u32();
     const page = fields.u32();
     const whole = fields.data();
@@ -282,7 +282,7 @@ class Replay {
     this.change(page, lsnOf(whole), lsn, () => undefined);
   }
 
-  private redoRelink({ lsn }: LogRecord, fields: LogFields): void {
+  private redoRelink({ lsn }: BerkeleyLogRecord, fields: LogFields): void {
     fields.u32();
     const [, replacement, previous] = [fields.u32(), fields.u32(), fields.u32()];
     const previousBefore = fields.lsn();
@@ -299,7 +299,7 @@ class Replay {
   }
 
   /** Splits the items of a page into two pages, and updates the parent page. Source: `__bam_split_recover`. */
-  private split({ fields: all, lsn }: LogRecord, version: number): void {
+  private split({ fields: all, lsn }: BerkeleyLogRecord, version: number): void {
     const fields = all.again();
     fields.u32();
     if (version >= FLAGS_FIRST) fields.u32();
@@ -345,7 +345,7 @@ class Replay {
   }
 
   /** Undoes a change of an unfinished transaction. */
-  undo(record: LogRecord): void {
+  undo(record: BerkeleyLogRecord): void {
     const { type, lsn } = record;
     const takeBack = (number: number, before: Lsn, task: (page: Buffer) => void): void => {
       const page = this.page(number);
@@ -387,7 +387,7 @@ const TOUCHES_ROWS: ReadonlySet<number> = new Set([RECORD.split, RECORD.reverseS
 const EMPTY = Buffer.alloc(0);
 const NOWHERE: Lsn = { file: 0, offset: 0 };
 
-const unknown = ({ type }: LogRecord): BerkeleyDbError =>
+const unknown = ({ type }: BerkeleyLogRecord): BerkeleyDbError =>
   new BerkeleyDbError(`The log has a record of type ${type}, which wallets do not have`);
 
 /**

@@ -3,7 +3,7 @@ import { failureReason } from '../../../util/text/environmentError.js';
 import { isHostPort, splitHostPort } from '../../../util/network/hostPort.js';
 import { badValue, DaemonError, failure } from '../../base/daemonError.js';
 import { isBlobHash } from '../../content/blobHash.js';
-import type { Place } from '../../exchange/links.js';
+import type { BlobPlace } from '../../exchange/links.js';
 import { ReflectorError } from '../../exchange/reflectorSession.js';
 import type { DaemonServices } from '../context.js';
 import { blobGet, blobReflect, blobReflectAll } from '../declarations/blob.js';
@@ -40,7 +40,7 @@ const get = implement(blobGet, async ({ services }, args) => {
 });
 
 /** Returns the reflector that the caller named, otherwise one of the reflectors in the settings. Throws for a malformed name. */
-function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): Place {
+function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): BlobPlace {
   if (name !== undefined && name !== '') {
     if (!isHostPort(name)) throw badValue(`'${name}' is not a reflector like HOST or HOST:PORT.`);
     return splitHostPort(name, port ?? REFLECTOR_PORT);
@@ -67,7 +67,7 @@ const reflectFile = implement(fileReflect, async ({ services }, args) => {
 async function sendBlobs(
   services: DaemonServices,
   hashes: readonly string[],
-  place: Place,
+  place: BlobPlace,
 ): Promise<string[]> {
   const { content, reflecting, blobs } = services;
   const sent: string[] = [];

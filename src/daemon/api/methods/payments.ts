@@ -5,7 +5,7 @@ import type { TxoFilter } from '../../ledger/txoQuery.js';
 import { txoFilterOf } from '../../lists/txoFilters.js';
 import { depositTimeLock, fundAccount, sendPayment, spendOutputs } from '../../txBuilding/payments.js';
 import { transactionToJson } from '../../txo/outputJson.js';
-import type { ArgsOf } from '../args.js';
+import type { ApiArgsOf } from '../args.js';
 import { accountDeposit, accountFund, accountSend } from '../declarations/account.js';
 import { txoSpend } from '../declarations/txo.js';
 import { walletSend } from '../declarations/wallet.js';
@@ -14,7 +14,7 @@ import { showPortOf } from '../showPort.js';
 import { answerWith, handOf } from './txBuilding.js';
 
 /** Filter for the outputs to spend. Whatever the arguments are, it requires unspent outputs of the wallet. */
-const filterOf = (args: ArgsOf<typeof txoSpend>): TxoFilter =>
+const filterOf = (args: ApiArgsOf<typeof txoSpend>): TxoFilter =>
   txoFilterOf([], {
     ...args,
     is_spent: false,

@@ -10,7 +10,7 @@ import { boundedErrorText } from '../../../util/text/errorText.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { float } from '../../base/answerJson.js';
 import { badValue, failure } from '../../base/daemonError.js';
-import { paged, pageOf, type Page } from '../../base/pages.js';
+import { paged, pageOf, type ResultPage } from '../../base/pages.js';
 import type { Inflated, Resolved } from '../../resolve/inflate.js';
 import { failureMembers } from '../../resolve/resolver.js';
 import { searchQuery } from '../../resolve/searchQuery.js';
@@ -39,7 +39,7 @@ const accountIdsOf = ({ services }: DaemonContext, walletId: string | undefined)
 function pageOfHub(args: {
   readonly page?: number | undefined;
   readonly page_size?: number | undefined;
-}): Page {
+}): ResultPage {
   const pageSize = args.page_size && Math.min(Math.abs(args.page_size), MAX_PAGE_SIZE);
   return pageOf({ page: args.page && Math.abs(args.page), page_size: pageSize });
 }

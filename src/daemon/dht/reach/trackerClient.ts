@@ -3,11 +3,11 @@
  * states; its answer is cached for that time, if the cache has space. Source: BEP 15; lbry-sdk lbry/torrent/tracker.py
  * `TrackerClient`, `UDPTrackerClientProtocol`.
  */
-import type { Clock, RandomSource, Timer } from '../../base/clock.js';
+import type { Clock, DaemonRandom, Timer } from '../../base/clock.js';
 import { TaskSlots } from '../../../scheduler/taskSlots.js';
 import { isPublicAddress } from '../addresses.js';
 import { DecodeError } from '../bencode.js';
-import { Channel } from '../channel.js';
+import { DhtChannel } from '../channel.js';
 import { Lru } from '../../../util/lru.js';
 import {
   ACTION,
@@ -54,7 +54,7 @@ export type TrackerServer = readonly [host: string, port: number];
 
 export interface TrackerClientDeps {
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly port: UdpPort;
   /** 20 bytes. */
   readonly peerId: Buffer;
@@ -149,7 +149,7 @@ export class TrackerClient {
     signal: AbortSignal,
     { announces }: { readonly announces: boolean },
   ): AsyncGenerator<readonly { readonly address: string; readonly tcpPort: number }[]> {
-    const found = new Channel<readonly TrackerPeer[]>();
+    const found = new DhtChannel<readonly TrackerPeer[]>();
     const port = announces ? this.#deps.announcedPort() : 0;
     const asked = this.#deps.servers().map(async (server) => {
       const peers = await this.#peersOf(server, hash, port, true);

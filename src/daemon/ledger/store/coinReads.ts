@@ -1,6 +1,6 @@
 /** Queries about spendable coins: totals, amounts, and the coins of an amount. */
 import type { SqlValue } from '../../../sqlite/sqliteProvider.js';
-import type { CoinAmount, CoinFilter, CoinTotals } from '../ledgerDatabase.js';
+import type { LedgerCoinAmount, LedgerCoinFilter, LedgerCoinTotals } from '../ledgerDatabase.js';
 import { SPENDABLE_TXO_TYPES } from '../txoQuery.js';
 import type { Owners } from './owners.js';
 import type { Statements } from '../../../sqlite/statements.js';
@@ -14,7 +14,7 @@ const COINS =
 const AMOUNTS_AT_ONCE = 2048;
 
 /** The parts of a filter other than the accounts, as an SQL condition. */
-function fits({ isConfirmed, notOf = [] }: CoinFilter): string {
+function fits({ isConfirmed, notOf = [] }: LedgerCoinFilter): string {
   const confirmed = isConfirmed ? 'AND txo.height > 0' : '';
   return notOf.length === 0 ? confirmed : `${confirmed} AND NOT (${among('txo.tx', notOf.map(Math.trunc))})`;
 }
@@ -47,7 +47,7 @@ export class CoinReads {
     return (row?.['coins'] as string | null | undefined) ?? '';
   }
 
-  coinTotals(filter: CoinFilter, fromDewies: bigint | null): CoinTotals {
+  coinTotals(filter: LedgerCoinFilter, fromDewies: bigint | null): LedgerCoinTotals {
     const owners = this.#owners.of(filter.accountIds);
     if (owners.length === 0) return { count: 0, amounts: 0, sumDewies: 0n };
     const where = `${COINS} AND ${among('txo.owner', owners)} ${fits(filter)}`;
@@ -69,7 +69,7 @@ export class CoinReads {
   }
 
   /** Queries each account separately and merges the results, because SQLite would sort the rows of several accounts. */
-  coinAmounts(filter: CoinFilter, belowDewies: bigint | null): CoinAmount[] {
+  coinAmounts(filter: LedgerCoinFilter, belowDewies: bigint | null): LedgerCoinAmount[] {
     const counts = new Map<bigint, number>();
     let floorDewies = 0n;
     for (const owner of this.#owners.of(filter.accountIds)) {
@@ -95,7 +95,7 @@ export class CoinReads {
       .map(([amountDewies, count]) => ({ amountDewies, count }));
   }
 
-  leastCoinAmount(filter: CoinFilter, fromDewies: bigint): bigint | null {
+  leastCoinAmount(filter: LedgerCoinFilter, fromDewies: bigint): bigint | null {
     let least: bigint | null = null;
     for (const owner of this.#owners.of(filter.accountIds)) {
       const row = this.#statements.get(
@@ -110,7 +110,7 @@ export class CoinReads {
     return least;
   }
 
-  coinsOfAmount(filter: CoinFilter, { amountDewies, count }: CoinAmount): number[] {
+  coinsOfAmount(filter: LedgerCoinFilter, { amountDewies, count }: LedgerCoinAmount): number[] {
     const numbers: number[] = [];
     const asked = new Set<number>();
     for (const accountId of filter.accountIds) {

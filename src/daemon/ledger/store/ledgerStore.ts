@@ -4,11 +4,11 @@ import { ledgerParams, type LedgerId } from '../../base/ledgerParams.js';
 import type {
   AddressFilter,
   AddressOrder,
-  CoinAmount,
-  CoinFilter,
+  LedgerCoinAmount,
+  LedgerCoinFilter,
   TransactionFilter,
 } from '../ledgerDatabase.js';
-import type { OutPointRef, Page, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
+import type { OutPointRef, QueryPage, PlotRange, TxoFilter, TxoPage, TxoView } from '../txoQuery.js';
 import { AddressUses, type SentTransaction } from './addressUses.js';
 import { CoinReads } from './coinReads.js';
 import { longChains } from './longChains.js';
@@ -107,19 +107,19 @@ export class LedgerStore {
     return this.#coins.coins(accountIds, withProofs);
   }
 
-  coinTotals(filter: CoinFilter, fromDewies: bigint | null) {
+  coinTotals(filter: LedgerCoinFilter, fromDewies: bigint | null) {
     return this.#coins.coinTotals(filter, fromDewies);
   }
 
-  coinAmounts(filter: CoinFilter, belowDewies: bigint | null) {
+  coinAmounts(filter: LedgerCoinFilter, belowDewies: bigint | null) {
     return this.#coins.coinAmounts(filter, belowDewies);
   }
 
-  leastCoinAmount(filter: CoinFilter, fromDewies: bigint) {
+  leastCoinAmount(filter: LedgerCoinFilter, fromDewies: bigint) {
     return this.#coins.leastCoinAmount(filter, fromDewies);
   }
 
-  coinsOfAmount(filter: CoinFilter, chosen: CoinAmount) {
+  coinsOfAmount(filter: LedgerCoinFilter, chosen: LedgerCoinAmount) {
     return this.#coins.coinsOfAmount(filter, chosen);
   }
 
@@ -158,7 +158,7 @@ export class LedgerStore {
     this.#write(() => this.#txos.releaseLeft());
   }
 
-  transactions(filter: TransactionFilter, page: Page, walletAccountIds: readonly string[]) {
+  transactions(filter: TransactionFilter, page: QueryPage, walletAccountIds: readonly string[]) {
     return this.#transactions.transactions(filter, page, walletAccountIds);
   }
 
@@ -166,7 +166,7 @@ export class LedgerStore {
     return this.#remembered('transactionCount', [filter], () => this.#transactions.transactionCount(filter));
   }
 
-  addresses(filter: AddressFilter, page?: Page, order?: AddressOrder) {
+  addresses(filter: AddressFilter, page?: QueryPage, order?: AddressOrder) {
     return this.#transactions.addresses(filter, page, order);
   }
 

@@ -7,12 +7,12 @@ import type {
   TransactionFilter,
   TransactionRow,
 } from '../ledgerDatabase.js';
-import type { OutPointRef, Page, TxoRow } from '../txoQuery.js';
+import type { OutPointRef, QueryPage, TxoRow } from '../txoQuery.js';
 import { USES } from './addressUses.js';
 import type { Owners } from './owners.js';
 import { blobList, bufferOf, textList, type Statements } from '../../../sqlite/statements.js';
 import type { TxoReads } from './txoReads.js';
-import { among, type Condition } from './txoSql.js';
+import { among, type SqlCondition } from './txoSql.js';
 
 const NO_LIMIT = -1;
 /** Default number of addresses that a query of unused addresses returns. Source: account.py `get_or_create_usable_address`. */
@@ -31,7 +31,7 @@ export class TransactionReads {
     this.#txos = txos;
   }
 
-  #condition(filter: TransactionFilter): Condition {
+  #condition(filter: TransactionFilter): SqlCondition {
     const parts: string[] = [];
     const values: SqlValue[] = [];
     if (filter.accountIds !== null) {
@@ -62,7 +62,7 @@ export class TransactionReads {
     return owners.length === 1 ? owners[0]! : null;
   }
 
-  #numbers(filter: TransactionFilter, page: Page): readonly number[] {
+  #numbers(filter: TransactionFilter, page: QueryPage): readonly number[] {
     const limits = [page.limit ?? NO_LIMIT, page.offset ?? 0];
     const owner = this.#onlyOwner(filter);
     const rows =
@@ -76,7 +76,7 @@ export class TransactionReads {
     return rows.map(({ id }) => id as number);
   }
 
-  #find({ sql, values }: Condition, limits: readonly number[]): SqlRow[] {
+  #find({ sql, values }: SqlCondition, limits: readonly number[]): SqlRow[] {
     return this.#statements.all(
       `SELECT tx.id FROM tx ${sql} ORDER BY tx.sort_key DESC, tx.id DESC LIMIT ? OFFSET ?`,
       ...values,
@@ -84,7 +84,7 @@ export class TransactionReads {
     );
   }
 
-  transactions(filter: TransactionFilter, page: Page, wallet: readonly string[]): TransactionRow[] {
+  transactions(filter: TransactionFilter, page: QueryPage, wallet: readonly string[]): TransactionRow[] {
     const numbers = this.#numbers(filter, page);
     const rows = numbers.map((number) =>
       this.#statements.get(
@@ -144,7 +144,7 @@ export class TransactionReads {
     return this.#statements.number(`SELECT count(*) FROM tx ${sql}`, ...values);
   }
 
-  #addressCondition(filter: AddressFilter): Condition {
+  #addressCondition(filter: AddressFilter): SqlCondition {
     const parts = [among('aa.account', this.#owners.known(filter.accountIds))];
     const values: SqlValue[] = [];
     const add = (sql: string, value: SqlValue): void => {
@@ -162,7 +162,7 @@ export class TransactionReads {
     return { sql: `${from} WHERE ${parts.join(' AND ')}`, values };
   }
 
-  addresses(filter: AddressFilter, page: Page = {}, order: AddressOrder = 'index'): AddressRow[] {
+  addresses(filter: AddressFilter, page: QueryPage = {}, order: AddressOrder = 'index'): AddressRow[] {
     const { sql, values } = this.#addressCondition(filter);
     const rows = this.#statements.all(
       `SELECT a.text, aa.account, aa.chain, aa.n, a.used_times, aa.public_key, aa.chain_code, aa.depth ${sql}

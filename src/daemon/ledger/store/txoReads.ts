@@ -1,6 +1,6 @@
 /** Queries of outputs: lists, sums, balances and coin selection; reservations of outputs. */
 import type { SqlRow } from '../../../sqlite/sqliteProvider.js';
-import type { Balance, SpendableCoin } from '../ledgerDatabase.js';
+import type { LedgerBalance, SpendableCoin } from '../ledgerDatabase.js';
 import {
   CLAIM_TXO_TYPES,
   SPENDABLE_TXO_TYPES,
@@ -131,7 +131,7 @@ export class TxoReads {
     return rows.map((row) => ({ day: row['day'] as number, totalDewies: sumOf(row) }));
   }
 
-  balance(accountIds: readonly string[], maxHeight?: number): Balance {
+  balance(accountIds: readonly string[], maxHeight?: number): LedgerBalance {
     const parts = { total: 0n, available: 0n, reserved: 0n, claims: 0n, supports: 0n, tips: 0n };
     for (const accountId of new Set(accountIds)) {
       const owners = this.#owners.of([accountId]);

@@ -4,7 +4,7 @@ import type { TxoFilter, TxoOrder } from '../txoQuery.js';
 import type { Owners } from './owners.js';
 import { blobList, textList } from '../../../sqlite/statements.js';
 
-export interface Condition {
+export interface SqlCondition {
   /** SQL text that starts with WHERE, for use in a statement. */
   readonly sql: string;
   readonly values: readonly SqlValue[];
@@ -45,7 +45,7 @@ function ownership(filter: TxoFilter, owners: readonly number[]): string[] {
 /** Lists are passed as JSON, which allows null bytes and other special characters. */
 const IN_TEXTS = 'IN (SELECT value FROM json_each(?))';
 
-export function txoCondition(filter: TxoFilter, owners: Owners): Condition {
+export function txoCondition(filter: TxoFilter, owners: Owners): SqlCondition {
   const parts = ownership(filter, owners.of(filter.accountIds));
   const values: SqlValue[] = [];
   const add = (sql: string, ...more: SqlValue[]): void => {

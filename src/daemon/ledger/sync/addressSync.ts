@@ -11,14 +11,14 @@ import type { Logger } from '../../../util/logging.js';
 import type { LedgerHeaders } from '../headers/ledgerHeaders.js';
 import type { HubFollowing } from '../headers/hubFollowing.js';
 import { HubGone, HubLie } from '../hub/hubErrors.js';
-import type { SyncState } from '../ledger.js';
+import type { LedgerSyncState } from '../ledger.js';
 import type { HubSession } from '../hub/hubSession.js';
 import { STALE_STATUS, type ChangedTransaction, type HistoryUpdate } from '../store/histories.js';
 import type { LedgerStorePort } from '../store/openStore.js';
 import { fetchChecked, MAX_BATCH, type CheckedTransaction } from './checkedTransactions.js';
 import type { AddressPrefixes } from '../../../script/address.js';
 import { scriptHashOf, subscribeAddresses } from '../hub/hubAddresses.js';
-import { fetchHistory, parseStatus, type HistoryEntry } from './histories.js';
+import { fetchHistory, parseStatus, type AddressHistoryEntry } from './histories.js';
 
 /** Maximum number of addresses per subscription request. Source: hub `address_subscribe`. */
 const MAX_SUBSCRIBED_AT_ONCE = 1000;
@@ -72,7 +72,7 @@ export interface AddressSyncPort {
 
 interface AnnouncedHistory {
   readonly address: string;
-  readonly history: readonly HistoryEntry[];
+  readonly history: readonly AddressHistoryEntry[];
   readonly status: string | null;
 }
 
@@ -114,7 +114,7 @@ export class AddressSync {
   }
 
   /** Progress of fetching the histories of the subscribed addresses. */
-  get progress(): Pick<SyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
+  get progress(): Pick<LedgerSyncState, 'addresses' | 'addressesLeft' | 'fetched' | 'historyShare'> {
     const addresses = this.#asked;
     const addressesLeft = Math.min(
       addresses,
@@ -301,7 +301,7 @@ export class AddressSync {
   }
 
   async #missing(announced: readonly AnnouncedHistory[]): Promise<Buffer[]> {
-    const entries = new Map<string, HistoryEntry>();
+    const entries = new Map<string, AddressHistoryEntry>();
     for (const { address, history } of announced) {
       const others = await this.#port.store.unlike(address, txidsOf(history), heightsIn(history));
       for (const n of others) {
@@ -436,10 +436,10 @@ export class AddressSync {
 }
 
 /** Txids of a history, concatenated, 32 bytes each. */
-const txidsOf = (history: readonly HistoryEntry[]): Uint8Array =>
+const txidsOf = (history: readonly AddressHistoryEntry[]): Uint8Array =>
   Buffer.concat(history.map(({ txid }) => txid));
 
-const heightsIn = (history: readonly HistoryEntry[]): Int32Array =>
+const heightsIn = (history: readonly AddressHistoryEntry[]): Int32Array =>
   Int32Array.from(history, ({ height }) => height);
 
 function heightsOf(announced: readonly AnnouncedHistory[]): Map<string, number> {

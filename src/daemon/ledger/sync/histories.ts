@@ -10,7 +10,7 @@ import { addressHistory } from '../hub/hubAddresses.js';
 import { HubLie } from '../hub/hubErrors.js';
 import type { HubSession } from '../hub/hubSession.js';
 
-export interface HistoryEntry {
+export interface AddressHistoryEntry {
   readonly txid: Buffer;
   /** Txid in the hex form that programs print. */
   readonly id: string;
@@ -24,7 +24,7 @@ const isHash = (value: unknown): value is string =>
   typeof value === 'string' && value.length === HASH_DIGITS && isHex(value);
 
 export interface AddressHistory {
-  readonly entries: readonly HistoryEntry[];
+  readonly entries: readonly AddressHistoryEntry[];
   /** Hash of the history, with which a hub reports changes; null for an empty history. */
   readonly status: string | null;
 }
@@ -53,7 +53,7 @@ export async function fetchHistory(
   room.left -= answer.length;
   const ids = new Set<string>();
   const hash = createHash('sha256');
-  const entries: HistoryEntry[] = [];
+  const entries: AddressHistoryEntry[] = [];
   let since = performance.now();
   for (const entry of answer as unknown[]) {
     const { tx_hash: id, height } = (entry ?? {}) as Record<string, unknown>;

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../../util/logging.js';
 import { COMPONENT_NAMES, type ComponentName } from '../../api/declaration.js';
-import type { Clock, RandomSource } from '../../base/clock.js';
+import type { Clock, DaemonRandom } from '../../base/clock.js';
 import { Transfers } from '../../base/transfers.js';
 import { RateFeed } from '../../txBuilding/rateFeed.js';
 import { Components, type Component } from '../components.js';
@@ -22,7 +22,7 @@ export interface DaemonPartsDeps {
   readonly settings: DaemonSettings;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   /** Creates the component `wallet`. Not called if the settings skip that component. */
   readonly makeWalletPart: (deps: WalletPartDeps) => WalletPart;
   /** Whether the daemon is also a reflector. */

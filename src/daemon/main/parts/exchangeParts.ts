@@ -8,7 +8,7 @@ import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { Settings } from '../../api/settings.js';
-import type { Clock, RandomSource } from '../../base/clock.js';
+import type { Clock, DaemonRandom } from '../../base/clock.js';
 import type { Transfers } from '../../base/transfers.js';
 import type { BlobStore } from '../../blobs/blobStore.js';
 import type { ContentDatabase } from '../../content/contentDatabase.js';
@@ -26,7 +26,7 @@ export interface ExchangePartsDeps {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly transfers: Transfers;
   /** Return the blob store and the database. Each throws while its component does not run. */
   readonly blobs: () => BlobStore;

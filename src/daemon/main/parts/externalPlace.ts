@@ -4,7 +4,7 @@
  * `UPnPComponent`, `DHTComponent`.
  */
 import { isIPv4 } from 'node:net';
-import type { HostPort, Settings } from '../../api/settings.js';
+import type { HostPortSetting, Settings } from '../../api/settings.js';
 import { sleep, type Clock } from '../../base/clock.js';
 import { isPublicAddress } from '../../dht/addresses.js';
 import type { PortMapper } from '../../dht/reach/portMapper.js';
@@ -82,7 +82,7 @@ export class ExternalPlace {
     const { settings, clock, pingHubs } = this.#deps;
     const { signal } = this.#stopping;
     do {
-      const servers = settings.get('lbryum_servers').map(([host, port]: HostPort) => ({ host, port }));
+      const servers = settings.get('lbryum_servers').map(([host, port]: HostPortSetting) => ({ host, port }));
       const pongs = await pingHubs(servers, HUB_MS);
       const reported = pongs.map(({ ownAddress }) => ownAddress).find((address) => isPublicAddress(address));
       this.#seenByHub = reported ?? this.#seenByHub;

@@ -6,7 +6,7 @@ import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { Settings } from '../../api/settings.js';
-import type { Clock, RandomSource, Timer } from '../../base/clock.js';
+import type { Clock, DaemonRandom, Timer } from '../../base/clock.js';
 import { DaemonError } from '../../base/daemonError.js';
 import type { LedgerParams } from '../../base/ledgerParams.js';
 import { ResolveError } from '../../base/resolveError.js';
@@ -29,7 +29,7 @@ export interface FilesPartDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly content: ContentParts;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly transfers: Transfers;
   /** Client that downloads blobs; null while no component downloads. */
   readonly fetcher: () => BlobFetcher | null;

@@ -6,10 +6,10 @@
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import type { ComponentName } from '../../api/declaration.js';
-import type { HostPort, Settings } from '../../api/settings.js';
-import { atMost, sleep, type Clock, type RandomSource } from '../../base/clock.js';
+import type { HostPortSetting, Settings } from '../../api/settings.js';
+import { atMost, sleep, type Clock, type DaemonRandom } from '../../base/clock.js';
 import { Announcer } from '../../dht/announcer.js';
-import type { Endpoint } from '../../dht/contact.js';
+import type { UdpEndpoint } from '../../dht/contact.js';
 import { findNatGateway } from '../../dht/reach/natGateway.js';
 import { DhtNode } from '../../dht/node.js';
 import { readNodeId } from '../../dht/nodeId.js';
@@ -41,7 +41,7 @@ export interface NetworkPartsDeps {
   readonly settings: Settings;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly content: ContentParts;
   /** Returns the TCP port on which blobs are served to peers; null while no server runs. */
   readonly servedTcpPort: () => number | null;
@@ -220,12 +220,12 @@ export class NetworkParts {
   }
 
   /** Resolves to the addresses of the known DHT nodes. A daemon on the loopback network uses only nodes on that network. */
-  async #knownNodes(): Promise<Endpoint[]> {
+  async #knownNodes(): Promise<UdpEndpoint[]> {
     const { settings, clock } = this.#deps;
-    const isLocal = ([host]: HostPort): boolean => host === 'localhost' || host.startsWith('127.');
+    const isLocal = ([host]: HostPortSetting): boolean => host === 'localhost' || host.startsWith('127.');
     const known = settings.get('known_dht_nodes');
     const nodes = isOnLoopback(settings) ? known.filter(isLocal) : known;
-    const found: Endpoint[] = [];
+    const found: UdpEndpoint[] = [];
     const asked = nodes.map(async ([host, udpPort]) => {
       try {
         found.push({ address: await this.#names.addressOf(host), udpPort });

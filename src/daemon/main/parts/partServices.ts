@@ -1,6 +1,6 @@
 /** Access of API methods to the daemon's parts. */
 import type { DaemonControl, DaemonServices } from '../../api/context.js';
-import type { Clock, RandomSource } from '../../base/clock.js';
+import type { Clock, DaemonRandom } from '../../base/clock.js';
 import type { DaemonSettings } from '../settings/daemonSettings.js';
 import type { WalletServices } from '../walletPart.js';
 import type { DaemonParts } from './daemonParts.js';
@@ -9,7 +9,7 @@ export interface PartServicesDeps {
   readonly control: DaemonControl;
   readonly settings: DaemonSettings;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
 }
 
 /**
@@ -20,7 +20,7 @@ export class PartServices implements DaemonServices {
   readonly control: DaemonControl;
   readonly settings: DaemonSettings;
   readonly clock: Clock;
-  readonly random: RandomSource;
+  readonly random: DaemonRandom;
   readonly #parts: DaemonParts;
 
   constructor(parts: DaemonParts, { control, settings, clock, random }: PartServicesDeps) {

@@ -27,19 +27,19 @@ import {
 import { readOutputScript, readTimeLock, witnessKeyHash } from '../../txo/scriptTemplates.js';
 
 /** An output that an input of the draft spends. */
-export interface SpentOutput {
+export interface DraftSpentOutput {
   readonly outPoint: OutPoint;
   readonly amountDewies: bigint;
   readonly script: Bytes;
 }
 
 export interface DraftInput {
-  readonly spent: SpentOutput;
+  readonly spent: DraftSpentOutput;
   /** Redeem script of a time lock, if the spent output pays to the hash of that script; otherwise null. */
   readonly redeemScript: Bytes | null;
 }
 
-export interface Draft {
+export interface TxDraft {
   readonly inputs: readonly DraftInput[];
   readonly outputs: readonly NewOutput[];
   readonly lockTime: number;
@@ -48,8 +48,8 @@ export interface Draft {
 /** Functions of the wallet that drafts use. */
 export interface FundingPort {
   /** Selects and reserves coins that pay `deficitDewies` and the fee for spending them. Empty if there are not enough coins. */
-  choose(deficitDewies: bigint): Promise<readonly SpentOutput[]>;
-  release(outputs: readonly SpentOutput[]): Promise<void>;
+  choose(deficitDewies: bigint): Promise<readonly DraftSpentOutput[]>;
+  release(outputs: readonly DraftSpentOutput[]): Promise<void>;
   /** Returns the key hash of the next change address. */
   changeKeyHash(): Promise<Bytes>;
   /** Whether change is paid to P2WPKH instead of P2PKH. */
@@ -78,7 +78,7 @@ const SEQUENCE_LOCKED = SEQUENCE_FINAL - 1;
 export const insufficientFunds = (): DaemonError =>
   new DaemonError('InsufficientFundsError', 'Not enough funds to cover this transaction.');
 
-export const spend = (spent: SpentOutput): DraftInput => ({ spent, redeemScript: null });
+export const spend = (spent: DraftSpentOutput): DraftInput => ({ spent, redeemScript: null });
 
 /** Size of the witness in virtual bytes: the item count and the items with their lengths, divided by four. */
 const WITNESS_VIRTUAL_SIZE = Math.ceil((1 + 1 + SIGNATURE_SIZE + 1 + PUBLIC_KEY_SIZE) / 4);
@@ -118,7 +118,7 @@ export async function fundDraft(
   given: readonly DraftInput[],
   outputs: readonly NewOutput[],
   port: FundingPort,
-): Promise<Draft> {
+): Promise<TxDraft> {
   const inputs = [...given];
   const all = [...outputs];
   let cost = outputs.reduce(
@@ -160,24 +160,24 @@ function lockTimeOf(inputs: readonly DraftInput[]): number {
 }
 
 /** Outpoint of the first input (36 bytes), which channel signatures cover. */
-export function firstOutPoint({ inputs }: Draft): Buffer {
+export function firstOutPoint({ inputs }: TxDraft): Buffer {
   return formatOutPoint(inputs[0]!.spent.outPoint);
 }
 
 /** Returns the draft with the output at index `at` changed. */
-export function replaceOutput(draft: Draft, at: number, change: (output: NewOutput) => NewOutput): Draft {
+export function replaceOutput(draft: TxDraft, at: number, change: (output: NewOutput) => NewOutput): TxDraft {
   return { ...draft, outputs: draft.outputs.map((output, n) => (n === at ? change(output) : output)) };
 }
 
 /** Returns the maximum size of the signed transaction in virtual bytes. */
-export function draftSize({ inputs, outputs }: Draft): number {
+export function draftSize({ inputs, outputs }: TxDraft): number {
   const frame = VERSION_SIZE + varIntSize(inputs.length) + varIntSize(outputs.length) + LOCK_TIME_SIZE;
   const paid = outputs.reduce((sum, { script }) => sum + outputSize(script), frame);
   return inputs.reduce((sum, input) => sum + inputSize(input), paid);
 }
 
 /** Returns the fee of the draft in dewies. */
-export function feeOf({ inputs, outputs }: Draft): bigint {
+export function feeOf({ inputs, outputs }: TxDraft): bigint {
   const paid = inputs.reduce((sum, { spent }) => sum + spent.amountDewies, 0n);
   return outputs.reduce((rest, { amountDewies }) => rest - amountDewies, paid);
 }
@@ -193,7 +193,7 @@ export function signingHash({ spent, redeemScript }: DraftInput): Buffer | undef
  * Signs the transaction. `keyOf` returns the private key for a key hash. For a time lock the key hash comes from the redeem
  * script. Throws `AssertionError` if `keyOf` returns null.
  */
-export function* signDraft(draft: Draft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {
+export function* signDraft(draft: TxDraft, keyOf: (pubkeyHash: Bytes) => Bytes | null): Slices<Transaction> {
   const tx: Transaction = {
     version: TRANSACTION_VERSION,
     inputs: draft.inputs.map(({ spent, redeemScript }) => ({

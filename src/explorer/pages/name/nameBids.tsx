@@ -9,7 +9,7 @@ import {
   Table,
   Tag,
   Title,
-  type Column,
+  type TableColumn,
 } from '../../../page/components.js';
 import { integerText } from '../../../page/format.js';
 import { claimLink, withQuery } from '../../../page/links.js';
@@ -42,7 +42,7 @@ const ActiveCell = ({ active, validAtHeight }: Bid) =>
     ? ['since ', Block({ height: validAtHeight })]
     : Tag({ tone: 'warning', children: `from ${integerText(validAtHeight)}` });
 
-const columnsOf = (answer: ListClaimsAnswer): readonly Column<Bid>[] => [
+const columnsOf = (answer: ListClaimsAnswer): readonly TableColumn<Bid>[] => [
   { title: '#', cell: ({ bid }) => integerText(bid + 1) },
   { title: 'Claim', isHead: true, cell: (bid) => bidCell(bid, answer) },
   { title: 'Channel', cell: ({ channelId }) => (channelId ? ClaimId({ id: channelId }) : '–') },

@@ -1,5 +1,9 @@
 /** `getaddresstxids`: the history of addresses. */
-import { HISTORY_MARK_BYTES, type HistoryEntry, type Page } from '../../../index/addressQueries.js';
+import {
+  HISTORY_MARK_BYTES,
+  type HistoryEntry,
+  type AddressRowsPage,
+} from '../../../index/addressQueries.js';
 import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -45,7 +49,7 @@ interface FoundTransactions {
   next: Bytes | null;
 }
 
-const NO_HISTORY: Page<HistoryEntry> = { entries: [], next: null };
+const NO_HISTORY: AddressRowsPage<HistoryEntry> = { entries: [], next: null };
 
 async function find(index: AddressService, query: AddressQuery): Promise<FoundTransactions> {
   const { keys, afterMempool } = query;

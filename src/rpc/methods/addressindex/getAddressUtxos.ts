@@ -1,5 +1,9 @@
 /** `getaddressutxos`: the unspent outputs of addresses. */
-import { UNSPENT_MARK_BYTES, type Page, type UnspentEntry } from '../../../index/addressQueries.js';
+import {
+  UNSPENT_MARK_BYTES,
+  type AddressRowsPage,
+  type UnspentEntry,
+} from '../../../index/addressQueries.js';
 import { formatOutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
@@ -58,7 +62,7 @@ interface FoundOutputs {
   tip: { hash: string; height: number };
 }
 
-const NO_OUTPUTS: Page<UnspentEntry> = { entries: [], next: null };
+const NO_OUTPUTS: AddressRowsPage<UnspentEntry> = { entries: [], next: null };
 
 async function find(
   services: RpcServices,

@@ -7,7 +7,7 @@ import { yieldIfDue } from '../../../scheduler/yield.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { readBlockChecked, readUndoBytesChecked } from '../../lookup/blockLookup.js';
 import { CLAIM_EVENT_SCHEMA, CLAIM_EVENT_TYPES, claimEventShower } from '../../format/claimEvents.js';
-import { ClaimMetadata } from '../../format/claimMetadata.js';
+import { ShownMetadata } from '../../format/claimMetadata.js';
 import { ofBlock, OF_BLOCK_FIELDS } from '../../format/claimsExplorer.js';
 import { defineMethod } from '../../declare/method.js';
 import type { ClaimReader } from '../../../interfaces/claimReader.js';
@@ -57,7 +57,7 @@ async function pageAt(
   let block: LoadedBlock | null = null;
   const load = async (): Promise<LoadedBlock> => (block ??= await readBlockChecked(services, id));
   const events = await eventsOf(services, queried, load);
-  const metadata = ClaimMetadata.of(services);
+  const metadata = ShownMetadata.of(services);
   const values = metadata !== null && events.length > 0 ? { block: await load(), metadata } : null;
   const show = claimEventShower({ hash: chain.headers.hash(id), height, events, isConnected: true }, values);
   const from = after === undefined ? 0 : after + 1;

@@ -5,7 +5,7 @@ import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { stringifyJson } from '../../../util/json/jsonStream.js';
 import { type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
-import { ClaimMetadata, METADATA } from '../../format/claimMetadata.js';
+import { ShownMetadata, METADATA } from '../../format/claimMetadata.js';
 import { nameText } from '../../format/claimsText.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
@@ -135,7 +135,7 @@ function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Mayb
       {
         n: 0,
         ...fields,
-        metadata: ClaimMetadata.of(services)?.ofValue(value, isSupport),
+        metadata: ShownMetadata.of(services)?.ofValue(value, isSupport),
         depth: height - madeAt,
         ...stateOf(isSupport, standing, height),
       },
@@ -214,7 +214,7 @@ async function describe(services: RpcServices, txid: Bytes, height: number): Pro
     services,
     supports.map(({ claimId }) => claimId!),
   );
-  const metadata = ClaimMetadata.of(services);
+  const metadata = ShownMetadata.of(services);
   const answers = outputs.map(({ n, kind, name, claimId, value }, i) => {
     const isSupport = kind === 'support';
     const state = stateOf(isSupport, standings[i]!, height);

@@ -88,7 +88,7 @@ export const TEMPLATE_SCHEMA = t.object({
   ),
 });
 
-export interface AnswerParts {
+export interface TemplateParts {
   readonly template: BlockTemplate;
   readonly request: TemplateRequest;
   readonly profile: Profile;
@@ -105,7 +105,7 @@ export interface AnswerParts {
 }
 
 /** Formats a template for all profiles except lbcd's, with keys in the reference's order. */
-export function templateAnswer(parts: AnswerParts): JsonOut {
+export function templateAnswer(parts: TemplateParts): JsonOut {
   if (parts.profile === 'lbcd') return lbcdTemplateAnswer(parts);
   const { template, request, profile, index, knowsSegwit } = parts;
   const { contents, header } = template;
@@ -143,7 +143,7 @@ export function templateAnswer(parts: AnswerParts): JsonOut {
 const LBCD_COINBASE_FLAGS = '0b2f503253482f6c6263642f';
 
 /** Formats a template for the lbcd profile, with keys in lbcd's order. Source: rpcserver.go `blockTemplateResult`. */
-function lbcdTemplateAnswer(parts: AnswerParts): JsonOut {
+function lbcdTemplateAnswer(parts: TemplateParts): JsonOut {
   const { template, index, withCoinbase } = parts;
   const { contents, header } = template;
   const tip = hashToHex(header.prevHash);

@@ -15,12 +15,12 @@ export interface TemplateRequest {
 }
 
 /** A request for a template, or for a verdict on the proposed block in `data`. */
-export type ParsedRequest =
+export type ParsedTemplateRequest =
   | { readonly mode: 'template'; readonly request: TemplateRequest }
   | { readonly mode: 'proposal'; readonly data: string };
 
 /** Parses the request. Throws error -8 for an unknown mode, and type errors for invalid lists. */
-export function* parseTemplateRequest(request: JsonObject | undefined): Slices<ParsedRequest> {
+export function* parseTemplateRequest(request: JsonObject | undefined): Slices<ParsedTemplateRequest> {
   const mode = parseMode(request?.get('mode'));
   const capabilities = yield* stringsOf(request?.get('capabilities'));
   if (mode === 'proposal') {

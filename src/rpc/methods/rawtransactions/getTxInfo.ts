@@ -21,7 +21,7 @@ import type { ChainMark } from '../../lookup/transactionCache.js';
 import { KeptOutputs, type OutputPage } from './keptOutputs.js';
 import { transactionNotFound } from './getRawTransaction.js';
 import { TxFactsCache, type TxFacts } from './txFacts.js';
-import { coinsOfWaiting, Spenders, type SpentCoin } from './txInfoFacts.js';
+import { coinsOfWaiting, Spenders, type InputCoin } from './txInfoFacts.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
@@ -32,7 +32,7 @@ interface Page {
 
 /** Outputs that the inputs of the page spend, and the sum of all inputs. Null for unknown values. */
 interface Spent {
-  readonly coins: readonly (SpentCoin | null)[];
+  readonly coins: readonly (InputCoin | null)[];
   readonly amountSat: bigint | null;
 }
 

@@ -11,7 +11,7 @@ import type { MaybePromise } from '../../../util/maybePromise.js';
 import { findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
 import { shownStored, shownTransaction } from '../../format/transaction.js';
 import type { RpcServices } from '../../../interfaces/services.js';
-import { coinsInUndo, placeInBlock, type SpentCoin } from './txInfoFacts.js';
+import { coinsInUndo, placeInBlock, type InputCoin } from './txInfoFacts.js';
 
 /** Maximum serialized size in bytes of all cached transactions, and of one. The objects use about five times as much memory. */
 const MOST_BYTES = 1 << 20;
@@ -26,7 +26,7 @@ export interface TxFacts {
    * The coins that the transaction spends, in the order of its inputs. Null if they are unknown, and for mempool
    * transactions.
    */
-  readonly spent: readonly SpentCoin[] | null;
+  readonly spent: readonly InputCoin[] | null;
   /** Sum of the amounts of `spent`; null if the coins are unknown. */
   readonly spentSat: bigint | null;
   /** Sum of the amounts of all outputs. */

@@ -18,13 +18,13 @@ import type { OutputStatus } from '../../format/txInfoOutputs.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
 /** A coin that an input spends. `height` is undefined if the coin is unconfirmed. */
-export interface SpentCoin {
+export interface InputCoin {
   readonly amount: bigint;
   readonly script: Bytes;
   readonly height: number | undefined;
 }
 
-const ofChain = ({ amount, script, heightCode }: CoinValue): SpentCoin => ({
+const ofChain = ({ amount, script, heightCode }: CoinValue): InputCoin => ({
   amount,
   script,
   height: heightCode >>> 1,
@@ -58,7 +58,7 @@ export function coinsInUndo(
   { chain }: RpcServices,
   id: number,
   { block, position }: PlaceInBlock,
-): SpentCoin[] | null {
+): InputCoin[] | null {
   const { txs } = block.parsed;
   const row = position * TX_STRIDE;
   const count = txs[row + TX_INPUT_COUNT]!;
@@ -80,8 +80,8 @@ export function coinsInUndo(
 export async function coinsOfWaiting(
   { chain, mempool }: RpcServices,
   inputs: Transaction['inputs'],
-): Promise<(SpentCoin | null)[]> {
-  const found: (SpentCoin | null)[] = [];
+): Promise<(InputCoin | null)[]> {
+  const found: (InputCoin | null)[] = [];
   let since = performance.now();
   for (const { prevout } of inputs) {
     const outPoint = formatOutPoint(prevout);

@@ -15,21 +15,21 @@ export interface Listed {
   readonly moved: boolean;
 }
 
-export interface Entry {
+export interface LbcdEntry {
   listed: Listed;
   /** Number of claims in the list when the first output of this entry was added. */
   readonly sequence: number;
 }
 
 export class LbcdList {
-  private readonly list: Entry[] = [];
+  private readonly list: LbcdEntry[] = [];
   /** Position of each entry in the list. */
-  private readonly places = new Map<Entry, number>();
-  private readonly byClaim = new Map<string, Set<Entry>>();
+  private readonly places = new Map<LbcdEntry, number>();
+  private readonly byClaim = new Map<string, Set<LbcdEntry>>();
   /** Entries to remove, by the height of the block at whose end they are removed. */
-  private readonly leaving = new Map<number, Set<Entry>>();
+  private readonly leaving = new Map<number, Set<LbcdEntry>>();
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly LbcdEntry[] {
     return this.list;
   }
 
@@ -45,15 +45,15 @@ export class LbcdList {
   }
 
   /** The first entry in the list with this claim id. */
-  find(claimId: string): Entry | undefined {
-    let first: Entry | undefined;
+  find(claimId: string): LbcdEntry | undefined {
+    let first: LbcdEntry | undefined;
     for (const entry of this.byClaim.get(claimId) ?? [])
       if (first === undefined || this.places.get(entry)! < this.places.get(first)!) first = entry;
     return first;
   }
 
   /** Replaces the output of an entry. */
-  replace(entry: Entry, listed: Listed): void {
+  replace(entry: LbcdEntry, listed: Listed): void {
     this.leaving.get(entry.listed.item.removed)?.delete(entry);
     entry.listed = listed;
     this.schedule(entry, listed.item.removed);
@@ -80,14 +80,14 @@ export class LbcdList {
     }
   }
 
-  private schedule(entry: Entry, height: number): void {
+  private schedule(entry: LbcdEntry, height: number): void {
     if (height === 0) return;
     const leaving = this.leaving.get(height);
     if (leaving) leaving.add(entry);
     else this.leaving.set(height, new Set([entry]));
   }
 
-  private forget(entry: Entry): void {
+  private forget(entry: LbcdEntry): void {
     this.places.delete(entry);
     const { claimId } = entry.listed.item;
     const same = this.byClaim.get(claimId)!;

@@ -24,7 +24,7 @@ import {
 } from '../query/claimQueries.js';
 import { itemsByOrdinal, itemsSince } from '../query/itemHistory.js';
 import { readFleeting, type Fleeting } from './lbcdFleeting.js';
-import { LbcdList, type Entry, type Listed } from './lbcdList.js';
+import { LbcdList, type LbcdEntry, type Listed } from './lbcdList.js';
 import { readLogUntil } from '../rows/logRow.js';
 import { readOwnership } from '../query/ownership.js';
 import { readStranded } from '../query/stranded.js';
@@ -41,8 +41,8 @@ export interface LbcdNameQuery {
 }
 
 interface Lists {
-  readonly claims: readonly Entry[];
-  readonly supports: readonly Entry[];
+  readonly claims: readonly LbcdEntry[];
+  readonly supports: readonly LbcdEntry[];
   /** Height of the last block that changed the name. */
   readonly lastChange: number;
 }
@@ -67,7 +67,7 @@ export async function readLbcdName(
   const listed = everListed.filter(({ item }) => item.height <= height);
   if (listed.length === 0 && fleeting.length === 0) return null;
   const { claims, supports, lastChange } = await replay(rows, rules, { listed, fleeting, height });
-  const shown = (entry: Entry): OutputInfo => describe(rules, entry.listed, height);
+  const shown = (entry: LbcdEntry): OutputInfo => describe(rules, entry.listed, height);
   const byClaim = new Map<string, OutputInfo[]>();
   for (const entry of supports) {
     const { claimId } = entry.listed.item;

@@ -3,7 +3,7 @@
  * controlling claim, and its amount. The history is read from the item rows and the history of controlling claims, which are
  * never deleted. It does not contain outputs that were created and spent within a block.
  */
-import { ownerOf, type Owner } from '../../../claimtrie/forecast.js';
+import { ownerOf, type NameOwner } from '../../../claimtrie/forecast.js';
 import { compareCreation, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import {
@@ -58,7 +58,7 @@ export interface NameBlock {
   events: NameEvent[];
   /** Active claims. */
   claims: number;
-  owner: Owner | null;
+  owner: NameOwner | null;
   /** Claim id (latin1) of the claim that controlled the name before the block; empty without such a claim. */
   formerId: string;
   /** Takeover height of the controlling claim; 0 if the name has none. */

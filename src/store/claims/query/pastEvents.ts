@@ -38,11 +38,11 @@ export async function readPastEvents(
 ): Promise<ClaimEvent[]> {
   if (isRefileFork(rules, block.height)) return [];
   const log = await readLog(rows, block.height);
-  const reader = new PastBlock(rows, rules, block);
+  const reader = new PastBlockReader(rows, rules, block);
   return describeEvents(await reader.operations(), await reader.end(log));
 }
 
-class PastBlock {
+class PastBlockReader {
   private readonly rows: RowReader;
   private readonly rules: ClaimRules;
   private readonly block: ClaimBlock;

@@ -14,7 +14,7 @@ import { transactionMethods } from '../../../../src/daemon/api/methods/transacti
 import { txoMethods } from '../../../../src/daemon/api/methods/txo.js';
 import { systemClock, systemRandom } from '../../../../src/daemon/base/clock.js';
 import { HubRefusal } from '../../../../src/daemon/ledger/hub/hubErrors.js';
-import type { Ledger } from '../../../../src/daemon/ledger/ledger.js';
+import type { DaemonLedger } from '../../../../src/daemon/ledger/ledger.js';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
 import { storeInThread } from '../../../../src/daemon/ledger/store/openStore.js';
 import { Txo } from '../../../../src/daemon/txo/txo.js';
@@ -119,9 +119,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lbcnet-lists-'));
   store = new LedgerStore(await loadSqlite(), { path: join(folder, 'ledger'), ledgerId: 'lbc_regtest' });
   fake = new FakeLedger();
-  const ledger = Object.assign(fake.ledger as { -readonly [Field in keyof Ledger]: Ledger[Field] }, {
-    database: storeInThread(store),
-  });
+  const ledger = Object.assign(
+    fake.ledger as { -readonly [Field in keyof DaemonLedger]: DaemonLedger[Field] },
+    {
+      database: storeInThread(store),
+    },
+  );
   const wallets = await DaemonWallets.open(['default_wallet'], {
     folder,
     ledger,
@@ -330,7 +333,7 @@ describe('a transaction', () => {
   });
 
   it('that a hub refuses to return fails with the error of the hub', async () => {
-    const ledger = Object.assign(Object.create(services.ledger!) as Ledger, {
+    const ledger = Object.assign(Object.create(services.ledger!) as DaemonLedger, {
       transaction: () => Promise.reject(new HubRefusal(-32600, 'too many of them')),
     });
     const params = { txid: '00'.repeat(32) };

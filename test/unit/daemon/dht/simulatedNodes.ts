@@ -1,8 +1,8 @@
 /** DHT nodes in simulated time on a simulated network. */
 import { createHash } from 'node:crypto';
-import type { RandomSource } from '../../../../src/daemon/base/clock.js';
+import type { DaemonRandom } from '../../../../src/daemon/base/clock.js';
 import { DhtNode, type DhtNodeOptions, type StoredPeer } from '../../../../src/daemon/dht/node.js';
-import type { Endpoint } from '../../../../src/daemon/dht/contact.js';
+import type { UdpEndpoint } from '../../../../src/daemon/dht/contact.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { FakeClock } from '../../../support/fakeClock.js';
 import { SimulatedNetwork, type NetworkOptions } from '../../../support/simulatedNetwork.js';
@@ -11,7 +11,7 @@ import { SimulatedNetwork, type NetworkOptions } from '../../../support/simulate
 export const idOf = (value: number | string): Buffer => createHash('sha384').update(String(value)).digest();
 
 /** Random bytes that are the same in each run. */
-export function seededRandom(seed: string): RandomSource {
+export function seededRandom(seed: string): DaemonRandom {
   let count = 0;
   return {
     bytes: (size) => {
@@ -60,7 +60,7 @@ export class SimulatedDht {
     return `8.0.${number >> 8}.${number & 0xff}`;
   }
 
-  endpointOf(number: number): Endpoint {
+  endpointOf(number: number): UdpEndpoint {
     return { address: this.addressOf(number), udpPort: UDP_PORT };
   }
 

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/daemon/content/descriptor.js';
 import { Bandwidth } from '../../../../src/daemon/exchange/bandwidth.js';
 import { BlobHttpServer } from '../../../../src/daemon/exchange/blobHttpServer.js';
-import { dialTcp, type Place } from '../../../../src/daemon/exchange/links.js';
+import { dialTcp, type BlobPlace } from '../../../../src/daemon/exchange/links.js';
 import { RateLimiter } from '../../../../src/daemon/exchange/rateLimiter.js';
 import { Reflecting, type ReflectingSettings } from '../../../../src/daemon/exchange/reflecting.js';
 import { ReflectorServer } from '../../../../src/daemon/exchange/reflectorServer.js';
@@ -41,7 +41,7 @@ let noted: string[];
 let due: string[];
 let settings: ReflectingSettings;
 let reflecting: Reflecting;
-let place: Place;
+let place: BlobPlace;
 let quotaMb: number;
 let failures: unknown[];
 
@@ -154,7 +154,7 @@ class CuttingProxy {
     });
   }
 
-  async listen(): Promise<Place> {
+  async listen(): Promise<BlobPlace> {
     await new Promise<void>((resolve) => {
       this.server.listen(0, '127.0.0.1', resolve);
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerStore } from '../../../../src/daemon/ledger/store/ledgerStore.js';
-import type { CoinFilter } from '../../../../src/daemon/ledger/ledgerDatabase.js';
+import type { LedgerCoinFilter } from '../../../../src/daemon/ledger/ledgerDatabase.js';
 import { markCorrupt } from '../../../../src/daemon/ledger/store/schema.js';
 import {
   CLAIM_TXO_TYPES,
@@ -343,7 +343,7 @@ class Life {
   }
 
   /** A coin is a list of numbers: output, transaction, amount. */
-  compareAmounts(filter: CoinFilter, coins: readonly number[][]): void {
+  compareAmounts(filter: LedgerCoinFilter, coins: readonly number[][]): void {
     const having = (amount: number): number[][] => coins.filter((coin) => coin[2] === amount);
     const amounts = [...new Set(coins.map((coin) => coin[2]!))].sort((a, b) => b - a);
     const sum = (some: readonly number[][]): bigint => some.reduce((all, coin) => all + BigInt(coin[2]!), 0n);

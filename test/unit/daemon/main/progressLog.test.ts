@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { expect, it } from 'vitest';
-import type { Ledger, SyncState } from '../../../../src/daemon/ledger/ledger.js';
+import type { DaemonLedger, LedgerSyncState } from '../../../../src/daemon/ledger/ledger.js';
 import { logProgress } from '../../../../src/daemon/main/progressLog.js';
 
 it('reports long downloads of headers and histories in growing intervals, and their end', () => {
   const events = new EventEmitter();
   let now = 0;
-  let syncState: SyncState = {
+  let syncState: LedgerSyncState = {
     targetHeight: 10_000,
     addresses: 8,
     addressesLeft: 8,
@@ -19,7 +19,7 @@ it('reports long downloads of headers and histories in growing intervals, and th
     get syncState() {
       return syncState;
     },
-  } as Pick<Ledger, 'on' | 'syncState'>;
+  } as Pick<DaemonLedger, 'on' | 'syncState'>;
   logProgress(ledger, { info: (line) => void lines.push(line) }, () => now);
   const reported = (): string[] => lines.splice(0);
 

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { ClaimAnswers, type FoundClaims } from '../../../../src/hub/claims/claimAnswers.js';
-import { messageOf, type FoundOutputs } from '../../../../src/hub/claims/foundOutputs.js';
+import { messageOf, type HubOutputs } from '../../../../src/hub/claims/foundOutputs.js';
 import { ClientQueue } from '../../../../src/scheduler/clientQueue.js';
 import type { ClaimRecord, ResolvedUrl } from '../../../../src/index/claims/claimReader.js';
 import { confirmedClaims } from '../../../../src/index/waiting/waitingIndex.js';
@@ -76,7 +76,7 @@ const index = confirmedClaims({
 });
 
 /** Results are passed to another thread. */
-const decode = (found: FoundOutputs | null): Outputs =>
+const decode = (found: HubOutputs | null): Outputs =>
   fromBinary(OutputsSchema, Buffer.from(messageOf(structuredClone(found!)), 'base64'));
 
 /** Resolves references as lbry-sdk does: every reference must be in a transaction of a row. */

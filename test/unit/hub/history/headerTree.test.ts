@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainReader } from '../../../../src/chain/chainReader.js';
 import { merklePath, merkleRoot, rootFromPath } from '../../../../src/crypto/merkle.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
-import { HeaderTree } from '../../../../src/hub/history/headerTree.js';
+import { HeaderMerkleTree } from '../../../../src/hub/history/headerTree.js';
 import { ClientQueue } from '../../../../src/scheduler/clientQueue.js';
 
 /** A chain that consists only of ids. Above the fork, block `n` of branch `b` has id `n + b`. */
@@ -30,7 +30,7 @@ function readerOf(ids: () => Ids): ChainReader {
 describe('HeaderTree', () => {
   it('proves as the whole tree would, at every length', async () => {
     let ids = new Ids(0, 0);
-    const tree = new HeaderTree(readerOf(() => ids));
+    const tree = new HeaderMerkleTree(readerOf(() => ids));
     const turn = await new ClientQueue().enter({});
     const check = async (count: number, height: number): Promise<void> => {
       const leaves = Array.from({ length: count }, (_, n) => hashOf(ids.at(n)));

@@ -5,7 +5,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { TipSnapshot, updateSnapshot } from '../../../../src/hub/link/tipSnapshot.js';
 import { ClaimAnswers, type HubSearch } from '../../../../src/hub/claims/claimAnswers.js';
-import { messageOf, type FoundOutputs } from '../../../../src/hub/claims/foundOutputs.js';
+import { messageOf, type HubOutputs } from '../../../../src/hub/claims/foundOutputs.js';
 import { HubCounters } from '../../../../src/hub/link/hubCounters.js';
 import type { HubClient } from '../../../../src/hub/protocol/hubClient.js';
 import type { ToHub, ToNode } from '../../../../src/hub/link/portMessages.js';
@@ -32,7 +32,7 @@ import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { ClaimIndexRun } from '../../../support/claimIndexRun.js';
 
 const CLIENT = { number: 1, hasLeft: false } as HubClient;
-const NOTHING: FoundOutputs = { claims: [], notes: [], total: 0 };
+const NOTHING: HubOutputs = { claims: [], notes: [], total: 0 };
 
 /** Client and server of the hub's calls about claims in one thread. Messages are cloned, as between threads. */
 class Sides {
@@ -306,7 +306,7 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
       writer,
       SILENT_LOGGER,
     );
-    const search = async (constraints: Record<string, unknown>): Promise<FoundOutputs | null> => {
+    const search = async (constraints: Record<string, unknown>): Promise<HubOutputs | null> => {
       const turn = await sides.turn();
       return sides.shared.search(CLIENT, turn, constraints).finally(() => turn.leave());
     };

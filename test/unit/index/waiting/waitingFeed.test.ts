@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WaitingClaims } from '../../../../src/index/waiting/waitingClaims.js';
 import { WaitingFeed } from '../../../../src/index/waiting/waitingFeed.js';
-import { waitingBytes, type WaitingTransaction } from '../../../../src/index/waiting/waitingOutputs.js';
+import { waitingBytes, type IndexedTransaction } from '../../../../src/index/waiting/waitingOutputs.js';
 import { waitingService } from '../../../../src/node/services/waitingService.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { txid, type Transaction } from '../../../../src/primitives/transaction.js';
@@ -109,7 +109,7 @@ describe('in any order', () => {
   it('additions and removals give the state of a mempool with the rest', () => {
     const random = randomOf(20_261_128);
     const names = ['a', 'b', 'c'];
-    const transactions: WaitingTransaction[] = [];
+    const transactions: IndexedTransaction[] = [];
     const feed = new WaitingFeed(regtestParams, Infinity);
     feed.follow({ added: (transaction) => void transactions.push(transaction), removed: () => undefined });
     const ids: string[] = [];
@@ -137,7 +137,7 @@ describe('in any order', () => {
     }
     expect(transactions).toHaveLength(300);
     const walked = new WaitingClaims();
-    const present = new Set<WaitingTransaction>();
+    const present = new Set<IndexedTransaction>();
     for (let step = 0; step < 2000; step++) {
       const transaction = transactions[random(transactions.length)]!;
       if (present.delete(transaction)) walked.remove(transaction.txid);

@@ -1,6 +1,6 @@
 /** `-claimmetadata`: the decoded content of values, in addition to their bytes, in every answer that has them. */
 import { describe, expect, it } from 'vitest';
-import { ClaimMetadata } from '../../../../src/rpc/format/claimMetadata.js';
+import { ShownMetadata } from '../../../../src/rpc/format/claimMetadata.js';
 import { addressPrefixes } from '../../../../src/rpc/format/addresses.js';
 import { networkParams } from '../../../../src/params/networks.js';
 import { toHex } from '../../../../src/util/bytes.js';
@@ -191,7 +191,7 @@ describe('every claim format of the chain', () => {
 });
 
 describe('a claim value', () => {
-  const metadata = new ClaimMetadata(addressPrefixes(networkParams('regtest')));
+  const metadata = new ShownMetadata(addressPrefixes(networkParams('regtest')));
   async function shown(value: JsonOut | undefined): Promise<unknown> {
     let text = '';
     for await (const chunk of jsonChunks(value ?? null)) text += chunk;

@@ -4,7 +4,7 @@ import { networkParams } from '../../../../src/params/networks.js';
 import { parseBlockView } from '../../../../src/primitives/blockView.js';
 import { formatTransaction, txid } from '../../../../src/primitives/transaction.js';
 import { addressPrefixes } from '../../../../src/rpc/format/addresses.js';
-import { ClaimMetadata } from '../../../../src/rpc/format/claimMetadata.js';
+import { ShownMetadata } from '../../../../src/rpc/format/claimMetadata.js';
 import {
   buildClaimPrefix,
   buildSupportPrefix,
@@ -107,8 +107,8 @@ describe('the message about a claim', () => {
     const events = types.map((type, n): ClaimEvent => ({ type, name, amount: 1n, txid: txid(tx), n: n % 4 }));
     const block = { hash: Buffer.alloc(32), height: 1, claimEvents: events, raw, parsed };
     let decoded = 0;
-    class Counting extends ClaimMetadata {
-      override now(...args: Parameters<ClaimMetadata['now']>): Record<string, JsonOut> {
+    class Counting extends ShownMetadata {
+      override now(...args: Parameters<ShownMetadata['now']>): Record<string, JsonOut> {
         decoded++;
         return super.now(...args);
       }

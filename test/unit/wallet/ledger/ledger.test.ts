@@ -7,7 +7,7 @@ import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../../../src/uti
 import { MINE, MINE_ALL } from '../../../../src/wallet/keys/isMine.js';
 import { outputKey, outputNumber, txKeyOf, type Entry } from '../../../../src/wallet/ledger/entry.js';
 import { Ledger } from '../../../../src/wallet/ledger/ledger.js';
-import type { Place } from '../../../../src/wallet/ledger/ledgerPort.js';
+import type { ChainPlace } from '../../../../src/wallet/ledger/ledgerPort.js';
 import { formatTxRecord, parseTxRecord, txRecordKey } from '../../../../src/wallet/ledger/txRecord.js';
 import { WalletBatch } from '../../../../src/wallet/store/records.js';
 import { randomOf } from '../../../support/claimLife.js';
@@ -108,7 +108,12 @@ class World {
     this.change((batch) => {
       atOnce(this.ledger.reconnect(hash));
       txs.forEach((tx, index) => {
-        const place: Place = { blockHash: hash, height: this.blocks.length - 1, timeSec: this.nowSec, index };
+        const place: ChainPlace = {
+          blockHash: hash,
+          height: this.blocks.length - 1,
+          timeSec: this.nowSec,
+          index,
+        };
         this.ledger.add(batch, tx, place);
         this.ledger.setInMempool(txid(tx), false);
       });

@@ -15,7 +15,7 @@ import {
 import { amountsOf } from '../../../../src/wallet/listing/amounts.js';
 import { receivedSat } from '../../../../src/wallet/listing/received.js';
 import { recentPieces } from '../../../../src/wallet/listing/recent.js';
-import type { Selection } from '../../../../src/wallet/listing/selection.js';
+import type { ListSelection } from '../../../../src/wallet/listing/selection.js';
 import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
 import { entriesSince } from '../../../../src/wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../../src/wallet/wallet.js';
@@ -26,7 +26,7 @@ import { openTestWallet, type TestWallet } from '../support/openWallet.js';
 
 const FOREIGN = scriptForDestination({ type: 'scripthash', hash: Buffer.alloc(20, 9) });
 const LABELS = ['a', 'b', ''];
-const ALL: Selection = { filter: MINE.spendable, label: null, withAccounts: false, minDepth: 0 };
+const ALL: ListSelection = { filter: MINE.spendable, label: null, withAccounts: false, minDepth: 0 };
 
 let node: FakeNode;
 let opened: TestWallet;
@@ -85,7 +85,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 /** All items, the latest first, found by reading everything. */
-function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
+function naive({ filter, label, withAccounts, minDepth }: ListSelection): string[] {
   const { ledger, accounts, book } = wallet;
   const rows: { orderPos: number; items: string[] }[] = [];
   for (const entry of ledger.all()) {
@@ -108,7 +108,12 @@ function naive({ filter, label, withAccounts, minDepth }: Selection): string[] {
 
 describe('the latest transactions', () => {
   /** The items that the chunks refer to. */
-  const counted = (every: readonly string[], selection: Selection, skip: number, count: number): string[] =>
+  const counted = (
+    every: readonly string[],
+    selection: ListSelection,
+    skip: number,
+    count: number,
+  ): string[] =>
     atOnce(recentPieces(wallet, selection, skip, count)).flatMap(({ of, first, end }) => {
       const all =
         'move' in of

@@ -23,7 +23,7 @@ import {
 import { receivedByLabelSat, receivedSat, receiptsByLabel } from '../../../../src/wallet/listing/received.js';
 import { listedEntriesOf } from '../../../../src/wallet/listing/listedEntries.js';
 import { recentPieces, type Piece } from '../../../../src/wallet/listing/recent.js';
-import type { Selection } from '../../../../src/wallet/listing/selection.js';
+import type { ListSelection } from '../../../../src/wallet/listing/selection.js';
 import type { Entry } from '../../../../src/wallet/ledger/entry.js';
 import { sumsOf } from '../../../../src/wallet/listing/sumsOf.js';
 import { WalletBatch } from '../../../../src/wallet/store/records.js';
@@ -216,7 +216,7 @@ const LISTED = [
   { filter: MINE_ALL, label: 'c', withAccounts: true },
 ];
 
-const latest = (wallet: Wallet, selection: Partial<Selection>, count = 10): Piece[] =>
+const latest = (wallet: Wallet, selection: Partial<ListSelection>, count = 10): Piece[] =>
   atOnce(
     recentPieces(
       wallet,

@@ -4,7 +4,7 @@ import { txidAt } from '../../../../primitives/blockView.js';
 import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
 import type { Entry } from '../../../../wallet/ledger/entry.js';
-import type { Selection } from '../../../../wallet/listing/selection.js';
+import type { ListSelection } from '../../../../wallet/listing/selection.js';
 import { ofOneState } from '../../../../wallet/listing/oneState.js';
 import { entriesSince } from '../../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
@@ -74,7 +74,7 @@ export const listSinceBlock = defineMethod({
   },
 });
 
-function* itemsOf(wallet: Wallet, selection: Selection, entries: readonly Entry[]): Generator<JsonOut> {
+function* itemsOf(wallet: Wallet, selection: ListSelection, entries: readonly Entry[]): Generator<JsonOut> {
   for (const entry of entries) {
     // The transaction may have been removed from the wallet while earlier transactions were sent.
     if (!wallet.ledger.has(entry.key)) continue;

@@ -2,7 +2,7 @@
 import { jsonArray, type JsonOut } from '../../../../util/json/jsonWrite.js';
 import { ofOneState } from '../../../../wallet/listing/oneState.js';
 import { recentPieces, type Piece } from '../../../../wallet/listing/recent.js';
-import type { Selection } from '../../../../wallet/listing/selection.js';
+import type { ListSelection } from '../../../../wallet/listing/selection.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { defineMethod } from '../../../declare/method.js';
@@ -56,7 +56,7 @@ export const listTransactions = defineMethod({
     }
     if (count < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Negative count');
     if (skip < 0) throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'Negative from');
-    const selection: Selection = {
+    const selection: ListSelection = {
       filter: filterOf(include_watchonly),
       label: account === '*' ? null : account,
       withAccounts,
@@ -68,7 +68,11 @@ export const listTransactions = defineMethod({
   },
 });
 
-function* oldestFirst(wallet: Wallet, selection: Selection, pieces: readonly Piece[]): Generator<JsonOut> {
+function* oldestFirst(
+  wallet: Wallet,
+  selection: ListSelection,
+  pieces: readonly Piece[],
+): Generator<JsonOut> {
   for (let i = pieces.length - 1; i >= 0; i--) {
     const { of, first, end } = pieces[i]!;
     if ('move' in of) yield moveItem(of.move);

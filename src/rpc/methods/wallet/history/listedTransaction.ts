@@ -15,7 +15,7 @@ import type { Entry } from '../../../../wallet/ledger/entry.js';
 import { timeSecOf } from '../../../../wallet/ledger/smartTime.js';
 import type { TxRecord } from '../../../../wallet/ledger/txRecord.js';
 import { amountsOf, destinationFlags, type ListedOutput } from '../../../../wallet/listing/amounts.js';
-import { listsReceived, listsSent, type Selection } from '../../../../wallet/listing/selection.js';
+import { listsReceived, listsSent, type ListSelection } from '../../../../wallet/listing/selection.js';
 import { byId } from '../../../../wallet/listing/sinceBlock.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { t, type Schema, type SchemaFields } from '../../../../schema/schema.js';
@@ -128,7 +128,7 @@ function replaceable({ node: { mempool } }: Wallet, txid: Buffer, tx: TxRecord['
  */
 export function transactionItems(
   wallet: Wallet,
-  selection: Selection,
+  selection: ListSelection,
   entry: Entry,
   record: TxRecord,
   isLong: boolean,

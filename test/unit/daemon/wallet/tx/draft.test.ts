@@ -5,7 +5,7 @@ import {
   signDraft,
   spend,
   SPENDING_FEE,
-  type SpentOutput,
+  type DraftSpentOutput,
 } from '../../../../../src/daemon/wallet/tx/draft.js';
 import { payKeyHash } from '../../../../../src/daemon/wallet/tx/newOutputs.js';
 import { atOnce } from '../../../../../src/util/slices.js';
@@ -13,7 +13,7 @@ import { readTimeLock } from '../../../../../src/daemon/txo/scriptTemplates.js';
 
 const HASH = Buffer.alloc(20, 7);
 
-function coin(index: number, amountDewies: bigint): SpentOutput {
+function coin(index: number, amountDewies: bigint): DraftSpentOutput {
   return {
     outPoint: { hash: Buffer.alloc(32, 1), index },
     amountDewies,
@@ -21,13 +21,13 @@ function coin(index: number, amountDewies: bigint): SpentOutput {
   };
 }
 
-function portOf(coins: SpentOutput[]) {
-  const released: SpentOutput[] = [];
+function portOf(coins: DraftSpentOutput[]) {
+  const released: DraftSpentOutput[] = [];
   return {
     released,
     feePerNameChar: 0n,
     choose: () => Promise.resolve(coins.splice(0, 1)),
-    release: (outputs: readonly SpentOutput[]) => Promise.resolve(void released.push(...outputs)),
+    release: (outputs: readonly DraftSpentOutput[]) => Promise.resolve(void released.push(...outputs)),
     changeKeyHash: () => Promise.resolve(HASH),
   };
 }

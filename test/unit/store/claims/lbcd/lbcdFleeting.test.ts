@@ -1,7 +1,7 @@
 /** lbcd's answers about outputs that are created and spent in the same block: numbers, order of supports, empty names. */
 import { beforeEach, expect, it } from 'vitest';
 import { claimIdAtPoint, pointKey } from '../../../../../src/claimtrie/item.js';
-import type { ClaimKind, ClaimTx } from '../../../../../src/store/claims/claimStore.js';
+import type { ClaimEntryKind, ClaimTx } from '../../../../../src/store/claims/claimStore.js';
 import { readLbcdChanges } from '../../../../../src/store/claims/lbcd/lbcdSchedule.js';
 import { readLbcdName } from '../../../../../src/store/claims/lbcd/lbcdView.js';
 import { fromLatin1, toLatin1 } from '../../../../../src/util/bytes.js';
@@ -23,7 +23,7 @@ interface Made {
   readonly name: string;
   /** The claim that is updated or supported, by the number of its transaction. */
   readonly of?: number;
-  readonly kind?: ClaimKind;
+  readonly kind?: ClaimEntryKind;
   readonly spends?: ClaimTx;
   /** Height of the spent output; default: the height of the block. */
   readonly coinHeight?: number;
