@@ -42,6 +42,8 @@ export interface ClaimEvent extends NamePieces {
   readonly txid?: string;
   readonly n?: number;
   readonly amount?: number;
+  /** For a takeover: the effective amount of the new owner. */
+  readonly effectiveAmount?: number;
   readonly isSupport?: boolean;
   readonly validAtHeight?: number;
   readonly active?: boolean;

@@ -79,7 +79,9 @@ export const names: Page = async (context) => {
         <Section title="Sorted by name">
           <Table
             caption="Names"
-            empty="No claim holds a name that begins so."
+            empty={
+              prefix === '' ? 'No name has an active claim.' : 'No name that begins so has an active claim.'
+            }
             rows={answer.names}
             columns={[
               { title: 'Name', isHead: true, cell: (name) => <NameOf of={name} /> },

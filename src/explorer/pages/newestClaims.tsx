@@ -70,7 +70,7 @@ export function NewestClaims({ claims, nowSec }: NewestClaimsProps) {
   return (
     <Table<Listed>
       caption="The newest claims"
-      empty="There are no claims yet."
+      empty="There are no claims."
       rows={claims}
       columns={[
         { title: 'Claim', isHead: true, cell: (claim) => <ClaimCell claim={claim} /> },

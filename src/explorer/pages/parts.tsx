@@ -81,9 +81,22 @@ export function OptionalCoins({ lbc }: { readonly lbc: number | undefined }): VN
   return lbc === undefined ? null : Coins({ lbc });
 }
 
+/** Words for the claim operation of an output, and for an input that spends such an output. */
+const OPERATIONS: Readonly<Record<string, readonly [made: string, spent: string]>> = {
+  claim: ['claims', 'spends the claim'],
+  update: ['updates', 'spends the claim'],
+  support: ['supports', 'spends a support of'],
+};
+
+interface ClaimLineProps {
+  readonly claim: OutputClaim;
+  /** Whether the output is spent by the input in which the line is. */
+  readonly isSpent?: boolean;
+}
+
 /** Shows a claim operation of an output in one line. */
-export function ClaimLine({ claim }: { readonly claim: OutputClaim }): VNode {
-  const words = claim.op === 'claim' ? 'claims' : claim.op === 'update' ? 'updates' : 'supports';
+export function ClaimLine({ claim, isSpent = false }: ClaimLineProps): VNode {
+  const words = OPERATIONS[claim.op]?.[isSpent ? 1 : 0] ?? claim.op;
   return (
     <span>
       {words} <NameOf of={claim} /> <ClaimId id={claim.claimId} />

@@ -7,7 +7,6 @@ import {
   Amount,
   ClaimId,
   Coins,
-  Block,
   Facts,
   Figures,
   Hash,
@@ -43,7 +42,7 @@ function InputCell({ input }: { readonly input: TxInput }) {
       {input.txid !== undefined && <Output txid={input.txid} n={input.vout ?? 0} />}
       {input.claim && (
         <div>
-          <ClaimLine claim={input.claim} />
+          <ClaimLine claim={input.claim} isSpent />
         </div>
       )}
       {input.address && (
@@ -182,6 +181,12 @@ function State({ state }: TxInfoAnswer) {
   return <Notice tone="warning">Its block is no longer in the chain, and no other block has it.</Notice>;
 }
 
+/** Links to the block of a transaction by its hash, because another block may have its height. */
+function BlockOf({ height, blockhash }: TxInfoAnswer) {
+  if (height === undefined || blockhash === undefined) return <>none yet</>;
+  return <a href={blockLink(blockhash)}>{integerText(height)}</a>;
+}
+
 /** Whether a transaction is that of the genesis block, whose id is the Merkle root of the block. */
 async function isOfGenesis(ask: PageContext['ask'], txid: string): Promise<boolean> {
   const hash = await ask<string>('getblockhash', 0);
@@ -201,7 +206,7 @@ async function read(ask: PageContext['ask'], txid: string, from: number): Promis
   }
 }
 
-export const tx: Page = async ({ ask, parts, query, tip }) => {
+export const tx: Page = async ({ ask, parts, query }) => {
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
     throw notFound(
@@ -230,8 +235,8 @@ export const tx: Page = async ({ ask, parts, query, tip }) => {
         <State {...info} />
         <Figures
           items={[
-            ['Block', info.height === undefined ? 'none yet' : <Block height={info.height} />],
-            ['Confirmations', info.height === undefined ? '0' : integerText(tip.height - info.height + 1)],
+            ['Block', <BlockOf {...info} />],
+            ['Confirmations', integerText(info.confirmations)],
             ['Fee', info.fee === undefined ? '–' : <Amount lbc={info.fee} />],
             ['Fee rate', info.feerate === undefined ? '–' : `${(info.feerate * 1e5).toFixed(1)} sat/vB`],
             ['Size', sizeText(info.size)],

@@ -53,6 +53,28 @@ describe('the page of a claim', () => {
     expect(list).toContain('Second');
   });
 
+  it('says of the claims of a collection which have ended or are not known', async () => {
+    const [ended, never] = ['01', '02'].map((byte) => byte.repeat(20)) as [string, string];
+    const context = contextOf('harmless', [ID], {});
+    const value = { title: 'List', claims: [ended, never, ended] };
+    const asked: string[] = [];
+    const ask = (async (method: string, id: string) => {
+      if (method === 'getclaim') return { ...claim, value_type: 'collection', value };
+      if (method === 'searchclaims') return { claims: [] };
+      if (method !== 'getclaimstatus' || id === ID) return known[method];
+      asked.push(id);
+      if (id === never) throw new AskError(-5, 'Could not find claim');
+      return { claimId: id, state: 'spent', name: 'old', title: 'Old one', kind: 'stream', endedHeight: 9 };
+    }) as typeof context.ask;
+    const result = await PAGES.get('claim')!({ ...context, ask, taken: [] });
+    const html = render(h(Fragment, null, (result as { body: VNode }).body));
+    const [, list = ''] = html.split('Claims of the collection (3)');
+    expect(asked).toEqual([ended, never]);
+    expect(list.match(/Old one<\/bdi><\/a> <span class="tag warning">ended/g)).toHaveLength(2);
+    expect(list).toContain('not known');
+    expect(list).not.toContain(`href="/claim/${never}"`);
+  });
+
   it('lists only claims with a valid signature as those of a channel', async () => {
     const valid = { channel_ids: [ID], has_channel_signature: true, signature_valid: true };
     const channel = await shown('claim', [ID], { getclaim: { ...claim, value_type: 'channel' } });
@@ -145,7 +167,7 @@ describe('the page of an ended claim', () => {
     const text = await pageOf({ state: 'spent', endedHeight: 9, spentBy: ENDED }, (txid) => infos[txid]);
     const [, history = ''] = text.split('Output Address');
     expect(history).toMatch(
-      /^ 9 abandoned – 03030303…030303 – 7 updated moved new title 2\S* \S+ 02020202…:0 second 5 made 1\S* \S+ 01010101…:0 first/,
+      /^ 9 abandoned – spent by 03030303…030303 – 7 updated moved new title 2\S* \S+ 02020202…:0 second 5 made 1\S* \S+ 01010101…:0 first/,
     );
     expect(text).toContain('7b7d');
   });
@@ -216,6 +238,15 @@ describe('the page of a name', () => {
     expect(html).toContain('<h1><bdi>\\u00ff</bdi></h1>');
     expect(html).toContain('href="/proof-hex/ff"');
     expect(html).not.toContain('/name/%5Cu00ff');
+  });
+});
+
+describe('the history of a name', () => {
+  it('shows the effective amount of the owner at a takeover', async () => {
+    const takeover = { event: 'takeover', claimId: ID, amount: 1, effectiveAmount: 4.5 };
+    const getnamehistory = { blocks: [{ height: 9, blockhash: HASH, events: [takeover] }] };
+    const { html } = await shown('name', ['harmless'], { getnamehistory });
+    expect(html.split('id="history"')[1]).toContain('4<small>.50</small>');
   });
 });
 
@@ -290,9 +321,7 @@ describe('the newest claims of the first page', () => {
   });
 
   it('may be none', async () => {
-    expect((await shown('', [], { listnewclaims: { claims: [] } })).html).toContain(
-      'There are no claims yet.',
-    );
+    expect((await shown('', [], { listnewclaims: { claims: [] } })).html).toContain('There are no claims.');
   });
 });
 
@@ -323,6 +352,24 @@ describe('the transaction of the genesis block', () => {
 });
 
 describe('the page of a transaction', () => {
+  it('that left the chain leads to its block by the hash, and has no confirmations', async () => {
+    const info = known['gettxinfo'] as object;
+    const stale = { ...info, state: 'stale', height: 7, blockhash: HASH, confirmations: 0 };
+    const { html } = await shown('tx', [HASH], { gettxinfo: stale });
+    expect(html).toContain(`<a href="/block/${HASH}">7</a>`);
+    expect(html).not.toContain('href="/block/7"');
+    expect(html).toMatch(/Confirmations<\/span><strong>0</);
+  });
+
+  it('names what its inputs spend', async () => {
+    const { html } = await shown('tx', [HASH], {});
+    const [, inputs = '', outputs = ''] = html.split(/id="inputs"|id="outputs"/);
+    expect([inputs.includes('spends the claim'), outputs.includes('spends the claim')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('shows which claim an output buys', async () => {
     const output = {
       ...(known['gettxinfo'] as { outputs: object[] }).outputs[0],

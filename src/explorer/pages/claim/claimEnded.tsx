@@ -78,7 +78,10 @@ export async function ended(status: ClaimStatusAnswer, { ask, tip }: PageContext
               ['Output', <Output txid={status.txid} n={status.n} />],
               ['Amount', <Amount lbc={status.amount} />],
               ['In block', <Block height={status.outputHeight} />],
-              ['Would have expired', `block ${integerText(status.expirationHeight)}`],
+              [
+                'Would have expired',
+                status.state !== 'expired' && `block ${integerText(status.expirationHeight)}`,
+              ],
               ['Address', status.address && <Address address={status.address} />],
               ['Named channel', status.channelId && <ClaimId id={status.channelId} />],
               ['As of block', <Block height={tip.height} />],

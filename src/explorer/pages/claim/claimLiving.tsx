@@ -166,6 +166,22 @@ const AtBlock = ({ height, now, spacingSec }: AtBlockProps) => (
   </>
 );
 
+/** Links to the claim that a repost shows, by its title if the node knows it. */
+function Reposted({
+  claim: { reposted_claim: of },
+  id,
+}: {
+  readonly claim: ClaimAnswer;
+  readonly id: string;
+}) {
+  if (of === undefined) return <ClaimId id={id} />;
+  return (
+    <a href={claimLink(id)}>
+      <Title text={titleOf(of.value) ?? of.name} />
+    </a>
+  );
+}
+
 /** Rank, amounts and heights of the claim. */
 function bidRows({ claim, bids }: Shown, context: PageContext): [string, ComponentChildren][] {
   const { tip, nowSec, spacingSec } = context;
@@ -208,7 +224,7 @@ function bidRows({ claim, bids }: Shown, context: PageContext): [string, Compone
     ['Latest output', <Output txid={claim.txid} n={claim.nout} />],
     ['Reposted', claim.reposted > 0 && countText(claim.reposted, 'time')],
     ['Claims in the channel', claim.value_type === 'channel' && integerText(claim.claims_in_channel)],
-    ['Reposts', claim.reposted_claim_id && <ClaimId id={claim.reposted_claim_id} />],
+    ['Reposts', claim.reposted_claim_id && <Reposted claim={claim} id={claim.reposted_claim_id} />],
   ];
 }
 

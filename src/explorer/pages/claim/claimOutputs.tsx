@@ -112,7 +112,12 @@ function HeightCell({ row }: { readonly row: Row }) {
 /** The output, or the transaction that spent the last output. */
 function PlaceCell({ row }: { readonly row: Row }) {
   if (!('end' in row)) return <Output txid={row.output.txid} n={row.output.n} />;
-  return row.end.spentBy === undefined ? <>–</> : <Tx txid={row.end.spentBy} />;
+  if (row.end.spentBy === undefined) return <>–</>;
+  return (
+    <>
+      spent by <Tx txid={row.end.spentBy} />
+    </>
+  );
 }
 
 interface ClaimOutputsProps {

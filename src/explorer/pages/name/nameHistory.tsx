@@ -202,7 +202,7 @@ export function History({ rows, past, path, block }: HistoryProps) {
                 title: 'Amount',
                 unit: 'LBC',
                 isNumber: true,
-                cell: ({ amount }) => OptionalCoins({ lbc: amount }),
+                cell: ({ amount, effectiveAmount }) => OptionalCoins({ lbc: effectiveAmount ?? amount }),
               },
               {
                 title: 'State after it',
