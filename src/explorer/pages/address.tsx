@@ -44,6 +44,10 @@ interface Move {
   readonly index: number;
   readonly satoshis: number;
 }
+interface MovesPage {
+  readonly moves: readonly Move[];
+  readonly next?: string;
+}
 interface TxidsPage {
   readonly txids: readonly (string | { readonly txid: string; readonly height?: number })[];
   readonly next?: string;
@@ -103,18 +107,27 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
           coinsAfter,
         )
       : null,
-    orNull(ask<{ moves: readonly Move[] }>('getaddressmempool', { ...of, limit: A_PAGE })),
+    orNull(ask<MovesPage>('getaddressmempool', { ...of, limit: A_PAGE })),
   ]);
 }
 
-function Waiting({ moves }: { readonly moves: readonly Move[] }) {
-  if (moves.length === 0) return null;
+/** Sums of the inputs and outputs of each transaction. The last transaction is left out if the page may end within it. */
+function changesOf({ moves, next }: MovesPage): Pick<Move, 'txid' | 'satoshis'>[] {
+  const sums = new Map<string, number>();
+  for (const { txid, satoshis } of moves) sums.set(txid, (sums.get(txid) ?? 0) + satoshis);
+  const changes = [...sums].map(([txid, satoshis]) => ({ txid, satoshis }));
+  return next === undefined || changes.length === 1 ? changes : changes.slice(0, -1);
+}
+
+function Waiting({ page }: { readonly page: MovesPage }) {
+  const changes = changesOf(page);
+  if (changes.length === 0) return null;
   return (
     <Section title="Waiting in the mempool">
       <Table
         caption="What transactions in the mempool pay to the address and spend from it"
         empty=""
-        rows={moves}
+        rows={changes}
         columns={[
           { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
           {
@@ -125,6 +138,7 @@ function Waiting({ moves }: { readonly moves: readonly Move[] }) {
           },
         ]}
       />
+      {page.next !== undefined && <p class="quiet">More transactions of the address wait in the mempool.</p>}
     </Section>
   );
 }
@@ -230,7 +244,7 @@ export const address: Page = async ({ ask, parts, query }) => {
             ]}
           />
         )}
-        <Waiting moves={isMissing(moves) ? [] : moves.moves} />
+        {!isMissing(moves) && <Waiting page={moves} />}
         <Section title="Transactions, the latest first">
           <Transactions page={txids} path={path} {...positions} />
         </Section>

@@ -24,7 +24,7 @@ import { purchasedClaim } from '../../metadata/purchase.js';
 import type { BlockHeaderAnswer, TxInfoAnswer, TxInput, TxOutput } from '../answers.js';
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
-import { integerOf, notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
+import { integerOf, notFound, PageError, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { ClaimLine, GENESIS_TRANSACTION } from './parts.js';
 
 const A_PAGE = 100;
@@ -193,7 +193,7 @@ async function isOfGenesis(ask: PageContext['ask'], txid: string): Promise<boole
   return (await ask<BlockHeaderAnswer>('getblockheader', hash)).merkleroot === txid;
 }
 
-async function read(ask: PageContext['ask'], txid: string, from: number): Promise<TxInfoAnswer> {
+async function read({ ask, lacking }: PageContext, txid: string, from: number): Promise<TxInfoAnswer> {
   try {
     return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
@@ -202,11 +202,18 @@ async function read(ask: PageContext['ask'], txid: string, from: number): Promis
       throw notFound('This is the transaction of the genesis block', GENESIS_TRANSACTION, [
         [blockLink(0), 'The genesis block'],
       ]);
+    if (lacking.includes('txindex'))
+      throw new PageError(
+        501,
+        'The node does not find this transaction',
+        'Without the index of transactions (-txindex) the node finds only transactions in the mempool and those with an unspent output.',
+      );
     throw notFound('There is no such transaction', pageErrorOf(error).message, searchFor(txid));
   }
 }
 
-export const tx: Page = async ({ ask, parts, query }) => {
+export const tx: Page = async (context) => {
+  const { parts, query } = context;
   const [wanted = ''] = parts;
   if (!/^[0-9a-f]{64}$/i.test(wanted))
     throw notFound(
@@ -216,7 +223,7 @@ export const tx: Page = async ({ ask, parts, query }) => {
     );
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
-  const info = await read(ask, txid, from);
+  const info = await read(context, txid, from);
   const path = txLink(txid);
   return {
     title: `Transaction ${txid.slice(0, 12)}…`,

@@ -241,6 +241,30 @@ describe('the page of a name', () => {
   });
 });
 
+describe('the page of an address', () => {
+  const move = (txid: string, satoshis: number) => ({ txid, index: 0, satoshis });
+  const waitingOf = async (getaddressmempool: object): Promise<string> => {
+    const { html } = await shown('address', ['harmless'], { getaddressmempool });
+    const [, list = ''] = html.split('Waiting in the mempool');
+    return list
+      .split('</section>')[0]!
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
+  };
+  const [A, B] = ['01', '02'].map((byte) => byte.repeat(32)) as [string, string];
+
+  it('sums up what a transaction in the mempool changes', async () => {
+    const text = await waitingOf({ moves: [move(A, -300_000_000), move(A, 100_000_000), move(B, 5e8)] });
+    expect(text).toContain('01010101…010101 −2 .00 02020202…020202 5 .00');
+    expect(text).not.toContain('More transactions');
+  });
+
+  it('leaves out a transaction whose changes are not all on the page', async () => {
+    const text = await waitingOf({ moves: [move(A, 1e8), move(B, 5e8)], next: 'more' });
+    expect(text).toContain('01010101…010101 1 .00 More transactions of the address wait');
+  });
+});
+
 describe('the history of a name', () => {
   it('shows the effective amount of the owner at a takeover', async () => {
     const takeover = { event: 'takeover', claimId: ID, amount: 1, effectiveAmount: 4.5 };
@@ -359,6 +383,19 @@ describe('the page of a transaction', () => {
     expect(html).toContain(`<a href="/block/${HASH}">7</a>`);
     expect(html).not.toContain('href="/block/7"');
     expect(html).toMatch(/Confirmations<\/span><strong>0</);
+  });
+
+  it('is not called unknown by a node without an index of transactions', async () => {
+    const pageOf = (lacking: readonly string[]) => {
+      const context = contextOf('harmless', [OTHER.slice(0, 24) + ID], {});
+      const ask = ((method: string) =>
+        method === 'gettxinfo'
+          ? Promise.reject(new AskError(-5, 'No such mempool transaction.'))
+          : Promise.resolve(known[method])) as typeof context.ask;
+      return PAGES.get('tx')!({ ...context, ask, lacking });
+    };
+    await expect(pageOf(['txindex'])).rejects.toMatchObject({ status: 501 });
+    await expect(pageOf(['claimindex'])).rejects.toMatchObject({ status: 404 });
   });
 
   it('names what its inputs spend', async () => {
