@@ -10,6 +10,9 @@ const FOR_WALLETS = / Use gettransaction for wallet transactions\./;
 /** Matches the cause of a stopped index, which may contain paths of the node's machine. */
 const CAUSE = /(because of an error): .*$/s;
 
+/** Returns the message of a method without advice that only owners of a wallet can follow. */
+export const messageOf = ({ message }: AskError): string => message.replace(FOR_WALLETS, '');
+
 /** Whether a method refused a call because an index that it needs is not complete yet. */
 export const isFilling = ({ message }: AskError): boolean => FILLING.test(message);
 
@@ -29,7 +32,7 @@ function statusOf({ code }: AskError): number {
 
 /** Returns the error page for an error that a method returned. */
 export function pageErrorOf(error: AskError): PageError {
-  const message = error.message.replace(FOR_WALLETS, '');
+  const message = messageOf(error);
   if (isFilling(error))
     return new PageError(503, 'An index is still being filled', message, [
       ['/node', 'Progress of the indexes'],

@@ -10,6 +10,7 @@ import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { RPC_ERROR } from '../../rpc/declare/errors.js';
 import { AskError } from '../explorerRpcClient.js';
+import { messageOf } from '../nodeErrors.js';
 import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
 
 /** Text of an event in the past tense, by the type of the event. */
@@ -169,7 +170,7 @@ export const InBlocks = ({
 
 /** Notice with the reason why data of the page is missing. */
 export function Missing({ error }: { readonly error: AskError }): VNode {
-  return <Notice>{error.message}</Notice>;
+  return <Notice>{messageOf(error)}</Notice>;
 }
 
 export const isMissing = (answer: unknown): answer is AskError => answer instanceof AskError;

@@ -173,11 +173,22 @@ describe('the page of an ended claim', () => {
   });
 
   it('shows how it ended if its transactions are not indexed', async () => {
-    const refusal = new AskError(-5, 'No such transaction. Use -txindex');
+    const refusal = new AskError(-5, 'Use -txindex. Use gettransaction for wallet transactions.');
     const refused = (): Promise<never> => Promise.reject(refusal);
     const text = await pageOf({ state: 'expired', endedHeight: 9, spentBy: undefined }, refused);
-    expect(text).toContain(refusal.message);
+    expect(text).toContain('Use -txindex.');
+    expect(text).not.toContain('gettransaction');
     expect(text.split('Output Address')[1]).toMatch(/^ 9 expired – – –/);
+  });
+
+  it('shows the outputs that are found if earlier ones are not', async () => {
+    const refusal = new AskError(-5, 'Use -txindex');
+    const ended = { state: 'spent', endedHeight: 9, spentBy: ENDED };
+    const text = await pageOf(ended, (txid) => (txid === UPDATED ? infos[txid] : Promise.reject(refusal)));
+    expect(text.split('Output Address')[1]).toMatch(
+      /^ 9 abandoned .* 7 updated 2\S* .* second .*Use -txindex/,
+    );
+    expect(text).not.toContain('lead further back');
   });
 });
 

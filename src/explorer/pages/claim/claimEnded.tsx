@@ -20,7 +20,7 @@ import { shownLine } from '../../../page/text.js';
 import type { ClaimStatusAnswer } from '../../answers.js';
 import type { TakenBlock } from '../../messages.js';
 import type { PageContext, PageResult } from '../../pageContext.js';
-import { orNull, TakenBack } from '../parts.js';
+import { TakenBack } from '../parts.js';
 import { ClaimOutputs, outputsOf, type ClaimEnd } from './claimOutputs.js';
 import { RawValue } from './claimValue.js';
 
@@ -53,7 +53,7 @@ function endOf({ state, endedHeight, spentBy }: ClaimStatusAnswer): ClaimEnd | n
 /** The page of a claim that was abandoned or has expired. */
 export async function ended(status: ClaimStatusAnswer, { ask, tip }: PageContext): Promise<PageResult> {
   const title = status.title ?? status.name;
-  const found = await orNull(outputsOf(ask, status.claimId, { txid: status.txid, n: status.n }));
+  const found = await outputsOf(ask, status.claimId, { txid: status.txid, n: status.n });
   return {
     title: `${shownLine(title, 80)} (ended)`,
     description: `An ended claim of the name ${shownLine(status.name, 60)}.`,

@@ -60,7 +60,7 @@ interface Shown {
   readonly collection: Collection | null;
   readonly bids: OrError<ListClaimsAnswer>;
   readonly status: OrError<ClaimStatusAnswer>;
-  readonly outputs: OrError<FoundOutputs>;
+  readonly outputs: FoundOutputs;
   /** Operations on the claim in the mempool. */
   readonly waiting: OrError<MempoolClaims>;
   readonly after: string | undefined;
@@ -92,7 +92,7 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
         : ask<ListClaimsAnswer>('listclaims', namehex, PLACES, null, 'bid', null, true),
     ),
     orNull(ask<ClaimStatusAnswer>('getclaimstatus', id)),
-    orNull(outputsOf(ask, id, { txid: claim.txid, n: claim.nout })),
+    outputsOf(ask, id, { txid: claim.txid, n: claim.nout }),
     orNull(ask<MempoolClaims>('listmempoolclaims', null, id)),
   ]);
   return { claim, supports, claims, collection, bids, status, outputs, waiting, after };

@@ -5,7 +5,7 @@ import { txLink } from '../../../page/links.js';
 import type { TxInfoAnswer } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
 import type { PageContext } from '../../pageContext.js';
-import { isMissing, Missing } from '../parts.js';
+import { isMissing, Missing, orNull, type OrError } from '../parts.js';
 
 /** Maximum number of outputs in the table, since each output needs a request to the node. */
 const MOST = 20;
@@ -36,37 +36,42 @@ export interface FoundOutputs {
   readonly outputs: readonly ClaimOutput[];
   /** Whether the list contains all outputs since the creation of the claim. */
   readonly isWhole: boolean;
+  /** Reason why an earlier output could not be read. */
+  readonly error?: AskError;
+}
+
+interface OutPoint {
+  readonly txid: string;
+  readonly n: number;
+}
+
+/** Returns the output that an update of the claim spent; null if the page of inputs does not have it. */
+function spentBy({ inputs }: TxInfoAnswer, claimId: string): OutPoint | null {
+  const input = inputs.find(({ claim }) => claim?.claimId === claimId && claim.op !== 'support');
+  return input?.txid === undefined || input.vout === undefined ? null : { txid: input.txid, n: input.vout };
 }
 
 /** Collects the outputs of a claim: starts at its last output and goes back along the outputs that its updates spent. */
 export async function outputsOf(
   ask: PageContext['ask'],
   claimId: string,
-  last: { readonly txid: string; readonly n: number },
+  last: OutPoint,
 ): Promise<FoundOutputs> {
   const outputs: ClaimOutput[] = [];
-  let at: { readonly txid: string; readonly n: number } | null = last;
-  while (at !== null && outputs.length < MOST) {
-    const { txid, n }: { readonly txid: string; readonly n: number } = at;
-    const from = n < READ ? 0 : n;
-    const info: TxInfoAnswer = await ask<TxInfoAnswer>('gettxinfo', txid, from, READ);
+  for (let at: OutPoint | null = last; at !== null && outputs.length < MOST;) {
+    const { txid, n }: OutPoint = at;
+    const info: OrError<TxInfoAnswer> = await orNull<TxInfoAnswer>(
+      ask('gettxinfo', txid, n < READ ? 0 : n, READ),
+    );
+    if (isMissing(info)) return { outputs, isWhole: false, error: info };
     const output = info.outputs.find((one) => one.n === n);
     if (output?.claim === undefined) break;
-    const isUpdate = output.claim.op === 'update';
-    outputs.push({
-      txid,
-      n,
-      height: info.height,
-      amount: output.amount,
-      address: output.address,
-      title: output.claim.title,
-      channelId: output.claim.channelId,
-      isUpdate,
-    });
+    const { amount, address, claim } = output;
+    const { title, channelId } = claim;
+    const isUpdate = claim.op === 'update';
+    outputs.push({ txid, n, height: info.height, amount, address, title, channelId, isUpdate });
     if (!isUpdate) return { outputs, isWhole: true };
-    const before = info.inputs.find(({ claim }) => claim?.claimId === claimId && claim.op !== 'support');
-    at =
-      before?.txid === undefined || before.vout === undefined ? null : { txid: before.txid, n: before.vout };
+    at = spentBy(info, claimId);
   }
   return { outputs, isWhole: false };
 }
@@ -121,44 +126,41 @@ function PlaceCell({ row }: { readonly row: Row }) {
 }
 
 interface ClaimOutputsProps {
-  readonly found: FoundOutputs | AskError;
+  readonly found: FoundOutputs;
   /** Null while the claim exists. */
   readonly end?: ClaimEnd | null;
 }
 
-export function ClaimOutputs({ found, end = null }: ClaimOutputsProps) {
-  const outputs = isMissing(found) ? [] : found.outputs;
+export function ClaimOutputs({ found: { outputs, isWhole, error }, end = null }: ClaimOutputsProps) {
   return (
     <Section title="History" id="history">
-      {isMissing(found) && <Missing error={found} />}
-      {(!isMissing(found) || end !== null) && (
-        <Table<Row>
-          caption="History of the claim, the latest first"
-          empty="Its outputs are not known."
-          rows={rowsOf(outputs, end)}
-          columns={[
-            { title: 'Block', isHead: true, cell: (row) => <HeightCell row={row} /> },
-            { title: 'What', cell: (row) => <What row={row} /> },
-            {
-              title: 'Amount',
-              unit: 'LBC',
-              isNumber: true,
-              cell: (row) => ('end' in row ? '–' : <Coins lbc={row.output.amount} />),
-            },
-            { title: 'Output', isTight: true, cell: (row) => <PlaceCell row={row} /> },
-            {
-              title: 'Address',
-              cell: (row) =>
-                'end' in row || row.output.address === undefined ? (
-                  '–'
-                ) : (
-                  <Address address={row.output.address} />
-                ),
-            },
-          ]}
-        />
-      )}
-      {!isMissing(found) && !found.isWhole && outputs.length > 0 && (
+      <Table<Row>
+        caption="History of the claim, the latest first"
+        empty="Its outputs are not known."
+        rows={rowsOf(outputs, end)}
+        columns={[
+          { title: 'Block', isHead: true, cell: (row) => <HeightCell row={row} /> },
+          { title: 'What', cell: (row) => <What row={row} /> },
+          {
+            title: 'Amount',
+            unit: 'LBC',
+            isNumber: true,
+            cell: (row) => ('end' in row ? '–' : <Coins lbc={row.output.amount} />),
+          },
+          { title: 'Output', isTight: true, cell: (row) => <PlaceCell row={row} /> },
+          {
+            title: 'Address',
+            cell: (row) =>
+              'end' in row || row.output.address === undefined ? (
+                '–'
+              ) : (
+                <Address address={row.output.address} />
+              ),
+          },
+        ]}
+      />
+      {error && <Missing error={error} />}
+      {!isWhole && error === undefined && outputs.length > 0 && (
         <p class="quiet">
           These are the latest {countText(outputs.length, 'output')}.{' '}
           <a href={txLink(outputs.at(-1)!.txid)}>The inputs of the oldest one lead further back.</a>
