@@ -28,6 +28,7 @@ import { MAX_ARCHIVE_BYTES, PLATFORMS, SMALL_PROGRAMS } from '../../scripts/bund
 import { targetName } from '../../src/native/addonFiles.js';
 import { archiveEntries, carriedFiles, executableKind, unpackArchive } from '../support/bundleFiles.js';
 import { isInstalled } from '../support/installed.js';
+import { until } from './support/network.js';
 import { freePort } from './support/node.js';
 
 const run = promisify(execFile);
@@ -104,12 +105,17 @@ async function startUntil(
   return { child, ended, output: () => output };
 }
 
-/** A call of the daemon's API as the companion makes it. */
-async function callDaemon(port: number, method: string): Promise<unknown> {
+/** A call of the daemon's API as the companion makes it. LBRY Desktop sends no origin. */
+async function callDaemon(
+  port: number,
+  method: string,
+  params: object = {},
+  origin: string | null = 'chrome-extension://abc/',
+): Promise<unknown> {
   const answer = await fetch(`http://127.0.0.1:${port}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Origin: 'chrome-extension://abc/' },
-    body: JSON.stringify({ method, params: {} }),
+    headers: { 'Content-Type': 'application/json', ...(origin === null ? {} : { Origin: origin }) },
+    body: JSON.stringify({ method, params }),
   });
   return ((await answer.json()) as { result: unknown }).result;
 }
@@ -217,6 +223,52 @@ describe.skipIf(own === undefined)('the archive for this machine', () => {
     });
     expect(await callDaemon(port, 'stop')).toBe('Shutting down');
     expect(await daemon.ended).toBe(0);
+  });
+
+  it('plays the start of LBRY Desktop with its node as the hub', async () => {
+    const dataDir = join(folder, 'hub data');
+    mkdirSync(dataDir);
+    const [hubPort, apiPort] = [await freePort(), await freePort()];
+    const common = ['-regtest', `-datadir=${dataDir}`, `-rpcport=${await freePort()}`];
+    const hub = [...common, '-listen=0', '-hub', `-hubport=${hubPort}`, '-hubudpport=0', '-printtoconsole'];
+    const node = await startUntil(program('lbcnode'), hub, env, 'Call a method: ');
+    await run(program('lbcnode-cli'), [...common, 'generatetoaddress', '3', ADDRESS], { env });
+    const daemon = await startUntil(
+      program('lbrynet'),
+      ['start'],
+      {
+        ...emptyEnvironment(join(folder, 'desktop home')),
+        LBRY_API: `127.0.0.1:${apiPort}`,
+        LBRY_STREAMING_SERVER: '127.0.0.1:0',
+        LBRY_TCP_PORT: `${await freePort()}`,
+        LBRY_UDP_PORT: `${await freePort()}`,
+        LBRY_BLOCKCHAIN_NAME: 'lbrycrd_regtest',
+        LBRY_LBRYUM_SERVERS: `127.0.0.1:${hubPort}`,
+        LBRY_KNOWN_DHT_NODES: '',
+        LBRY_USE_UPNP: 'false',
+      },
+      'The API listens',
+    );
+    const call = (method: string, params = {}): Promise<unknown> => callDaemon(apiPort, method, params, null);
+    await until(
+      'all components run',
+      async () => ((await call('status')) as { is_running: boolean }).is_running,
+    );
+    const page = { page: 1, total_items: 0, total_pages: 0, items: [] };
+    expect(await call('version')).toMatchObject({ lbrynet_version: expect.any(String) as unknown });
+    expect(await call('wallet_status')).toMatchObject({ is_encrypted: false, is_locked: false });
+    expect(await call('resolve', { urls: ['lbry://one'] })).toMatchObject({
+      'lbry://one': { error: { name: 'NOT_FOUND' } },
+    });
+    expect(await call('wallet_balance')).toMatchObject({ available: '0.0', total: '0.0' });
+    for (const method of ['file_list', 'channel_list', 'collection_list'])
+      expect(await call(method, { page: 1, page_size: 20 })).toMatchObject(page);
+    expect(await call('settings_get')).toMatchObject({ api: `127.0.0.1:${apiPort}` });
+    expect(await call('ffmpeg_find')).toMatchObject({ available: false });
+    expect(await call('stop')).toBe('Shutting down');
+    expect(await daemon.ended).toBe(0);
+    await run(program('lbcnode-cli'), [...common, 'stop'], { env });
+    expect(await node.ended).toBe(0);
   });
 
   it.skipIf(own?.suffix === '.exe')(

@@ -326,7 +326,7 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
       expect(await find({ is_reposted_claim_gone: false })).toHaveLength(2);
     });
     await expect(search({ reposts_of_gone: true })).rejects.toThrow(
-      'There is no constraint "reposts_of_gone".',
+      'The constraint "reposts_of_gone" does not exist.',
     );
     await expect(search({ is_reposted_claim_gone: 'x' })).rejects.toThrow('neither true nor false');
   });

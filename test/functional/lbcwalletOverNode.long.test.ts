@@ -70,12 +70,7 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
       `--rpclisten=127.0.0.1:${walletPort}`,
       `--passphrase=${PASSPHRASE}`,
     ];
-    const made = spawnSync(lbcwallet!, [...args, '--create'], {
-      input: `yes\n${'07'.repeat(32)}\n0\n`,
-      encoding: 'utf8',
-      env: { ...process.env, HOME: folder },
-    });
-    if (made.status !== 0) throw new Error(`${made.stdout}${made.stderr}`);
+    createFromSeed(args);
     await mine(HEIGHT);
     wallet = await runReference(lbcwallet!, args, folder, walletPort);
   });
@@ -86,6 +81,16 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
     rmSync(folder, { recursive: true, force: true });
     if (recordTo) writeFileSync(recordTo, gzipSync(JSON.stringify(steps), { level: 9 }));
   });
+
+  /** Creates the wallet of the test's seed in the folder that the arguments name. */
+  function createFromSeed(given: readonly string[]): void {
+    const made = spawnSync(lbcwallet!, [...given, '--create'], {
+      input: `yes\n${'07'.repeat(32)}\n0\n`,
+      encoding: 'utf8',
+      env: { ...process.env, HOME: folder },
+    });
+    if (made.status !== 0) throw new Error(`${made.stdout}${made.stderr}`);
+  }
 
   /** A proxy between wallet and node that stores the messages. Resolves to its port. */
   async function record(): Promise<number> {
@@ -213,6 +218,25 @@ describe.runIf(lbcwallet)('lbcwallet over our node', () => {
       'lbcwallet sees it',
       async () => (await wallet.rpc<{ staked: number }>('getinfo')).staked > 0,
     );
+  });
+
+  it.skipIf(recordTo)('restores the wallet from its seed, and finds its payments and its claim', async () => {
+    const expected = await wallet.rpc<{ balance: number; staked: number }>('getinfo');
+    await wallet.end('SIGINT');
+    const again = args.map((word) =>
+      word.replace(`--appdata=${folder}`, `--appdata=${join(folder, 'restored')}`),
+    );
+    createFromSeed(again);
+    wallet = await runReference(lbcwallet!, again, folder, walletPort);
+    await followed();
+    // lbcwallet searches the chain by block filters, also over lbcd only when it is asked to.
+    await wallet.rpc('rescanblockchain');
+    const { balance: found, staked } = await wallet.rpc<{ balance: number; staked: number }>('getinfo');
+    expect({ balance: found, staked }).toEqual({ balance: expected.balance, staked: expected.staked });
+    expect(staked).toBeGreaterThan(0);
+    await wallet.end('SIGINT');
+    wallet = await runReference(lbcwallet!, args, folder, walletPort);
+    await followed();
   });
 
   it.skipIf(recordTo)('follows a reorganisation, and reconnects after a stop of either', async () => {

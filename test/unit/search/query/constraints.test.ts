@@ -274,6 +274,6 @@ describe('unknown constraints', () => {
     const unknown = { heigth: 1, toString: 1, ['k'.repeat(65)]: 1 };
     expect(unknownNames(Object.keys(known))).toEqual([]);
     expect(unknownNames(Object.keys({ ...known, ...unknown }))).toEqual(Object.keys(unknown));
-    expect(() => refuseUnknownNames(['limit', 'heigth'])).toThrow('There is no constraint "heigth".');
+    expect(() => refuseUnknownNames(['limit', 'heigth'])).toThrow('The constraint "heigth" does not exist.');
   });
 });
