@@ -58,5 +58,5 @@ export function unknownNames(names: Iterable<string>): string[] {
 /** Throws `SearchError` if one of the names is not a constraint. */
 export function refuseUnknownNames(names: Iterable<string>): void {
   const [first] = unknownNames(names);
-  if (first !== undefined) throw badRequest(`There is no constraint "${first.slice(0, MAX_SHOWN)}".`);
+  if (first !== undefined) throw badRequest(`The constraint "${first.slice(0, MAX_SHOWN)}" does not exist.`);
 }
