@@ -12,6 +12,7 @@ import { ClaimStore } from '../../store/claims/claimStore.js';
 import { createCoinTable } from '../../store/cache/createCoinTable.js';
 import { HeaderTable, NO_HEADER } from '../../store/files/headerTable.js';
 import { PREFIX } from '../../store/rows/keys.js';
+import { DatabaseError } from '../../store/leveldb/databaseError.js';
 import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
 import { ForeignDatabaseError, RowStore } from '../../store/rows/rowStore.js';
 import { AssertionError } from '../../util/assert.js';
@@ -217,7 +218,7 @@ async function isSurelyOurs({ database }: FolderPaths, options: OpenChainOptions
     return true;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw foreign(options.folder);
-    if (isLocked(causeOf(error))) throw locked(options.folder);
+    if (isLocked(error)) throw locked(options.folder);
     return false;
   }
 }
@@ -232,10 +233,9 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
-/** Whether another process has opened the database. A lock file that cannot be opened does not count. */
+/** Whether another process has opened the database. */
 function isLocked(error: unknown): boolean {
-  if ((error as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
-  return systemErrorOfText(error instanceof Error ? error.message : '') === null;
+  return error instanceof DatabaseError && error.isLocked;
 }
 
 async function openStore(path: string, options: OpenChainOptions): Promise<RowStore> {
@@ -266,8 +266,8 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       throw foreign(options.folder);
     }
     if (error instanceof DatabaseCorruptionError) throw error;
+    if (isLocked(error)) throw locked(options.folder);
     const cause = causeOf(error);
-    if (isLocked(cause)) throw locked(options.folder);
     const message = cause instanceof Error ? cause.message : String(cause);
     const refused = systemErrorOfText(message);
     if (refused) throw new EnvironmentError(systemErrorText(refused.code, refused.path));

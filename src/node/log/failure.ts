@@ -2,12 +2,8 @@
  * Creates the operator's message for an error that ends the program, with a suggested fix. Distinguishes bugs from errors of
  * the environment. The stack is logged only for a bug.
  */
-import {
-  systemErrorCode,
-  systemErrorOfText,
-  systemErrorPath,
-  systemErrorText,
-} from '../../util/text/environmentError.js';
+import { DatabaseError } from '../../store/leveldb/databaseError.js';
+import { systemErrorCode, systemErrorPath, systemErrorText } from '../../util/text/environmentError.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 import { errorText } from '../start/closeStack.js';
 
@@ -41,16 +37,11 @@ function systemText(error: Error, folder: string): string | null {
   return code === null ? null : systemErrorText(code, systemErrorPath(error, folder));
 }
 
-/**
- * Returns the message for a database error, or null for other errors. LevelDB names the file in its message. A corrupt
- * database can be rebuilt from the block files.
- */
+/** Returns the message for a database error, or null for other errors. A corrupt database can be rebuilt from the block files. */
 function databaseText(error: Error, folder: string): string | null {
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== 'string' || !code.startsWith('LEVEL_')) return null;
-  const { message } = error.cause instanceof Error ? error.cause : error;
-  const system = systemErrorOfText(message);
+  if (!(error instanceof DatabaseError)) return null;
+  const { message, system, isCorruption } = error;
   if (system !== null) return systemErrorText(system.code, system.path);
-  if (!/corruption|IO error|invalid argument/i.test(message)) return null;
+  if (!isCorruption) return null;
   return `The database in ${folder} is corrupt: ${message}. Restart with -reindex to rebuild it from the block files.`;
 }

@@ -13,6 +13,8 @@ import { inNextRound } from '../../scheduler/rounds.js';
 import type { EsploraEndpoint } from '../../server/esplora/esploraEndpoint.js';
 import type { RpcHttpServer } from '../../server/httpServer.js';
 import type { NodeMetrics } from '../../server/metrics/nodeMetrics.js';
+import { DatabaseError } from '../../store/leveldb/databaseError.js';
+import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
 import { AssertionError } from '../../util/assert.js';
 import { describeFailure } from '../log/failure.js';
 import type { SharedConnections } from '../options/descriptors.js';
@@ -161,9 +163,7 @@ export class Answering {
  * failed writes; an unreadable block is only an error of the call.
  */
 export function isFatal(error: unknown): boolean {
-  if (error instanceof AssertionError) return true;
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' && code.startsWith('LEVEL_');
+  return [AssertionError, DatabaseError, DatabaseCorruptionError].some((type) => error instanceof type);
 }
 
 /** Returns the log text for a failed call. The stack is included only for a bug. */

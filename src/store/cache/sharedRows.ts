@@ -9,6 +9,7 @@ import { loadNative, type NativeRowView } from '../../native/binding.js';
 import { assert } from '../../util/assert.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { findCorruptTable } from '../leveldb/databaseCheck.js';
+import { databaseError, DatabaseError } from '../leveldb/databaseError.js';
 import { DatabaseCorruptionError } from '../leveldb/levelDb.js';
 import { inOrder, mergeRows } from '../rows/mergeLayers.js';
 import { changesOf } from '../rows/rowRecords.js';
@@ -92,9 +93,10 @@ export class SharedRows implements RowReader {
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof Error) || (error as { code?: unknown }).code !== 'LEVEL_CORRUPTION') throw error;
-      const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
-      throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
+      const known = databaseError(error);
+      if (!(known instanceof DatabaseError) || known.code !== 'LEVEL_CORRUPTION') throw known;
+      const table = known.message.includes('.ldb') ? null : await findCorruptTable(this.path);
+      throw new DatabaseCorruptionError(this.path, table ?? known.message, { cause: error });
     }
   }
 }

@@ -9,6 +9,7 @@
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseError } from '../leveldb/databaseError.js';
 import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { NoLevelDbError } from '../leveldb/packageLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../../util/text/environmentError.js';
@@ -80,7 +81,5 @@ function causeOf(error: unknown): unknown {
 
 /** Whether an error means that another process holds the lock. A lock file that cannot be opened counts as not locked. */
 function isLocked(error: unknown): boolean {
-  const cause = causeOf(error);
-  if ((cause as { code?: unknown } | null)?.code !== 'LEVEL_LOCKED') return false;
-  return systemErrorOfText(errorText(cause)) === null;
+  return error instanceof DatabaseError && error.isLocked;
 }

@@ -38,8 +38,8 @@ export interface LevelDbOptions {
 /** A LevelDB database. Keys are latin1 strings, one character for each byte. Returned values belong to the caller. */
 export interface LevelDb {
   /**
-   * Opens the database. Rejects with `DatabaseCorruptionError`, or with an error whose `code` is LEVEL_LOCKED (another
-   * process has it open) or LEVEL_IO_ERROR.
+   * Opens the database. Rejects with `DatabaseCorruptionError`, or with a `DatabaseError` (`databaseError.ts`):
+   * another process has it open, or a system call failed. All methods throw only these two classes.
    */
   open(): Promise<void>;
   /** Closes the database. Waits for running calls, and ends running iterations. */

@@ -6,6 +6,7 @@
 import type { NativeAddon, NativeDatabase, NativeDatabaseWalk } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import { checkDatabase, findCorruptTable } from './databaseCheck.js';
+import { databaseError, onDatabase } from './databaseError.js';
 import {
   DatabaseCorruptionError,
   FILE_BYTES,
@@ -46,7 +47,7 @@ export class NativeLevelDb implements LevelDb {
 
   async open(): Promise<void> {
     await checkDatabase(this.path);
-    await this.settled(this.db.open());
+    await this.settled(() => this.db.open());
   }
 
   async close(): Promise<void> {
@@ -57,7 +58,7 @@ export class NativeLevelDb implements LevelDb {
   }
 
   get sequence(): number {
-    return this.db.sequence;
+    return onDatabase(() => this.db.sequence);
   }
 
   async get(key: string): Promise<Buffer | undefined> {
@@ -81,7 +82,7 @@ export class NativeLevelDb implements LevelDb {
     } catch (error) {
       throw isCorruption(error)
         ? new DatabaseCorruptionError(this.path, error.message, { cause: error })
-        : error;
+        : databaseError(error);
     }
     let n = 0;
     for (let at = 0; at < sizeBytes;) {
@@ -94,7 +95,7 @@ export class NativeLevelDb implements LevelDb {
   }
 
   async getMany(keys: readonly string[], fillCache: boolean): Promise<(Buffer | undefined)[]> {
-    const values = await this.settled(this.db.getMany(keys, fillCache));
+    const values = await this.settled(() => this.db.getMany(keys, fillCache));
     let at = 0;
     return keys.map(() => {
       const length = values.readUInt32LE(at);
@@ -106,7 +107,7 @@ export class NativeLevelDb implements LevelDb {
   }
 
   getUnknown(records: Buffer, known: Buffer): Promise<Buffer> {
-    return this.settled(this.db.getUnknown(records, known, true));
+    return this.settled(() => this.db.getUnknown(records, known, true));
   }
 
   rangeNow({ gte, lt, reverse = false, limit = Infinity }: RowRange): [string, Buffer][] | null {
@@ -119,7 +120,7 @@ export class NativeLevelDb implements LevelDb {
     } catch (error) {
       // Iterating over the range will find the same corruption, and the error of the iteration names the file.
       if (isCorruption(error)) return null;
-      throw error;
+      throw databaseError(error);
     }
     const rows = rowsOf(target, sizeBytes);
     const isWhole = target[0] === 1 && (rows.length < most || rows.length === limit);
@@ -143,12 +144,12 @@ export class NativeLevelDb implements LevelDb {
     firstRows: number,
     batchRows: number,
   ): AsyncGenerator<[string, Buffer][]> {
-    const walk = new this.addon.DatabaseWalk(this.db, gte, lt, reverse);
+    const walk = onDatabase(() => new this.addon.DatabaseWalk(this.db, gte, lt, reverse));
     this.walks.add(walk);
     try {
       let most = firstRows;
       for (let left = limit; left > 0; most = batchRows) {
-        const answer = await this.settled(walk.next(Math.min(most, left), WALK_BYTES));
+        const answer = await this.settled(() => walk.next(Math.min(most, left), WALK_BYTES));
         const rows = rowsOf(answer, answer.length);
         left -= rows.length;
         if (rows.length > 0) yield rows;
@@ -160,43 +161,43 @@ export class NativeLevelDb implements LevelDb {
   }
 
   async write(records: readonly Buffer[], { sync }: { sync: boolean }): Promise<void> {
-    await this.settled(this.db.write(records, sync));
+    await this.settled(() => this.db.write(records, sync));
   }
 
   async deleteRange(gte: string, lt: string): Promise<void> {
-    await this.settled(this.db.deleteRange(gte, lt));
+    await this.settled(() => this.db.deleteRange(gte, lt));
   }
 
   async compact(gte: string, lt: string): Promise<void> {
-    await this.settled(this.db.compact(gte, lt));
+    await this.settled(() => this.db.compact(gte, lt));
   }
 
   approximateSize(gte: string, lt: string): Promise<number> {
-    return this.settled(this.db.approximateSize(gte, lt));
+    return this.settled(() => this.db.approximateSize(gte, lt));
   }
 
   share(): number {
-    return this.db.share();
+    return onDatabase(() => this.db.share());
   }
 
   stats(): string {
-    return this.db.property('leveldb.stats');
+    return onDatabase(() => this.db.property('leveldb.stats'));
   }
 
   get memoryBytes(): number {
-    return Number(this.db.property('leveldb.approximate-memory-usage'));
+    return Number(onDatabase(() => this.db.property('leveldb.approximate-memory-usage')));
   }
 
   /**
-   * Waits for the result of a call on another thread. After a corruption error it searches for the corrupt file, because the
+   * Makes a call on another thread and waits for its result. After a corruption error it searches for the corrupt file, because the
    * error of a background compaction does not name the file.
    */
-  private async settled<T>(work: Promise<T>): Promise<T> {
+  private async settled<T>(call: () => Promise<T>): Promise<T> {
     this.underWay++;
     try {
-      return await work;
+      return await call();
     } catch (error) {
-      if (!isCorruption(error)) throw error;
+      if (!isCorruption(error)) throw databaseError(error);
       const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
       throw new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
     } finally {

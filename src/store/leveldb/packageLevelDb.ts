@@ -9,6 +9,7 @@ import { assert } from '../../util/assert.js';
 import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import { checkDatabase, findCorruptTable } from './databaseCheck.js';
+import { databaseError } from './databaseError.js';
 import {
   DatabaseCorruptionError,
   FILE_BYTES,
@@ -122,7 +123,7 @@ export class PackageLevelDb implements LevelDb {
       } catch (error) {
         throw isCorruption(error)
           ? new DatabaseCorruptionError(this.path, error.message, { cause: error })
-          : error;
+          : databaseError(error);
       }
       now = performance.now();
       if (now > until || now - before >= SLOW_ROW_MICROS / 1000) break;
@@ -225,7 +226,7 @@ export class PackageLevelDb implements LevelDb {
 
   /** Converts an error of the package to the errors that callers of the row store expect. */
   private async failure(error: unknown): Promise<unknown> {
-    if (!isCorruption(error)) return error;
+    if (!isCorruption(error)) return databaseError(error);
     const table = error.message.includes('.ldb') ? null : await findCorruptTable(this.path);
     return new DatabaseCorruptionError(this.path, table ?? error.message, { cause: error });
   }

@@ -4,6 +4,7 @@ import { FolderError } from '../../../../src/chain/open/folderIdentity.js';
 import { HubStartError } from '../../../../src/hub/thread/hubStartError.js';
 import { describeFailure } from '../../../../src/node/log/failure.js';
 import { StartError } from '../../../../src/node/start/startContext.js';
+import { databaseError } from '../../../../src/store/leveldb/databaseError.js';
 import { environmentError, EnvironmentError, onFile } from '../../../../src/util/text/environmentError.js';
 
 const FOLDER = '/data/regtest';
@@ -12,8 +13,10 @@ function systemError(code: string, path?: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${code}: something, write`), { code, ...(path ? { path } : {}) });
 }
 
-function levelError(code: string, message: string): Error {
-  return Object.assign(new Error('Database is not open', { cause: new Error(message) }), { code });
+function levelError(code: string, message: string): unknown {
+  return databaseError(
+    Object.assign(new Error('Database is not open', { cause: new Error(message) }), { code }),
+  );
 }
 
 describe('describeFailure', () => {
