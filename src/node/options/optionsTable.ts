@@ -57,7 +57,7 @@ const GENERAL_OPTIONS = [
   text('color=<when>', 'auto', 'Colour the log on the console: auto colours it if the console is a terminal and NO_COLOR is not set', { choices: ['auto', 'always', 'never'] }),
   text('conf=<file>', 'lbcnode.conf', 'The configuration file. A relative path is relative to the data folder', { format: 'path', mayBeNone: true }),
   bool('daemon', false, 'Run in the background and accept commands'),
-  text('datadir=<dir>', undefined, 'The data folder (default: ~/.lbcnode)', { format: 'path' }),
+  text('datadir=<dir>', undefined, 'The data folder. It is created if it does not exist, unlike in lbrycrd (default: ~/.lbcnode)', { format: 'path' }),
   int('dbbatchsize=<n>', 16_777_216, 'Largest batch of database writes in bytes', { range: [1, 0x7fffffff], debugOnly: true }),
   int('dbcache=<n>', 560, 'Size of the database cache in MiB', { clamp: CACHE_BOUNDS }),
   text('debuglogfile=<file>', 'debug.log', 'The log file. A relative path is relative to the network\'s data folder (-nodebuglogfile writes no file)', { format: 'path', mayBeNone: true }),
