@@ -203,6 +203,13 @@ describe(DOCUMENT, { timeout: HANG_MS }, () => {
       return made.get(name);
     });
     expect(types).toEqual([undefined, 'p2wpkh', undefined, 'p2wpkh', undefined]);
+    const { id } = (await accounts()).find(({ name }) => name === 'second')!;
+    // The text names this command with a placeholder.
+    const set = 'account set --account_id=<id> --receiving_gap=250 --change_gap=250';
+    expect(readFileSync(join(ROOT, DOCUMENT), 'utf8')).toContain(set);
+    expect(await ask(set.replace('<id>', id))).toMatchObject({
+      address_generator: { receiving: { gap: 250 }, change: { gap: 250 } },
+    });
     for (const address of [addressOf(LBCWALLET_KEY), nestedAddressOf(LBCWALLET_KEY)]) {
       const { ismine } = (await node.call('getaddressinfo', address)) as { ismine: boolean };
       expect(ismine).toBe(true);

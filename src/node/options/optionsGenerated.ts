@@ -61,8 +61,8 @@ function foreignSection(): string {
     '## Options of lbcd and of older lbrycrd\n' +
     '\n' +
     'The one-letter options of lbcd are accepted: `-u` for `--rpcuser`, `-P` for `--rpcpass`, `-a`, ' +
-    '`-b`, `-C`, `-d`. An option that is not in this list has the same name and meaning here, or is an ' +
-    'error.\n' +
+    '`-b`, `-C`, `-d`, `-V`. An option that is not in this list has the same name and meaning here, or is an ' +
+    'error. The indexes that lbcd has by default, `-txindex` and `-blockfilterindex`, are on with `-compat=lbcd`.\n' +
     '\n' +
     '| option | here |\n' +
     '| --- | --- |\n' +
