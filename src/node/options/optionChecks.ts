@@ -135,6 +135,11 @@ function allowAllAddresses(args: OptionArgs, notes: string[], warnings: string[]
     return;
   }
   args.set('rpcallowip', ['0.0.0.0/0', '::/0'], false);
+  const hasWallet = !interpretBool(args.value('disablewallet') ?? '0');
+  warnings.push(
+    'RPC accepts clients from all addresses, as lbcd does with this rpclisten. -rpcallowip limits them.' +
+      (hasWallet ? ' Clients with the password can use the wallet too; -disablewallet turns it off.' : ''),
+  );
   notes.push(
     'parameter interaction: rpclisten of lbcd -> setting -rpcallowip=0.0.0.0/0 and -rpcallowip=::/0',
   );

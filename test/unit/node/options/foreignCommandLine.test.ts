@@ -106,13 +106,18 @@ describe('a command line of lbcd', () => {
     expect(load('--noonion').options.onion).toBe('0');
   });
 
-  it('is accepted as in the script of lbcd for a server', () => {
-    const { options, notes, warnings } = load(
-      ...['--txindex', '--notls', '--rpcuser=lbry', '--rpcpass=lbry', '--rpclisten='],
-    );
+  it('is accepted as in the script of lbcd for a server, with a warning about its clients', () => {
+    const words = ['--txindex', '--notls', '--rpcuser=lbry', '--rpcpass=lbry', '--rpclisten='];
+    const { options, notes, warnings } = load(...words);
     expect(options).toMatchObject({ rpcbind: [], rpcallowip: ['0.0.0.0/0', '::/0'], tls: false });
     expect(notes.filter((line) => line.includes('rpclisten of lbcd'))).toHaveLength(1);
-    expect(warnings).toEqual([]);
+    const warning =
+      'RPC accepts clients from all addresses, as lbcd does with this rpclisten. -rpcallowip limits them.';
+    expect(warnings).toEqual([
+      `${warning} Clients with the password can use the wallet too; -disablewallet turns it off.`,
+    ]);
+    expect(load(...words, '-disablewallet').warnings).toEqual([warning]);
+    expect(load(...words, '-rpcallowip=10.0.0.0/8').warnings).toEqual([]);
   });
 
   it('turns on the indexes that lbcd has by default with -compat=lbcd', () => {
