@@ -18,7 +18,7 @@ import { pageParam } from './pages.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
-/** Maximum number of reads for one page. Each read ends early if most of the claims that it finds have ended. */
+/** Maximum number of reads for one page. A further read replaces claims that have ended. */
 const MOST_READS = 10;
 
 /** The transactions of the mempool that create claims, the latest first, with their new claims in reverse order. */
@@ -117,13 +117,14 @@ interface Page {
   readonly next: NewestPlace | null;
 }
 
-/** Reads claims from a place downwards, until `count` of them exist at the tip. */
+/** Reads claims from a place downwards, until `count` of them exist at the tip, or a read reaches its maximum number of blocks. */
 async function createdFrom(services: RpcServices, from: NewestPlace, count: number): Promise<Page> {
   const answers: Answer[] = [];
   let next: NewestPlace | null = from;
   let since = performance.now();
   for (let reads = 0; reads < MOST_READS && next !== null && answers.length < count; reads++) {
-    const page = await services.claims.newestClaims(next, count - answers.length);
+    const missing = count - answers.length;
+    const page = await services.claims.newestClaims(next, missing);
     const present = await presentOutputs(services, page.claims);
     for (const [at, created] of page.claims.entries()) {
       const output = present[at];
@@ -132,6 +133,7 @@ async function createdFrom(services: RpcServices, from: NewestPlace, count: numb
       since = await yieldIfDue(since);
     }
     ({ next } = page);
+    if (page.claims.length < missing) break;
   }
   return { answers, next };
 }
