@@ -182,8 +182,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const { address, claimId } = await withClaim(node);
     const page = await browser.newPage();
     closers.push(() => page.close());
-    for (const [path, option, rest] of [
-      ['/', '-claimindex', 'Latest blocks'],
+    for (const [path, shown, rest] of [
+      ['/', 'mindblown', 'Latest blocks'],
       [`/claim/${claimId}`, '-claimindex', ''],
       ['/claims', '-claimindex', 'Find claims'],
       [`/address/${address}`, '-addressindex', 'Address'],
@@ -191,7 +191,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     ] as const) {
       await page.goto(base + path);
       const text = await page.locator('main').innerText();
-      expect([path, text]).toEqual([path, expect.stringContaining(option)]);
+      expect([path, text]).toEqual([path, expect.stringContaining(shown)]);
       expect(text).toContain(rest);
     }
     // Parts of the page that need no index are present.
@@ -248,7 +248,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       ['/node', 200, 'blocks from'],
       ['/', 200, 'Latest blocks'],
       [`/address/${address}`, 200, '-addressindex'],
-      [`/tx/${old}`, 404, 'There is no such transaction'],
+      [`/tx/${old}`, 501, 'The node does not find this transaction'],
     ] as const) {
       const answer = await page.goto(base + path);
       expect([path, answer!.status()]).toEqual([path, status]);
