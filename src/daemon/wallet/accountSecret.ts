@@ -51,7 +51,7 @@ const WITNESS_PREFIXES = {
   test: { public: 0x045f1cf6, secret: 0x045f18bc },
 } as const;
 
-/** Version bytes of extended keys for addresses of BIP49: ypub, yprv, upub and uprv. Source: SLIP-132. */
+/** Version bytes of extended keys for addresses of BIP49: `ypub`, `yprv`, `upub` and `uprv`. Source: SLIP-132. */
 const NESTED_PREFIXES: readonly number[] = [0x049d7cb2, 0x049d7878, 0x044a5262, 0x044a4e28];
 const NO_NESTED = 'Addresses of BIP49, which nest a witness program in a script hash, are not supported.';
 

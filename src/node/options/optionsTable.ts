@@ -199,7 +199,7 @@ const HIDDEN_OPTIONS = [
   text('blockminsize', undefined, '', { format: 'text' }),
   int('dbcrashratio', 0, '', COUNT),
   bool('usehd', false, ''),
-  // Set by a public address of lbcd's rpclisten: accept RPC clients from all addresses, unless -rpcallowip is set.
+  // Set by a public address of `rpclisten` of lbcd: accept RPC clients from all addresses, unless `-rpcallowip` is set.
   bool('rpcallowall', false, ''),
   // Options of the reference's GUI. The reference's daemon accepts and ignores them.
   text('allowselfsignedrootcertificates', undefined, '', { format: 'text' }),
