@@ -103,6 +103,10 @@ export class FakeLedger {
     return this.sources.has(accountId);
   }
 
+  whenUsable(): Promise<void> {
+    return this.whenSynced();
+  }
+
   whenSynced(): Promise<void> {
     return Promise.resolve();
   }

@@ -98,6 +98,11 @@ export interface DaemonLedger {
   isSynced(accountId: string): boolean;
   /** Resolves when the histories of all accounts are equal to those of the hub. */
   whenSynced(): Promise<void>;
+  /**
+   * Like `whenSynced`, but also resolves when the only hub is behind the best chain known, because its histories cannot be
+   * used until it reaches that chain.
+   */
+  whenUsable(): Promise<void>;
   /** Creates addresses until the gaps are full. Resolves to the new addresses. */
   ensureGap(account: AddressSource): Promise<readonly string[]>;
   /**

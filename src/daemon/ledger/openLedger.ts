@@ -121,7 +121,7 @@ export class OpenLedger implements DaemonLedger {
         this.#staleTip.advanced();
         this.#emit('headers', height);
       },
-      hasOtherHubs: () => this.#pool.servers.length > 1,
+      hasOtherHubs: () => this.#hasOtherHubs,
       blame: (session, error) => this.#pool.blame(session, error),
     });
     this.#members = new Members(this.#store, new Gaps(this.#store, this.params), {
@@ -352,6 +352,16 @@ export class OpenLedger implements DaemonLedger {
 
   whenSynced(): Promise<void> {
     return this.#members.whenSynced();
+  }
+
+  whenUsable(): Promise<void> {
+    return this.#members.whenSynced(
+      () => this.#sync !== null && !this.#following.isLevel && !this.#hasOtherHubs,
+    );
+  }
+
+  get #hasOtherHubs(): boolean {
+    return this.#pool.servers.length > 1;
   }
 
   ensureGap(account: AddressSource): Promise<readonly string[]> {

@@ -94,7 +94,10 @@ export class WalletAndLedger implements WalletPart {
     return join(this.#deps.settings.get('wallet_dir'), this.#ledgerId);
   }
 
-  /** Starts the component. Resolves when all accounts agree with a hub, so that no call uses an outdated wallet. */
+  /**
+   * Starts the component. Resolves when all accounts agree with a hub, so that no call uses an outdated wallet. If the only
+   * hub is behind the best chain known, resolves at once: the stored histories are newer than those of the hub.
+   */
   async start(): Promise<void> {
     const { settings, log, clock, random, files, rateFeed, servers } = this.#deps;
     if ((servers ?? hubsOf(settings)).length === 0)

@@ -159,13 +159,16 @@ export class DaemonWallets {
     return wallet;
   }
 
-  /** Activates all accounts. Once the histories of the accounts are known, adjusts the address gaps to the histories. */
+  /**
+   * Activates all accounts. Once the histories of the accounts are known, adjusts the address gaps to the histories. Resolves
+   * earlier if the only hub is behind the best chain known: the accounts then have their stored histories.
+   */
   async begin(): Promise<void> {
     const { ledger } = this.#options;
     await Promise.all(this.accounts.map((account) => ledger.add(account)));
-    await ledger.whenSynced();
-    // The wait also ends when the ledger is closed. In that case the accounts are not in sync, and their gaps are not
-    // changed.
+    await ledger.whenUsable();
+    // The wait also ends when the ledger is closed or its only hub is behind. In that case the accounts are not in sync, and
+    // their gaps are not changed.
     if (!this.accounts.every(({ id }) => ledger.isSynced(id))) return;
     for (const wallet of this.#wallets) await fitGaps(wallet);
   }

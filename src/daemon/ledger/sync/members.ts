@@ -107,14 +107,16 @@ export class Members {
     return this.#port.sync() !== null && [...this.#members.values()].every(({ isSynced }) => isSynced);
   }
 
-  async whenSynced(): Promise<void> {
-    while (!this.isAllSynced && !this.#isClosed) await this.#nextChange();
+  /** Resolves when all accounts are synced, or when `isEnough` holds after a hub has been connected. */
+  async whenSynced(isEnough = (): boolean => false): Promise<void> {
+    while (!this.isAllSynced && !this.#isClosed && !isEnough()) await this.#nextChange();
   }
 
   /** Subscribes the addresses of all accounts at a hub. Must be called when the hub has been connected. */
   async joined(sync: AddressSync): Promise<void> {
     for (const member of [...this.#members.values()])
       if (member.hasAddresses) await this.#subscribe(member, sync);
+    this.#tell();
   }
 
   async #subscribe(member: Member, sync: AddressSync): Promise<void> {

@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(async () => {
   await ledgers.closeAll();
   for (const hub of hubs.splice(0)) await hub.stop();
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
 });
 
 async function startHub(on: FakeChain): Promise<FakeHub> {
@@ -111,6 +111,37 @@ describe('wallets on a hub', () => {
     const again = (await openOn(hub)).wallets.default.account();
     expect(again.channelKeys.keyFor(keys[1]!.publicKey)).toEqual(keys[1]!.privateKey);
     expect((await again.channelKeys.next()).publicKey).toEqual(keys[2]!.publicKey);
+  });
+
+  it('are usable at the start while their only hub is behind their chain, and follow it later', async () => {
+    const hub = await startHub(chain);
+    const first = await openOn(hub, { folder });
+    mine(payTo(await first.wallets.default.account().nextReceivingAddress()));
+    chain.mine(2);
+    hub.tell();
+    await until(
+      async () => first.ledger.height === 3 && (await first.wallets.default.balance()).total === 1000n,
+    );
+    await ledgers.close(first.ledger);
+
+    const branch = chain.branch(0, 2);
+    branch.mempool.length = 0;
+    branch.mine();
+    for (const shorter of [chain.branch(1, 1), branch]) {
+      hub.chain = shorter;
+      const { wallets, ledger } = await openOn(hub, { folder });
+      expect(ledger.height).toBe(3);
+      expect((await wallets.default.balance()).total).toBe(1000n);
+      expect(ledger.isSynced(wallets.default.account().id)).toBe(false);
+      await ledgers.close(ledger);
+    }
+
+    const { wallets, ledger } = await openOn(hub, { folder });
+    hub.chain = chain;
+    mine(payTo(await wallets.default.account().nextReceivingAddress()));
+    hub.tell();
+    await ledger.whenSynced();
+    await until(async () => ledger.height === 4 && (await wallets.default.balance()).total === 2000n);
   });
 
   it('follow the configured servers', async () => {
