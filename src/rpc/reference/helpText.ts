@@ -3,6 +3,7 @@
  * methods.
  */
 import { suggestion } from '../../util/nearest.js';
+import { boundedErrorText } from '../../util/text/errorText.js';
 import { wrapLines } from '../../util/text/wrapLines.js';
 import { stringifyJson } from '../../util/json/jsonStream.js';
 import { type JsonOut } from '../../util/json/jsonWrite.js';
@@ -81,7 +82,7 @@ export function helpAnswer(table: DeclaredMethods, profile: Profile, command: st
   if (command !== '') {
     const method = table.find(command, profile);
     if (method !== undefined) return methodHelp(method);
-    const unknown = `help: unknown command: ${command}`;
+    const unknown = boundedErrorText(`help: unknown command: ${command}`);
     // Source: lbcd rpcserver.go `handleHelp`.
     if (profile === 'lbcd') throw rpcError(RPC_ERROR.INVALID_PARAMETER, `Unknown command: ${command}`);
     // In the other profiles the error text is that of the reference program, without a suggestion.

@@ -38,6 +38,7 @@ describe('help', () => {
     );
     expect(JSON.parse(await run(help, '["echo"]'))).toMatch(/^echo \( arg0 /);
     expect(JSON.parse(await run(help, '["nosuch"]'))).toBe('help: unknown command: nosuch');
+    expect(JSON.parse(await run(help, JSON.stringify(['x'.repeat(5000)])))).toHaveLength(1000);
     expect(JSON.parse(await run(help, '[""]'))).toBe(JSON.parse(await run(help)));
     await expect(run(help, '[5]')).rejects.toThrow('JSON value is not a string as expected');
     await expect(run(help, '["a","b"]')).rejects.toThrow(
