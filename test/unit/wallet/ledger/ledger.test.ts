@@ -263,7 +263,7 @@ class RandomHistory {
     const states = this.states();
     for (const tx of this.all) {
       const { state } = this.world.entry(tx);
-      // If an abandoned transaction conflicts, the ledger no longer stores that it was abandoned. The reference does the
+      // If an abandoned transaction conflicts, the ledger forgets that it was abandoned. The reference does the
       // same.
       expect(state, name(tx)).toBe(states.get(keyOf(tx)));
     }
