@@ -121,6 +121,14 @@ function hashOfBlock(hex: string): string {
   return hashToHex(loadBlock(Buffer.from(hex, 'hex')).hash);
 }
 
+/** Whether the wallet lost records. A file that was cut after a whole record looks whole to the node. */
+function isWalletCut(
+  { kind, path, isShorter }: Corruption,
+  { stderr }: Pick<CorruptedNode, 'stderr'>,
+): boolean {
+  return kind === 'wallet' && (isShorter || stderr.includes(`${basename(path)} were not whole`));
+}
+
 /** An answer of a wallet that received its transactions again. Their receive times differ. */
 function withoutTimes(text: string): string {
   return text.replaceAll(/"(time|timereceived|timesmart)":\d+/g, '"$1":0');
@@ -201,8 +209,8 @@ async function judge(
     }
     const all = compare(intact.asked, asked, ['chain', 'tips']);
     if (all.wrong) throw new Failure(all.wrong);
-    const isCut = done.kind === 'wallet' && node.stderr.includes(`${basename(done.path)} were not whole`);
-    const wallet = compare(intact.asked, asked, ['wallet'], isCut ? withoutTimes : undefined);
+    const changed = isWalletCut(done, node) ? withoutTimes : undefined;
+    const wallet = compare(intact.asked, asked, ['wallet'], changed);
     if (wallet.wrong && !(done.kind === 'wallet' && done.isDeleted)) throw new Failure(wallet.wrong);
     const isSoft = SOFT.includes(done.kind);
     // Unconfirmed transactions that only the wallet had are lost with it.
