@@ -253,7 +253,7 @@ describe('a data folder', () => {
     expect(await node!.rpc('getblockcount')).toBe(2);
     await stop();
     mkdirSync(join(dataDir, 'regtest', 'claimtrie'));
-    expect(refused().stderr).toContain('holds the database of another node');
+    expect(refused().stderr).toContain('contains the database of another program');
   });
 
   longIt.each(['CURRENT', 'MANIFEST', 'log', 'everything'])(
@@ -338,7 +338,7 @@ describe('a data folder', () => {
     await theirs.close();
     for (const args of [[], ['-reindex'], ['-reindex-chainstate']]) {
       const { status, stderr } = refused(...args);
-      expect(stderr).toContain('holds the database of another node');
+      expect(stderr).toContain('contains the database of another program');
       expect(status).toBe(1);
     }
     const after = await RowStore.open({ path, cacheBytes: 1 << 20, mark: 'Ccoin' });
