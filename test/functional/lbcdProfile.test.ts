@@ -33,6 +33,26 @@ const failure = async (method: string, ...params: unknown[]): Promise<unknown> =
   return error && [error.code, error.message];
 };
 
+it('answers errors with the HTTP status 200', async () => {
+  const { username, password } = new URL(node.url);
+  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}` };
+  const statusOf = async (path: string, body: string): Promise<number> => {
+    const answer = await fetch(`http://127.0.0.1:${node.rpcPort}${path}`, { method: 'POST', headers, body });
+    expect(await answer.json()).toMatchObject({ error: { code: expect.any(Number) as number } });
+    return answer.status;
+  };
+  const bodies = [
+    '{"id":1,"method":"getblock","params":["00"]}',
+    '{"id":1,"method":"none"}',
+    '{"id":1}',
+    '{',
+  ];
+  const statuses = async (path: string): Promise<number[]> =>
+    Promise.all(bodies.map((body) => statusOf(path, body)));
+  expect(await statuses('/lbcd')).toEqual([200, 200, 200, 200]);
+  expect(await statuses('/lbrycrd')).toEqual([500, 404, 400, 500]);
+});
+
 describe('the mempool', () => {
   it('distinguishes sizes, and fees in coins', async () => {
     const size = waiting.hex.length / 2;

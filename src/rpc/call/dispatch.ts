@@ -184,7 +184,7 @@ export class RpcDispatcher {
   handle(body: Uint8Array, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
     if (body.length > AT_ONCE_BYTES) return this.handleLarge(body, origin);
     const text = decodeUtf8(body);
-    if (text === null) return this.parseFailure('Parse error');
+    if (text === null) return this.parseFailure('Parse error', origin);
     const scanner = new JsonScanner(text);
     if (scanner.peek() === '[') return this.batch(scanner, origin);
     let value: JsonValue;
@@ -192,7 +192,7 @@ export class RpcDispatcher {
       value = scanner.readValue();
       if (!scanner.atEnd()) scanner.fail();
     } catch (error) {
-      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      if (error instanceof JsonParseError) return this.parseFailure(error.message, origin);
       throw error;
     }
     return this.single(value, origin);
@@ -201,7 +201,7 @@ export class RpcDispatcher {
   /** Processes a large request body in slices, because decoding and parsing it takes long. */
   private async handleLarge(body: Uint8Array, origin: RpcOrigin): Promise<RpcReply> {
     const text = await inSlices(decodeUtf8InSlices(body));
-    if (text === null) return this.parseFailure('Parse error');
+    if (text === null) return this.parseFailure('Parse error', origin);
     const scanner = new JsonScanner(text);
     let value: JsonValue;
     try {
@@ -210,7 +210,7 @@ export class RpcDispatcher {
       value = await inSlices(readWhole(scanner));
       if (!scanner.atEnd()) scanner.fail();
     } catch (error) {
-      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      if (error instanceof JsonParseError) return this.parseFailure(error.message, origin);
       throw error;
     }
     return this.single(value, origin);
@@ -222,13 +222,13 @@ export class RpcDispatcher {
   }
 
   private single(value: JsonValue, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
-    if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error');
+    if (!(value instanceof JsonObject)) return this.parseFailure('Top-level object parse error', origin);
     const answer = this.startAnswer(value, origin, WHOLE_CHARS);
     return isPromise(answer) ? answer.then(toReply) : toReply(answer);
   }
 
-  private parseFailure(message: string): RpcReply {
-    const { status, envelope } = errorAnswer(newRequest(), rpcError(RPC_ERROR.PARSE_ERROR, message));
+  private parseFailure(message: string, { profile }: RpcOrigin): RpcReply {
+    const { status, envelope } = errorAnswer(newRequest(profile), rpcError(RPC_ERROR.PARSE_ERROR, message));
     return new WholeReply(status, `${stringifyJson(envelope)}\n`);
   }
 
@@ -237,7 +237,7 @@ export class RpcDispatcher {
     try {
       await checkBatchSyntax(scanner.text);
     } catch (error) {
-      if (error instanceof JsonParseError) return this.parseFailure(error.message);
+      if (error instanceof JsonParseError) return this.parseFailure(error.message, origin);
       throw error;
     }
     const answers = this.batchAnswers(scanner, origin);
@@ -316,7 +316,7 @@ export class RpcDispatcher {
   }
 
   private answer(value: JsonValue, origin: RpcOrigin): RpcAnswer | Promise<RpcAnswer> {
-    const request = newRequest();
+    const request = newRequest(origin.profile);
     try {
       readRequest(value, request);
       this.deps.logger.debug('rpc', () => callLine(request.method, origin));

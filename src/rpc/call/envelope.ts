@@ -6,6 +6,7 @@ import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
+import type { Profile } from '../declare/method.js';
 
 /** One parsed request. `id` is set first, so that the response to an invalid request contains it. */
 export interface ParsedRequest {
@@ -14,6 +15,8 @@ export interface ParsedRequest {
   isNotification: boolean;
   method: string;
   params: readonly JsonValue[] | JsonObject;
+  /** RPC profile of the caller. */
+  readonly profile: Profile;
 }
 
 /** Response to one request: HTTP status and envelope. The envelope is null for a notification. */
@@ -23,8 +26,8 @@ export interface RpcAnswer {
   readonly request: ParsedRequest;
 }
 
-export function newRequest(): ParsedRequest {
-  return { id: null, isV2: false, isNotification: false, method: '', params: [] };
+export function newRequest(profile: Profile): ParsedRequest {
+  return { id: null, isV2: false, isNotification: false, method: '', params: [], profile };
 }
 
 interface Members {
@@ -86,11 +89,16 @@ export function errorAnswer(request: ParsedRequest, error: RpcError): RpcAnswer 
   const body = { code: error.code, message: boundedErrorText(error.message) };
   return request.isV2
     ? { status: 200, envelope: { jsonrpc: '2.0', error: body, id: request.id }, request }
-    : { status: errorStatus(error.code), envelope: { result: null, error: body, id: request.id }, request };
+    : {
+        status: errorStatus(error.code, request.profile),
+        envelope: { result: null, error: body, id: request.id },
+        request,
+      };
 }
 
-/** Returns the HTTP status of a 1.0 error. Source: `JSONErrorReply`. */
-function errorStatus(code: number): number {
+/** Returns the HTTP status of a 1.0 error. Source: `JSONErrorReply`; lbcd rpcserver.go `jsonRPCRead`, which always sends 200. */
+function errorStatus(code: number, profile: Profile): number {
+  if (profile === 'lbcd') return 200;
   if (code === RPC_ERROR.INVALID_REQUEST) return 400;
   return code === RPC_ERROR.METHOD_NOT_FOUND ? 404 : 500;
 }
