@@ -7,9 +7,12 @@
 // turn. The median of batches is printed beside the ratio of the sums, because single turns may be disturbed by other programs.
 //
 //   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 0] [--every ms] [--supportdelay proportional]
+//
+// `--beside <folder of a built checkout of another commit>` compares that commit with this one instead: a plain node and a hub
+// with sessions at rest of each, in turns.
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -24,7 +27,8 @@ const option = (name, fallback) => {
 const source = args.find((arg, i) => !arg.startsWith('--') && !args[i - 1]?.startsWith('--'));
 if (!source || !existsSync(source)) {
   console.error(
-    'usage: npm run bench:hub -- <file.dat[.gz]> [--sessions n] [--addresses n] [--every ms] [--supportdelay rule]',
+    'usage: npm run bench:hub -- <file.dat[.gz]> [--sessions n] [--addresses n] [--every ms] [--supportdelay rule] ' +
+      '[--beside folder]',
   );
   process.exit(2);
 }
@@ -33,6 +37,8 @@ const SESSIONS = Number(option('sessions', '100'));
 const ADDRESSES = Number(option('addresses', '0'));
 /** Interval between the searches of a session. */
 const EVERY_MS = Number(option('every', '1000'));
+/** Folder of a built checkout of another commit; null if only this commit is measured. */
+const BESIDE = option('beside', null);
 const common = ['-listen=0', '-disablewallet', `-supportdelay=${option('supportdelay', 'proportional')}`];
 /** The hub notifies its clients about 100 ms after a block. */
 const REPORTED_MS = 150;
@@ -121,13 +127,31 @@ class Session {
   }
 }
 
-const hubPort = await freePort();
-const nodes = {
-  plain: await startRegtest({ args: common }),
-  addresses: await startRegtest({ args: [...common, '-txindex', '-addressindex'] }),
-  claims: await startRegtest({ args: [...common, '-txindex', '-addressindex', '-claimindex'] }),
-  hub: await startRegtest({ args: [...common, '-hub', `-hubport=${hubPort}`, '-hubudpport=0'] }),
-};
+/** Starts a node with a hub. `start` is `startRegtest` of its commit. */
+async function startHub(start) {
+  const hubPort = await freePort();
+  const node = await start({ args: [...common, '-hub', `-hubport=${hubPort}`, '-hubudpport=0'] });
+  return Object.assign(node, { hubPort });
+}
+
+async function startNodes() {
+  if (BESIDE === null)
+    return {
+      plain: await startRegtest({ args: common }),
+      addresses: await startRegtest({ args: [...common, '-txindex', '-addressindex'] }),
+      claims: await startRegtest({ args: [...common, '-txindex', '-addressindex', '-claimindex'] }),
+      hub: await startHub(startRegtest),
+    };
+  const other = await import(pathToFileURL(join(resolve(BESIDE), 'dist/testing/index.js')).href);
+  return {
+    plain: await startRegtest({ args: common }),
+    'plain, other': await other.startRegtest({ args: common }),
+    hub: await startHub(startRegtest),
+    'hub, other': await startHub(other.startRegtest),
+  };
+}
+
+const nodes = await startNodes();
 const sessions = [];
 
 /**
@@ -139,7 +163,7 @@ async function settle(node) {
   for (;;) {
     await sleep(REPORTED_MS);
     const { search } = await node.rpc('getclaimindexinfo').catch(() => ({}));
-    if (node !== nodes.hub || search?.height === height) return;
+    if (node.hubPort === undefined || search?.height === height) return;
   }
 }
 
@@ -168,20 +192,36 @@ async function paidAddresses(node) {
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-try {
-  const blocks = [...blocksOf(source)];
-  // The first blocks have no transactions, and warm up the nodes.
-  const warm = Math.floor(blocks.length / 3);
-  for (const node of Object.values(nodes)) await connectAll(node, blocks.slice(0, warm));
-  const paid = await paidAddresses(nodes.addresses);
-  const addressesOf = (n) =>
-    Array.from(
-      { length: Math.min(ADDRESSES, paid.length) },
-      (_, i) => paid[(n * ADDRESSES + i) % paid.length],
-    );
-  for (let n = 0; n < SESSIONS; n++) sessions.push(new Session(hubPort, n));
-  await Promise.all(sessions.map((session, n) => session.begin(addressesOf(n))));
+const sum = (list, of) => list.reduce((total, turn) => total + of(turn), 0);
 
+/** Compares this commit with another. */
+async function compareCommits(blocks, warm) {
+  const names = Object.keys(nodes);
+  const turns = [];
+  for (let at = warm; at + BATCH <= blocks.length; at += BATCH) {
+    const turn = {};
+    for (const name of names)
+      turn[name] = (await connectAll(nodes[name], blocks.slice(at, at + BATCH))).cpuMs;
+    turns.push(turn);
+    // A node may still work in the background while the next one is measured.
+    names.reverse();
+  }
+  console.log(
+    `${turns.length * BATCH} blocks, ${SESSIONS} sessions at rest, processor time of the main thread:`,
+  );
+  for (const name of ['plain', 'hub']) {
+    const [own, other] = [name, `${name}, other`].map((key) => sum(turns, (turn) => turn[key]));
+    const ratios = turns.map((turn) => turn[name] / turn[`${name}, other`]);
+    const blocksDone = turns.length * BATCH;
+    console.log(
+      `${name}: ${(own / blocksDone).toFixed(2)} ms a block, the other commit ${(other / blocksDone).toFixed(2)}; ` +
+        `ratio ${(own / other).toFixed(3)}, median of the batches ${median(ratios).toFixed(3)}`,
+    );
+  }
+}
+
+/** Measures the nodes of this commit. */
+async function measureNodes(blocks, warm) {
   const turns = [];
   for (let at = warm; at + BATCH <= blocks.length; at += BATCH) {
     const batch = blocks.slice(at, at + BATCH);
@@ -207,7 +247,6 @@ try {
     Session.isSearching = false;
     turns.push(turn);
   }
-  const sum = (list, of) => list.reduce((total, turn) => total + of(turn), 0);
   const cpu =
     (name, without = () => 0) =>
     (turn) =>
@@ -241,6 +280,23 @@ try {
   console.log(
     `index: ${JSON.stringify({ height: info.height, claims: info.claims, search: info.search?.documents })}`,
   );
+}
+
+try {
+  const blocks = [...blocksOf(source)];
+  // The first blocks have no transactions, and warm up the nodes.
+  const warm = Math.floor(blocks.length / 3);
+  for (const node of Object.values(nodes)) await connectAll(node, blocks.slice(0, warm));
+  const paid = ADDRESSES > 0 ? await paidAddresses(nodes.plain) : [];
+  const addressesOf = (n) =>
+    Array.from(
+      { length: Math.min(ADDRESSES, paid.length) },
+      (_, i) => paid[(n * ADDRESSES + i) % paid.length],
+    );
+  for (const { hubPort } of Object.values(nodes))
+    for (let n = 0; n < SESSIONS && hubPort !== undefined; n++) sessions.push(new Session(hubPort, n));
+  await Promise.all(sessions.map((session) => session.begin(addressesOf(session.n))));
+  await (BESIDE === null ? measureNodes : compareCommits)(blocks, warm);
 } finally {
   for (const { socket } of sessions) socket.destroy();
   for (const node of Object.values(nodes)) await node.stop();
