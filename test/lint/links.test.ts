@@ -50,11 +50,23 @@ function brokenLinks(path: string, text: string): string[] {
   });
 }
 
+it('pages of modules have at most 150 lines', () => {
+  const pages = documents().filter((path) => /^docs\/architecture(\.md|\/)/.test(path));
+  expect(pages.length).toBeGreaterThan(20);
+  expect(pages.filter((path) => readFileSync(join(ROOT, path), 'utf8').split('\n').length > 151)).toEqual([]);
+});
+
 describe('links of the documents', () => {
   it('lead to files and headings that exist', () => {
     const paths = documents();
     expect(paths.length).toBeGreaterThan(30);
     expect(paths.flatMap((path) => brokenLinks(path, textOf(path)))).toEqual([]);
+  });
+
+  it('lead from the index to every document', () => {
+    const index = textOf('docs/README.md');
+    const documented = documents().filter((path) => path.startsWith('docs/') && path !== 'docs/README.md');
+    expect(documented.filter((path) => !index.includes(`(${path.replace('docs/', '')})`))).toEqual([]);
   });
 
   it('are reported where they do not', () => {
