@@ -1,7 +1,7 @@
 """
-A stand-in for the film that tests of claims download. It has the film's size, dimensions and duration, but no pictures.
-Structure of the file: ISO/IEC 14496-12, sections 4 and 8. Only its hash differs from what the tests expect, so answers of
-lbcnet show the film's hash where they have the stand-in's.
+A replacement for the film that tests of claims download. It has the film's size, dimensions and duration, but no pictures.
+Structure of the file: ISO/IEC 14496-12, sections 4 and 8. Its hash differs from the hash that the tests expect. In answers
+of lbcnet the hash of the film therefore replaces the hash of this file.
 """
 import hashlib
 import os
@@ -65,13 +65,13 @@ def stand_in():
 
 
 class Film:
-    """The file that the tests use, and how answers show its hash."""
+    """The file that the tests use: the film or its replacement."""
 
     def __init__(self):
         self.hash = HASH
 
     def prepare(self, path):
-        """Writes the stand-in unless there is a file."""
+        """Writes the replacement if the film is missing."""
         if not os.path.exists(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'wb') as file:
@@ -80,5 +80,5 @@ class Film:
             self.hash = hashlib.sha384(file.read()).hexdigest()
 
     def shown(self, text):
-        """An answer in JSON."""
+        """Returns a JSON answer in which the film's hash replaces the hash of the replacement."""
         return text.replace(self.hash.encode(), HASH.encode())

@@ -1,11 +1,11 @@
 """
-A pytest plugin that puts lbcnet in the place of the daemon in the integration tests of lbry-sdk. What they call
-(`daemon.jsonrpc_*`) is asked over HTTP of a program of its own. Tests also look into the wallet of the process they run in:
-there remains one, with the same wallet file and the same hub, that only watches. It is made to follow what lbcnet changes,
-and lbcnet is asked again until it knows of what the watching one knows.
+A pytest plugin that replaces the daemon by lbcnet in the integration tests of lbry-sdk. Each call of `daemon.jsonrpc_*`
+becomes an HTTP request to lbcnet, which runs as its own process. Tests also read the wallet of their own process. That
+watching wallet uses the same wallet file and the same hub, and writes nothing. After calls that change wallets it reads the
+files again. Waits for a transaction wait for both wallets.
 
-Files are lbcnet's: `lbcnet_files` shows them to the tests. The server of blobs and the reflector stay the reference's, in the
-process of the tests.
+Files are those of lbcnet; `lbcnet_files` provides them to the tests. The blob server and the reflector are those of the
+reference, in the process of the tests.
 
     LBCNODE=<dist/bin/lbcnode.js> LBCNET=<dist/bin/lbcnet.js> pytest -p lbcnode_stack -p lbcnet_daemon tests/integration/...
 """
@@ -27,14 +27,14 @@ import lbcnet_files
 
 PROGRAM = os.environ['LBCNET']
 NODE = os.environ.get('LBCNODE_NODE', 'node')
-#: LBC for one unit, as the reference's tests have it.
+#: LBC for one unit of the currency, as in the tests of lbry-sdk.
 RATES = ('USD=2', 'BTC=1')
-#: Age of a rate that the reference does not use.
+#: Age in seconds from which the reference no longer uses a rate.
 RATES_ARE_OLD_SEC = 350
-#: What a character of a name costs in these tests, in dewies.
+#: Fee for each character of a name in these tests, in dewies.
 FEE_PER_NAME_CHAR = '200000'
 FILM = film.Film()
-#: How long lbcnet may take to know what the watching wallet knows. What does not concern its wallets it never knows.
+#: Maximum seconds until lbcnet has a transaction of the watching wallet. It never gets transactions of other wallets.
 FOLLOWS_SEC = 10
 LOOK_SEC = 0.02
 
@@ -46,7 +46,7 @@ def free_port():
 
 
 def error_of(error):
-    """The exception that the reference would have raised, by its name."""
+    """Returns the exception of the reference with the name in an error answer."""
     from lbry import error as errors
     data = error.get('data') or {}
     name = data.get('name') if isinstance(data, dict) else None
@@ -70,7 +70,7 @@ class TxRef:
 
 
 class Item(dict):
-    """An object of an answer. The tests read the same things off the reference's own objects."""
+    """An object of an answer. Its fields are also attributes, as in the objects of the reference."""
 
     def __init__(self, daemon, value):
         super().__init__((key, wrap(daemon, one)) for key, one in value.items())
@@ -125,25 +125,25 @@ class FileItem(lbcnet_files.Files, Item):
 
 
 def made_transaction(daemon, answer):
-    """A transaction of the reference that shows itself as lbcnet showed it."""
+    """Creates a transaction of the reference whose JSON is the answer of lbcnet."""
     from lbry.wallet import Transaction
 
     class Made(Transaction):
         @property
         def input_sum(self):
             from lbry.wallet.dewies import lbc_to_dewies
-            # The payment of a file is shown without what it spends.
+            # lbcnet shows the payment for a file without its inputs.
             known = self.answer if float(self.answer['total_input']) else daemon.transaction(self.id).answer
             return lbc_to_dewies(known['total_input'])
 
         async def sign(self, *args, **kwargs):
-            # What it spends is not in its bytes.
+            # The serialized transaction does not contain the spent outputs.
             for spent in self.inputs:
                 outputs = daemon.transaction(spent.txo_ref.tx_ref.id).outputs
                 spent.txo_ref = outputs[spent.txo_ref.position].ref
             await super().sign(*args, **kwargs)
 
-    # What lbcnet shows to be in a block it has seen the merkle branch of.
+    # lbcnet has verified the merkle branch of each transaction that it shows with a height.
     made = Made(unhexlify(answer['hex']), height=answer['height'], is_verified=answer['height'] > 0)
     made.answer = answer
     shown = answer['outputs']
@@ -163,14 +163,14 @@ def wrap(daemon, value):
 
 
 def dumps_pretty(value, ledger):
-    """What lbcnet made is shown as it showed it; what the test made itself, by the reference."""
+    """Formats a value as JSON: objects from lbcnet as lbcnet formatted them, others by the reference's encoder."""
     from lbry.extras.daemon.json_response_encoder import JSONResponseEncoder
     encoder = JSONResponseEncoder(ledger=ledger)
     return json.dumps({'result': value}, default=lambda one: getattr(one, 'answer', None) or encoder.default(one))
 
 
 class MarketFeed:
-    """The rates of lbcnet are a setting. When a test makes them too old, the setting is emptied."""
+    """Exchange rates, which are a setting of lbcnet. If a test makes the rates too old, the setting is emptied."""
 
     def __init__(self, daemon):
         self.__dict__.update(daemon=daemon, last_check=time.time())
@@ -182,7 +182,7 @@ class MarketFeed:
 
 
 class Components:
-    """Of the components, tests switch the wallet's off and make the exchange rates old."""
+    """The two components that tests use: the wallet, and the exchange rates."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -195,14 +195,14 @@ class Components:
         raise NotImplementedError(f'{name} is in another process')
 
 
-#: After these the wallets of the watching process are read anew.
+#: Methods after which the watching process reads its wallets again.
 CHANGES_WALLETS = {
     'account_create', 'account_add', 'account_remove', 'account_set', 'sync_apply', 'wallet_import', 'wallet_create',
     'wallet_add', 'wallet_remove', 'channel_import', 'channel_create', 'channel_update', 'preference_set',
 }
 
 
-#: Methods of the reference that are no coroutines and return none.
+#: Methods of the reference that are not coroutines.
 ANSWERS_AT_ONCE = {
     'version', 'settings_get', 'settings_set', 'settings_clear', 'preference_get', 'preference_set', 'wallet_list',
     'wallet_status', 'wallet_lock', 'wallet_decrypt', 'wallet_encrypt', 'account_remove', 'account_set', 'sync_hash',
@@ -211,7 +211,7 @@ ANSWERS_AT_ONCE = {
 
 
 class LbcnetDaemon:
-    """Answers `jsonrpc_*` as the reference's `Daemon` does: with coroutines where that one has them."""
+    """Implements `jsonrpc_*` by calls of lbcnet. Methods are coroutines if those of the reference's `Daemon` are."""
 
     def __init__(self, conf, wallet_node, hub):
         self.conf = lbcnet_files.Conf(self, conf)
@@ -251,14 +251,14 @@ class LbcnetDaemon:
                 if parameter.kind == parameter.VAR_KEYWORD:
                     bound.update(bound.pop(parameter.name, {}))
                 elif parameter.kind == parameter.VAR_POSITIONAL:
-                    # They are those of `txo_list`.
+                    # The positional arguments are those of `txo_list`.
                     names = list(inspect.signature(Daemon.jsonrpc_txo_list).parameters)[1:]
                     bound.update(zip(names, bound.pop(parameter.name, ())))
             return {key: value for key, value in bound.items() if value is not None}
 
         async def ask(*arguments, **named):
             if self.process is None and name == 'jsonrpc_file_list':
-                # The program was ended in the place of the part that keeps files.
+                # The test stopped the file manager, so the program has ended.
                 return wrap(self, {'items': [], 'total_items': 0})
             self.send_keys()
             given = params(arguments, named)
@@ -268,7 +268,7 @@ class LbcnetDaemon:
                     key = self.channel_key(answer.outputs[0].claim_id, given.get('wallet_id'))
                     answer.outputs[0].private_key = key
                 except ValueError:
-                    # It was made for somebody else, or given to them.
+                    # The wallet does not own the channel.
                     pass
             if name[8:] in CHANGES_WALLETS:
                 await self.follow_wallets()
@@ -284,7 +284,7 @@ class LbcnetDaemon:
         return ask_at_once if name[8:] in ANSWERS_AT_ONCE else ask
 
     def call(self, method, params=None):
-        """Raises what the reference raises."""
+        """Calls a method of lbcnet. Raises the exception of the reference."""
         body = json.dumps({'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': params or {}}).encode()
         request = urllib.request.Request(f'http://127.0.0.1:{self.port}/', body)
         try:
@@ -373,7 +373,7 @@ class LbcnetDaemon:
             await self.ledger.wait(tx)
 
     async def watches_again(self):
-        """After a restart of the hub: the watching wallet asks it nothing, so it may not have seen."""
+        """Reconnects the watching wallet after a restart of the hub, which it may not have noticed."""
         import lbcnode_stack
         network = self.ledger.network
         if network.running and network.restarts != lbcnode_stack.restarts:
@@ -388,7 +388,7 @@ class LbcnetDaemon:
             await asyncio.sleep(LOOK_SEC)
 
     async def knows(self, txid, height=-1):
-        """Until a wallet of lbcnet has the transaction, at this height at least."""
+        """Waits until a wallet of lbcnet has the transaction at this height or a larger one."""
         end = time.monotonic() + FOLLOWS_SEC
         question = {'txid': txid, 'is_my_input_or_output': True}
         while time.monotonic() < end:
@@ -399,7 +399,7 @@ class LbcnetDaemon:
             await asyncio.sleep(LOOK_SEC)
 
     def read_wallets(self):
-        """Lets the watching wallets be as the files are; returns the accounts they did not have."""
+        """Reads the files of the watching wallets again. Returns the new accounts."""
         from lbry.wallet import Account, Wallet
         from lbry.wallet.wallet import WalletStorage
         manager, added = self.wallet_manager, []
@@ -436,7 +436,7 @@ class LbcnetDaemon:
         await self.ledger._update_tasks.done.wait()
 
     def send_keys(self):
-        """Keys of channels that a test put into the watching wallet."""
+        """Sends channel keys that a test added to the watching wallet to lbcnet."""
         if self.known_keys == keys_of(self.wallet_manager):
             return
         for wallet in self.wallet_manager.wallets:
@@ -449,7 +449,7 @@ def keys_of(manager):
 
 
 def only_watch(wallet):
-    """The files are lbcnet's."""
+    """Disables writes of the wallet file, because lbcnet writes it."""
     wallet.storage.write = lambda _: None
 
 
@@ -523,7 +523,7 @@ def pytest_configure(config):
         await (ledger or self.ledger).lbcnet.knows(txid, 1)
         return txid
 
-    # It only ends what hangs; a busy machine takes its time.
+    # Long enough for a busy machine. It only ends tests that hang.
     testcase.AsyncioTestCase.TIMEOUT = 1800.0
     lbcnet_files.patch_sites()
     lbcnet_files.ask_with_range()

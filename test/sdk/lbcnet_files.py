@@ -1,6 +1,6 @@
 """
-What tests of lbry-sdk see of files of a lbcnet in another process: the objects that they read off `file_list` and `get`, settings
-that they change while it runs, its folder of blobs and its database. Used by `lbcnet_daemon`.
+The files of lbcnet for the tests of lbry-sdk, which run in another process: the objects in answers of `file_list` and `get`,
+settings that tests change while lbcnet runs, its folder of blobs and its database. Used by `lbcnet_daemon`.
 """
 import asyncio
 import os
@@ -10,7 +10,7 @@ import time
 import types
 
 LOOK_SEC = 0.02
-#: It only ends what hangs.
+#: Maximum seconds of a wait. It only ends tests that hang.
 WAIT_SEC = 120
 
 
@@ -23,7 +23,7 @@ async def until(holds):
 
 
 class Moment:
-    """Stands for an `asyncio.Event` of the reference: whether it has come is looked up."""
+    """Replaces an `asyncio.Event` of the reference. Its state is the result of `holds`, which a wait calls repeatedly."""
 
     def __init__(self, holds):
         self.is_set = holds
@@ -33,7 +33,7 @@ class Moment:
 
 
 class Conf:
-    """The settings of the watching process; what a test changes is changed in lbcnet too."""
+    """The settings of the watching process. Changes by a test also change the setting of lbcnet."""
 
     def __init__(self, daemon, conf):
         self.__dict__.update(_daemon=daemon, _conf=conf)
@@ -80,7 +80,7 @@ class BlobManager:
 
 
 class Storage:
-    """The rows of lbrynet.sqlite, read and changed beside lbcnet."""
+    """Reads and changes rows of lbrynet.sqlite while lbcnet uses it."""
 
     def __init__(self, daemon):
         self.path = os.path.join(daemon.folder, 'lbrynet.sqlite')
@@ -117,7 +117,7 @@ class Storage:
 
 
 class FileManager:
-    """Stopping and starting it is stopping and starting the program."""
+    """Its `stop` and `start` stop and start lbcnet."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -133,7 +133,7 @@ class FileManager:
 
 
 class StreamingRunner:
-    """lbcnet's media server runs already."""
+    """Does nothing, because the media server of lbcnet is already running."""
 
     async def setup(self):
         pass
@@ -145,7 +145,7 @@ class NoSite:
 
 
 def descriptor_of(daemon, sd_hash):
-    """The reference's descriptor; one that a test writes is found by a start of the program."""
+    """Reads a descriptor by code of the reference. lbcnet finds a descriptor that a test writes when it starts."""
     from lbry.blob.blob_file import BlobFile
     from lbry.stream.descriptor import StreamDescriptor
 
@@ -160,7 +160,7 @@ def descriptor_of(daemon, sd_hash):
     return Descriptor._from_stream_descriptor_blob(loop, folder, BlobFile(loop, sd_hash, None, None, folder))
 
 
-#: Of these a file tells what they are at the moment, as long as lbcnet lists it.
+#: Attributes that are requested from lbcnet when they are read, while lbcnet lists the file.
 LIVE = {
     'status', 'completed', 'blobs_remaining', 'blobs_completed', 'is_fully_reflected', 'file_name', 'download_directory',
     'download_path', 'written_bytes',
@@ -168,12 +168,12 @@ LIVE = {
 
 
 class Files:
-    """What a file of an answer has beside its fields. Mixed into the class of answers."""
+    """Attributes of a file in an answer, in addition to its fields. A base of the class of answers."""
 
     def now(self, name):
         daemon = self._daemon
         if daemon.process is None:
-            # It has ended: rows tell what it left.
+            # lbcnet has ended, so the status is in the database.
             rows = daemon.storage.query('select status from file where stream_hash = ?', self['stream_hash'])
             return rows[0][0] if name == 'status' and rows else self.get(name)
         found = daemon.call('file_list', {'sd_hash': self['sd_hash']})['items']
@@ -213,7 +213,7 @@ def is_file(value):
 
 
 def patch_sites():
-    """Tests open a site for the reference's media server."""
+    """Disables the site that tests open for the reference's media server."""
     import aiohttp.web
     site = aiohttp.web.TCPSite
     aiohttp.web.TCPSite = lambda runner, *args, **kwargs: \
@@ -222,8 +222,8 @@ def patch_sites():
 
 def ask_with_range():
     """
-    Tests fetch whole streams without the header `Range` and expect status 206. lbcnet answers so to `Range: bytes=0-`,
-    which players send; without it, it answers 200 (RFC 9110, section 14.2).
+    Adds the header `Range: bytes=0-`, which players send, to requests for streams. The tests expect status 206 without
+    the header. lbcnet then answers 200 (RFC 9110, section 14.2).
     """
     from lbry import utils
     request = utils.aiohttp_request
@@ -237,7 +237,7 @@ def ask_with_range():
 
 
 def wait_longer():
-    """Tests limit waits to a few seconds, which a busy machine exceeds. Limits of the library stay."""
+    """Raises the limits of waits in tests, which a busy machine exceeds. Limits of the library are unchanged."""
     wait_for = asyncio.wait_for
 
     def patient(awaitable, timeout, **options):

@@ -1,7 +1,8 @@
 """
-A pytest plugin that puts lbcnode in the place of lbcd, lbcwallet and the hub below the integration tests of lbry-sdk: one
-program with `-hub` and a wallet. Tests that look into the hub's process find stand-ins that ask lbcnode by RPC. What a
-hub of the reference changes while it runs is an option here, so the program restarts and the client connects again.
+A pytest plugin that replaces lbcd, lbcwallet and the hub by lbcnode in the integration tests of lbry-sdk: one program with
+`-hub` and a wallet. Tests that read objects of the hub's process get replacements, which call lbcnode by RPC. Tests change
+settings of the reference's hub while it runs. In lbcnode these are options, so the program restarts and the client
+reconnects.
 
     LBCNODE=<path of dist/bin/lbcnode.js> pytest -p lbcnode_stack tests/integration/...
 """
@@ -24,7 +25,7 @@ import urllib.request
 
 PROGRAM = os.environ['LBCNODE']
 NODE = os.environ.get('LBCNODE_NODE', 'node')
-#: Shown to whoever looks for the files of the last run; removed with it unless this is set.
+#: If set, the folders of the nodes are not deleted.
 KEEP = os.environ.get('LBCNODE_KEEP')
 HUB_VERSION = '0.107.0'
 USER, PASSWORD = 'rpcuser', 'rpcpassword'
@@ -32,7 +33,7 @@ RPC_PORT, PEER_PORT, WALLET_PORT = 29245, 29246, 29244
 
 
 class StatusServer:
-    """What answers pings by UDP, for tests of the client's choice among hubs, which are not programs."""
+    """Answers UDP pings, for tests in which the client chooses among hubs. These hubs are not programs."""
 
     class Protocol(asyncio.DatagramProtocol):
         def __init__(self, pong):
@@ -63,7 +64,7 @@ class StatusServer:
 
 
 def _fake_hub_package():
-    """The tests import names of the reference's hub; these are all that they use."""
+    """Provides the names of the reference's hub that the tests import."""
     def module(name, **members):
         made = types.ModuleType(name)
         for key, value in members.items():
@@ -97,7 +98,7 @@ class RpcError(Exception):
 
 
 def call(port, method, *params, path=''):
-    """Asks by JSON-RPC; raises RpcError with code and text."""
+    """Calls a method by JSON-RPC. Raises `RpcError` with code and message."""
     body = json.dumps({'id': 1, 'method': method, 'params': list(params)}).encode()
     request = urllib.request.Request(f'http://127.0.0.1:{port}/{path}', body)
     token = base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()
@@ -114,7 +115,7 @@ def call(port, method, *params, path=''):
 
 
 def metric(port, name):
-    """A number that the program tells about itself."""
+    """Returns the value of a metric of the program."""
     with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=60) as answer:
         for line in answer.read().decode().splitlines():
             if line.startswith(f'lbcnode_{name} '):
@@ -127,7 +128,7 @@ async def ask(port, method, *params, path=''):
 
 
 class Program:
-    """One lbcnode on regtest. Its folder outlives restarts."""
+    """An lbcnode on regtest. A restart uses the same folder."""
 
     def __init__(self, rpc_port, peer_port, extra):
         self.rpc_port = rpc_port
@@ -144,7 +145,7 @@ class Program:
             '-txindex', '-addressindex', '-listenonion=0', '-dnsseed=0', '-keypool=20', '-maxtipage=100000000',
             '-fallbackfee=0.0002', '-supportdelay=proportional', '-whitelist=127.0.0.1', '-metrics',
             '-deprecatedrpc=getclaimsintrie',
-            # The reference's index normalizes names at every height, and the tests rely on it. Here the chain decides.
+            # The tests rely on normalized names at every height, as in the reference's index.
             '-forkheight=normalization@1', *self.extra, *self.hub_options,
         ]
         with open(os.path.join(self.folder, 'output'), 'ab') as output:
@@ -190,14 +191,14 @@ class Program:
         return call(self.rpc_port, 'getblockcount')
 
 
-#: The program that mines and keeps the wallet; the first hub is in it.
+#: The program with the miner, the wallet and the first hub.
 main_program = None
-#: How often a program was restarted under the tests' feet.
+#: Number of restarts during a test.
 restarts = 0
 
 
 async def reconnected(network):
-    """Waits until the client has left a program that ended, and is connected again."""
+    """Waits until the client has disconnected from a program that ended, and has reconnected."""
     await asyncio.sleep(0.05)
     while not network.is_connected:
         network._urgent_need_reconnect.set()
@@ -205,15 +206,15 @@ async def reconnected(network):
     network.restarts = restarts
 
 
-#: A fee so bad that nobody mines for it, in satoshis.
+#: Fee delta in satoshis that excludes a transaction from blocks.
 KEEP_OUT = -100_000_000
 kept_out = set()
 
 
 async def keep_out_of_blocks(conductor):
     """
-    In the place of emptying the mempool by restarting the node: the hub, which the tests expect to stay, would end with
-    it. What waits is not mined until it is sent again.
+    Excludes the transactions of the mempool from blocks until they are sent again. The reference restarts the node to empty
+    the mempool. Here a restart would also end the hub, which the tests expect to keep running.
     """
     for txid in await ask(RPC_PORT, 'getrawmempool'):
         await ask(RPC_PORT, 'prioritisetransaction', txid, 0, KEEP_OUT, path='lbrycrd')
@@ -221,7 +222,7 @@ async def keep_out_of_blocks(conductor):
 
 
 class ChannelIds(set):
-    """Channels that keep claims out. More of them are options of a program that starts anew."""
+    """Blocking or filtering channels. Each added channel becomes an option, and the program restarts."""
 
     def __init__(self, env, ids):
         super().__init__(bytes.fromhex(one) for one in ids)
@@ -236,7 +237,7 @@ class ChannelIds(set):
 
 
 class HubEnv:
-    """The settings of a hub, which a test may change while it runs."""
+    """The settings of a hub. A test may change them while the hub runs."""
 
     def __init__(self, spv):
         self.spv = spv
@@ -273,7 +274,7 @@ class HubEnv:
 
 
 class Row:
-    """A claim as the reference's database shows it, out of an answer of getclaim."""
+    """A claim with the fields of the reference's database, from an answer of `getclaim`."""
 
     def __init__(self, claim):
         self.name = claim['name']
@@ -296,7 +297,7 @@ def _sat(coins):
 
 
 class TransactionCounts:
-    """How many transactions there are up to a height, for whoever looks one up or searches among them."""
+    """Numbers of transactions up to each height, as a sequence."""
 
     def __init__(self, port):
         self.port = port
@@ -309,7 +310,7 @@ class TransactionCounts:
 
 
 class HubDb:
-    """What the tests ask of the hub's database."""
+    """The queries of the hub's database that tests use."""
 
     def __init__(self, spv):
         self.spv = spv
@@ -394,7 +395,7 @@ class HubDb:
         return ChannelIds(self.spv.server.env, self.spv.server.env.filtering_channel_ids)
 
     def _targets(self, channel_ids):
-        """What live reposts of these channels point to."""
+        """Returns the names of the claims that live reposts of these channels repost."""
         claims = [call(self.port, 'getclaim', claim['claimId'])
                   for name in call(self.port, 'getclaimsintrie', path='lbrycrd') for claim in name['claims']]
         names = {claim['claim_id']: claim['name'] for claim in claims}
@@ -418,7 +419,7 @@ class HubDb:
     def blocked_channels(self):
         return [name for name in self._targets(self.spv.server.env.blocking_channel_ids) if name[0] == '@']
 
-    # Whoever closes and opens the database sees a program that ends and starts again.
+    # `open_db` restarts the program.
 
     def close(self):
         pass
@@ -461,7 +462,7 @@ class Session:
 
 
 class ReorgCount:
-    """A metric as the tests read it: samples of name, labels and value."""
+    """A metric in the form that tests read: samples of name, labels and value."""
 
     def __init__(self, spv):
         self.spv = spv
@@ -484,7 +485,7 @@ class SessionManager:
 
     @property
     def sessions(self):
-        """As many as there are. Each shows the subscriptions of all."""
+        """As many objects as the hub has sessions. Each has the subscriptions of all sessions."""
         return {one: Session(self.spv) for one in range(metric(self.spv.program.rpc_port, 'hub_sessions'))}
 
     @property
@@ -496,7 +497,7 @@ class SessionManager:
 
 
 class Synchronized:
-    """Stands for an event that is set at each block: whoever waits looks again a moment later."""
+    """Replaces an event that is set at each block. A wait ends after a short time, and the caller checks again."""
 
     def clear(self):
         pass
@@ -535,7 +536,7 @@ class HubServer:
 
 
 class SPVNode:
-    """The hub: the first one in the program that mines, others in programs of their own."""
+    """A hub. The first one is in the program that mines; each other hub is in its own program."""
 
     def __init__(self, node_number=1):
         self.node_number = node_number
@@ -579,7 +580,7 @@ class SPVNode:
             self.own_program = None
         elif main_program and main_program.process:
             await loop.run_in_executor(None, main_program.restart_with, [])
-        # For the client to see it.
+        # Gives the client time to notice the end.
         await asyncio.sleep(0.05)
 
     def cleanup(self):
@@ -587,7 +588,7 @@ class SPVNode:
 
 
 class LBCDNode:
-    """The program itself. It begins with the first hub on, for that is what nearly every test wants."""
+    """The program. It starts with the first hub enabled, because nearly every test needs it."""
 
     def __init__(self, url, daemon, cli):
         self.stopped = True
@@ -620,7 +621,7 @@ class LBCDNode:
         pass
 
 
-#: Arguments that are JSON, by method: what lbcctl would have made of the text.
+#: Indexes of the arguments that are JSON, by method. lbcctl parses these arguments.
 JSON_ARGUMENTS = {
     'generatetoaddress': (0,), 'getblock': (1,), 'getrawtransaction': (1,), 'getblockhash': (0,),
     'sendtoaddress': (1,), 'createrawtransaction': (0, 1), 'getclaimsfornamebyid': (1,),
@@ -663,10 +664,10 @@ class LBCWalletNode:
                 result = await ask(WALLET_PORT, method, *params)
                 break
             except RpcError as error:
-                # The lbcd of these tests answers so where later ones refuse.
+                # The lbcd of these tests gives this answer; later versions return an error.
                 if 'name does not exist' in str(error):
                     return '{"claims": null}'
-                # What went to the second hub is on its way.
+                # A transaction that was sent to the second hub arrives later.
                 if method != 'getrawtransaction' or tries == 99:
                     raise
                 await asyncio.sleep(0.05)
@@ -682,7 +683,7 @@ class LBCWalletNode:
         return self._cli_cmnd('generatetoaddress', str(blocks), addr)
 
     async def wallet_passphrase(self, passphrase, timeout):
-        """The wallet is not encrypted."""
+        """Does nothing, because the wallet is not encrypted."""
 
     def invalidate_block(self, blockhash):
         return self._cli_cmnd('invalidateblock', blockhash)
@@ -713,8 +714,8 @@ class LBCWalletNode:
 
     async def send_to_address(self, address, amount):
         """
-        Answers before it sends: who waits for a transaction (`send_to_address_and_wait`) must know its id before the hub
-        tells of it, or waits for ever.
+        Returns before the transaction is sent. `send_to_address_and_wait` must know the txid before the notification of the
+        hub arrives; otherwise it waits for ever.
         """
         await self._sent()
         raw = await ask(RPC_PORT, 'createrawtransaction', [], {address: float(amount)}, path='lbrycrd')
@@ -752,7 +753,7 @@ def pytest_configure(config):
         setattr(node, made.__name__, made)
     from lbry import testcase
     testcase.LBCWalletNode = LBCWalletNode
-    # Python took it away in 3.11.
+    # Python 3.11 removed this method.
     testcase.AsyncioTestCase._addSkip = lambda self, result, test, reason: result.addSkip(test, reason)
     assert orchstr8.Conductor is node.Conductor
     node.Conductor.clear_mempool = keep_out_of_blocks
@@ -760,7 +761,7 @@ def pytest_configure(config):
 
 
 def _wait_for_restarts():
-    """Lets the client come back to a program that was started anew before it goes on."""
+    """Delays requests of the client after a restart until it has reconnected."""
     from lbry.wallet.network import Network
     rpc, start = Network.rpc, Network.start
 
@@ -776,7 +777,7 @@ def _wait_for_restarts():
         async def wait_and_ask():
             await reconnected(self)
             if is_sent:
-                # The wallet subscribes anew, and whoever sends expects to hear of it within a second.
+                # The wallet subscribes again. The sender expects a notification within a second.
                 self.synced_restarts = restarts
                 await asyncio.sleep(0.2)
                 await self.ledger._update_tasks.done.wait()
