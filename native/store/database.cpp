@@ -169,7 +169,7 @@ leveldb::Status Database::get(const leveldb::Slice& key, bool fillCache, Bytes* 
 leveldb::Iterator* Database::iterate(bool fillCache) const { return db_->NewIterator(checked(fillCache)); }
 
 leveldb::Status Database::write(const std::vector<std::pair<const uint8_t*, size_t>>& pieces, bool isSynced) {
-  const leveldb::Status broken = leveldb::Status::Corruption("rows that are no records were to be written");
+  const leveldb::Status broken = leveldb::Status::Corruption("malformed row records were passed to a write");
   leveldb::WriteBatch batch;
   for (const auto& piece : pieces) {
     const uint8_t* at = piece.first;

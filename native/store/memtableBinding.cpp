@@ -15,7 +15,7 @@ using Table = std::shared_ptr<SharedTable>;
 
 // Reads the arguments of a method call and the table that `this` wraps.
 SharedTable* readShared(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  Table* table = lbc::readCall<Table>(env, info, "not a row table", count, arguments);
+  Table* table = lbc::readCall<Table>(env, info, "not a memtable", count, arguments);
   return table ? table->get() : nullptr;
 }
 
@@ -28,7 +28,7 @@ Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_val
 SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
   SharedTable* table = readShared(env, info, count, arguments);
   if (!table || !table->rows().isBounded()) return table;
-  throwError(env, "a row table with a bound cannot be walked");
+  throwError(env, "a memtable with a size limit cannot be iterated");
   return nullptr;
 }
 
@@ -36,7 +36,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
   napi_value self, argument;
   uint64_t maxBytes;
   if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
-  return wrapObject(env, self, new Table(std::make_shared<SharedTable>(maxBytes)), "the row table could not be made");
+  return wrapObject(env, self, new Table(std::make_shared<SharedTable>(maxBytes)), "the memtable could not be created");
 }
 
 napi_value getSizeBytes(napi_env env, napi_callback_info info) {
@@ -57,7 +57,7 @@ napi_value getChanges(napi_env env, napi_callback_info info) {
 // () => number with which other threads attach to the table
 napi_value share(napi_env env, napi_callback_info info) {
   if (!readWalkable(env, info, 0, nullptr)) return nullptr;
-  Table* table = lbc::readCall<Table>(env, info, "not a row table", 0, nullptr);
+  Table* table = lbc::readCall<Table>(env, info, "not a memtable", 0, nullptr);
   (*table)->share();
   return makeNumber(env, publish(SharedKind::kRows, *table));
 }
@@ -115,7 +115,7 @@ napi_value set(napi_env env, napi_callback_info info) {
 napi_value setAll(napi_env env, SharedTable* table, int kind, const Span& records) {
   const SharedTable::Change change(table);
   if (table->rows().setRecords(kind, records.data, records.size)) return makeUndefined(env);
-  return throwError(env, "bytes that are no records were given to a row table");
+  return throwError(env, "malformed row records were passed to a memtable");
 }
 
 napi_value setRecords(napi_env env, napi_callback_info info) {
@@ -144,7 +144,7 @@ napi_value readRecords(napi_env env, napi_callback_info info) {
   if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
   std::vector<uint8_t> values(sizeof(uint32_t));
   const ptrdiff_t unknown = table->readRecords(records.data, records.size, &values);
-  if (unknown < 0) return throwError(env, "bytes that are no records were given to a row table");
+  if (unknown < 0) return throwError(env, "malformed row records were passed to a memtable");
   writeLE32(values.data(), static_cast<uint32_t>(unknown));
   return makeBuffer(env, values.data(), values.size());
 }

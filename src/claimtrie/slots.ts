@@ -87,7 +87,7 @@ export class SlotCursor {
     return this.slots.toString('latin1', this.edgeAt, this.hashAt);
   }
 
-  /** A view. */
+  /** Hash of the child, as a view of the slots. */
   get hash(): Buffer {
     return this.slots.subarray(this.hashAt, this.end);
   }

@@ -10,7 +10,7 @@ import { WITNESS_SCALE_FACTOR } from './limits.js';
 
 /** Number of bytes of outpoint and sequence. */
 const INPUT_FIXED_SIZE = 36 + 4;
-/** The value. */
+/** Size of the amount, in bytes. */
 const OUTPUT_FIXED_SIZE = 8;
 /** Size of version and lock time, in bytes. */
 const TX_FIXED_SIZE = 4 + 4;

@@ -78,7 +78,7 @@ export interface RelayEntry {
   readonly feeSat: bigint;
   /** Time of arrival, in seconds since 1970. */
   readonly timeSec: number;
-  /** Itself included. */
+  /** Number of unconfirmed ancestors, including the transaction itself. */
   readonly ancestorCount: number;
 }
 

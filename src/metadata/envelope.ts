@@ -31,7 +31,7 @@ export function openEnvelope(value: Bytes): Envelope | null {
   };
 }
 
-/** Parts assembled. */
+/** Serializes an envelope from its parts. */
 export function sealEnvelope(
   { channelId, signature }: Pick<Envelope, 'channelId' | 'signature'>,
   message: Bytes,

@@ -19,7 +19,7 @@ export type PeerNetworkName = Exclude<NetworkKind, 'unroutable' | 'internal'>;
 export interface NetworkRoute {
   /** Whether automatic connections to the network are disabled (`-onlynet`). Manual connections are not affected. */
   readonly isLimited: boolean;
-  /** Null: directly. */
+  /** Proxy for connections to the network; null for direct connections. */
   readonly proxy: Proxy | null;
 }
 

@@ -40,7 +40,7 @@ export function Coins({ lbc }: { readonly lbc: number }): VNode {
 interface HashProps {
   readonly hash: string;
   readonly href?: string;
-  /** Shown whole. */
+  /** Whether the hash is shown in full. */
   readonly isWhole?: boolean;
 }
 

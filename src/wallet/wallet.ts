@@ -213,7 +213,7 @@ export class Wallet {
   }
 
   /** Writes a batch by creating the whole file again, so that it contains no replaced and deleted rows. */
-  async writeAnew(batch: WalletBatch): Promise<void> {
+  async rewriteFile(batch: WalletBatch): Promise<void> {
     this.events.finish();
     this.requireOpen();
     try {

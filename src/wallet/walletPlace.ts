@@ -7,7 +7,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { WalletFile } from './store/walletFile.js';
-import { isLeftover } from './store/writeFileAnew.js';
+import { isLeftover } from './store/wholeFile.js';
 import { isForeignWallet, placeBeside } from './transfer/foreignWallet.js';
 
 export const WALLET_FILE_NAME = 'wallet.db';

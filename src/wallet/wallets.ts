@@ -216,7 +216,7 @@ export class Wallets {
     this.closing.abort();
   }
 
-  /** Closes all. */
+  /** Closes all wallets. */
   async close(): Promise<void> {
     this.interrupt();
     await this.queue.run(async () => {

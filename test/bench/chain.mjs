@@ -394,7 +394,7 @@ for (const of of sides) {
   if (isAssuming) await connectAssumed(of);
   await measureStart(of);
   console.log(
-    `${of.name} in all: ${of.cpuSeconds.toFixed(2)} processor s, of which a start takes ${of.startSeconds.toFixed(2)}, peak ${of.peakMb.toFixed(0)} MB, tip ${summary.tip}`,
+    `${of.name} in all: ${of.cpuSeconds.toFixed(2)} processor s, start included (${of.startSeconds.toFixed(2)}), peak ${of.peakMb.toFixed(0)} MB, tip ${summary.tip}`,
   );
 }
 if (sides.length > 1) printRatios(sides);

@@ -189,21 +189,21 @@ for (let round = 0; round < rounds; round++) {
 }
 const took = warm.map((one) => one.took);
 console.log(
-  `after ${news} new ones each: median ${ms(median(took))}, of which the template ${ms(median(warm.map((one) => one.result.making)))} and the answer's text the rest; worst ${ms(Math.max(...took))} of ${rounds} ` +
+  `after ${news} new ones each: median ${ms(median(took))} (template ${ms(median(warm.map((one) => one.result.making)))}, answer's text the rest); worst ${ms(Math.max(...took))} of ${rounds} ` +
     `(processor ${ms(median(warm.map((one) => one.processor)))}), ` +
-    `the loop held ${ms(Math.max(...warm.map((one) => one.longest)))} at most`,
+    `event loop blocked for ${ms(Math.max(...warm.map((one) => one.longest)))} at most`,
 );
 const again = await timed(answer);
 console.log(`with nothing new: ${ms(again.took)}`);
 
-const anew = [];
+const naive = [];
 for (let round = 0; round < 3; round++) {
   await add(news);
-  anew.push(await timed(naiveAnswer.bind(null, contents.transactions)));
+  naive.push(await timed(naiveAnswer.bind(null, contents.transactions)));
 }
 console.log(
-  `the naive way: median ${ms(median(anew.map((one) => one.took)))} ` +
-    `(processor ${ms(median(anew.map((one) => one.processor)))})`,
+  `with a new template for each call: median ${ms(median(naive.map((one) => one.took)))} ` +
+    `(processor ${ms(median(naive.map((one) => one.processor)))})`,
 );
 
 const last = (await answer()).template;

@@ -89,15 +89,15 @@ const isNumber = (value: string): boolean => /^-?\d/.test(value);
 /** Calls whose results differ for a reason. */
 const REASONED: readonly { readonly why: string; readonly applies: (one: Case) => boolean }[] = [
   {
-    why: 'A number is taken by its text, since the command line sends digits so; there it is refused, or no text is found.',
+    why: 'lbcnet converts a number to text, because the command line sends digits as numbers. lbrynet refuses it or finds nothing.',
     applies: ({ param, value }) => isNumber(value) && !['bid', 'amount'].includes(param),
   },
   {
-    why: 'Text that is not a transaction id is said to be none; there nothing is found.',
+    why: 'lbcnet refuses a text that is not a transaction id. lbrynet finds nothing.',
     applies: ({ param }) => param === 'txid',
   },
   {
-    why: 'A null is nothing given; there Python fails to count with it.',
+    why: 'lbcnet treats null as an omitted argument. In lbrynet Python fails to calculate with it.',
     applies: ({ param, value }) =>
       value === 'null' &&
       [
@@ -106,20 +106,20 @@ const REASONED: readonly { readonly why: string; readonly applies: (one: Case) =
       ].includes(param),
   },
   {
-    why: 'Declared, and there without an effect but an error of Python.',
+    why: 'The argument is declared, but in lbrynet its only effect is a Python error.',
     applies: ({ param, method }) =>
       ['cover_url', 'new_sdk_server'].includes(param) || (method === 'publish' && param === 'clear_channel'),
   },
   {
-    why: 'There a name of a file is looked for on the disk.',
+    why: 'lbrynet looks for the file name on the disk.',
     applies: ({ param, value }) => param === 'file_name' && value.includes('u0000'),
   },
   {
-    why: 'There a wallet stays open whose file could not be made.',
+    why: 'lbrynet keeps a wallet open although its file could not be created.',
     applies: ({ param, value }) => param === 'wallet_id' && value.includes('u0000'),
   },
   {
-    why: 'A payment to nobody is refused.',
+    why: 'lbcnet refuses a payment without addresses.',
     applies: ({ method, param, value }) =>
       ['wallet_send', 'account_send'].includes(method) &&
       param === 'addresses' &&

@@ -69,7 +69,7 @@ describe('authentication', () => {
   it.each([
     ['another request comes first', '{"jsonrpc":"1.0","id":1,"method":"getblockcount","params":[]}'],
     ['the password is wrong', '{"jsonrpc":"1.0","id":1,"method":"authenticate","params":["a","b"]}'],
-    ['what comes is no JSON', 'nonsense'],
+    ['the message is not JSON', 'nonsense'],
   ])('ends the connection when %s', async (_why, text) => {
     const one = await client(null);
     one.socket.send(text);

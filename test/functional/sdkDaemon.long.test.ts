@@ -102,7 +102,7 @@ describe.skipIf(!LBRYNET)('lbrynet', () => {
     const own = await daemon.call<string>('address_unused');
     // Several payments, because the daemon does not spend unconfirmed change.
     for (let payment = 0; payment < 5; payment++) await node.rpc('sendtoaddress', [own, 4]);
-    await daemon.until('it hears of what waits', async () => (await balance()) === 20);
+    await daemon.until('the payments in the mempool arrive', async () => (await balance()) === 20);
     await mine();
     const theirs = await node.rpc<string>('getnewaddress');
     const { txid } = await daemon.call<Tx>('wallet_send', { amount: '2.5', addresses: [theirs] });

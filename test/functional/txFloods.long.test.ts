@@ -89,11 +89,11 @@ describe.runIf(CAN_TELL)('floods of transactions', () => {
   });
 
   const floods: [string, () => Buffer][] = [
-    ['two million items of witness', () => frame('tx', longWitness(1_900_000))],
+    ['a witness of two million items', () => frame('tx', longWitness(1_900_000))],
     ['very many outputs', () => frame('tx', manyOutputs(200_000))],
-    ['parents that nobody has', () => orphans(0)],
-    ['one parent that nobody has', () => orphans(INPUTS - 1)],
-    ['a wrong signature behind many right ones', () => frame('tx', wrongSignature())],
+    ['unknown parents', () => orphans(0)],
+    ['one unknown parent', () => orphans(INPUTS - 1)],
+    ['a wrong signature after many valid ones', () => frame('tx', wrongSignature())],
   ];
   it.each(floods)('delay no other client: %s', (name, make) => peers.expectToStand(name, make));
 });

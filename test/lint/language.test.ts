@@ -17,7 +17,7 @@ const BANNED: readonly (readonly [pattern: string, better: string])[] = [
   ['nobody', 'no caller, no peer, no one'],
   ['anew', 'again, rebuilt, rewritten, starts over'],
   ['of which', 'a sentence of its own, or "whose"'],
-  ['(?<!there )is no (?!longer|more|one)[a-z-]+', 'is not a …'],
+  ['(?<!there )(?:is|are|was|were) no (?!longer|more|one|faster|use)[a-z-]+', 'is not a …, are not …'],
   ['in the midst', 'in the middle of, during'],
   ['twins?', 'fallback implementation, counterpart'],
   ['desk', 'RPC server'],
@@ -50,6 +50,9 @@ const BANNED_NAMES: Readonly<Record<string, string>> = {
   hears: 'receives, is notified of',
   heard: 'received',
   nobody: 'none, unknown, no owner',
+  whoever: 'caller, peer',
+  anew: 'again, rebuilt, rewritten',
+  midst: 'middle, during',
   damage: 'corruption',
   damaged: 'corrupt',
   'call turns': 'call queue',
@@ -113,6 +116,14 @@ function comments(content: string): Text[] {
   return found;
 }
 
+/** Comments and documentation strings of scripts in Python and of shells. */
+function scriptComments(content: string): Text[] {
+  return [...content.matchAll(/"""[\s\S]*?"""|(?:^|\s)#+:? .*$/gm)].map((found) => ({
+    line: content.slice(0, found.index).split('\n').length,
+    text: found[0].replace(/`[^`]*`/g, ''),
+  }));
+}
+
 /** Titles of tests and groups. */
 function titles(content: string): Text[] {
   const calls = /\b(?:it|describe|test)(?:\.\w+(?:\([^()]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g;
@@ -168,9 +179,16 @@ function problemsIn(name: string, texts: readonly Text[]): string[] {
 const check = (names: readonly string[], read: (content: string) => Text[]): string[] =>
   names.flatMap((name) => problemsIn(name, read(readFileSync(join(ROOT, name), 'utf8'))));
 
-const SOURCES = ['src', 'native', 'scripts', 'launcher', 'test']
+const SOURCES = ['src', 'native', 'scripts', 'launcher', 'test', 'contrib']
   .flatMap((folder) => filesBelow(folder, /\.(tsx?|mjs|mts|cpp|h|c)$/))
   .filter((name) => name !== 'test/lint/language.test.ts');
+
+const SCRIPTS = [
+  '.ci/run',
+  ...['test', 'findings', 'contrib'].flatMap((folder) =>
+    filesBelow(folder, /\.(py|sh|bash|service|conf|yml)$/),
+  ),
+];
 
 describe('plain words', () => {
   it('are in the documents', () => {
@@ -182,6 +200,8 @@ describe('plain words', () => {
   it('are in the comments', () => {
     expect(SOURCES.length).toBeGreaterThan(2000);
     expect(check(SOURCES, comments)).toEqual([]);
+    expect(SCRIPTS.length).toBeGreaterThan(20);
+    expect(check(SCRIPTS, scriptComments)).toEqual([]);
   });
 
   it('are in the names of the code and of its files', () => {
@@ -198,7 +218,7 @@ describe('plain words', () => {
   });
 
   it('are in the messages and helps of the programs', () => {
-    expect(check(filesBelow('src', /\.tsx?$/), literals)).toEqual([]);
+    expect(check(SOURCES, literals)).toEqual([]);
   });
 
   it('are in the titles of tests', () => {
@@ -218,6 +238,7 @@ describe('plain words', () => {
       { line: 1, text: 'It hears' },
       { line: 1, text: 'anew a' },
     ]);
+    expect(scriptComments('x = 1  # anew\n"""Hears\nit."""').map(({ line }) => line)).toEqual([1, 2]);
     expect(titles("it.each([1])(\n  'hears nothing', () => 1)")).toEqual([
       { line: 1, text: 'hears nothing' },
     ]);
@@ -253,5 +274,37 @@ describe('subjects of commits', () => {
     for (const verb of verbs) expect(problemOf(`net: ${verb} a class`)).toBeNull();
     expect(problemOf('net: rename a class.')).toMatch(/full stop/);
     expect(problemOf(`net: rename ${'x'.repeat(72)}`)).toMatch(/characters/);
+  });
+});
+
+describe('drawn comments', () => {
+  it('are whole comments without marks and directives', async () => {
+    const script = pathToFileURL(join(ROOT, 'scripts/lint/drawComments.mjs')).href;
+    const { commentsOf } = (await import(script)) as {
+      commentsOf: (content: string) => { line: number; text: string }[];
+    };
+    const code = [
+      '/** One comment',
+      ' * of two lines. */',
+      'f(); // Behind code.',
+      '/* eslint-disable no-var */',
+      '// First line,',
+      '// second line.',
+      "const url = 'https://example.com'; /** In the middle. */ let x;",
+      '/** Above a field. */ a: 1,',
+      'const y = a * b;',
+      '/**',
+      ' * A list:',
+      ' *',
+      ' * - an item',
+      ' */',
+    ].join('\n');
+    expect(commentsOf(code)).toEqual([
+      { line: 1, text: 'One comment\nof two lines.' },
+      { line: 3, text: 'Behind code.' },
+      { line: 5, text: 'First line,\nsecond line.' },
+      { line: 8, text: 'Above a field.' },
+      { line: 10, text: 'A list:\n\n- an item' },
+    ]);
   });
 });

@@ -89,7 +89,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     this.blocks.push(genesis);
     this.scores.push(new Map());
     await super.open();
-    this.followed = await this.followAnew();
+    this.followed = await this.startFollower();
   }
 
   override async close(): Promise<void> {
@@ -186,7 +186,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
   /** Compares the claim index and the search index with new ones that are built from the start. */
   async compareWithFreshBuilds(): Promise<void> {
     await this.compareWithFreshBuild();
-    const fresh = await this.followAnew();
+    const fresh = await this.startFollower();
     try {
       expect(await this.followed.index.contents()).toEqual(await fresh.index.contents());
     } finally {
@@ -194,7 +194,7 @@ export class ClaimSearchRun extends ClaimIndexRun {
     }
   }
 
-  private async followAnew(): Promise<Followed> {
+  private async startFollower(): Promise<Followed> {
     const index = await this.backend.make();
     const writer = await index.openWriter();
     const reader = this.chain.services.claimIndex!;

@@ -123,7 +123,7 @@ function fixedText(value: JsonOut, level: number): string | null {
   if (known === undefined) return null;
   if (known.text === null || known.level !== level) {
     const out: string[] = [];
-    writeAnew(value, level, out);
+    writeUncached(value, level, out);
     known.level = level;
     known.text = out.join('');
   }
@@ -133,11 +133,11 @@ function fixedText(value: JsonOut, level: number): string | null {
 /** Writes the text of a value to `out` without yielding to other work. */
 function write(value: JsonOut, level: number, out: string[]): void {
   const text = fixedText(value, level);
-  if (text === null) writeAnew(value, level, out);
+  if (text === null) writeUncached(value, level, out);
   else out.push(text);
 }
 
-function writeAnew(value: JsonOut, level: number, out: string[]): void {
+function writeUncached(value: JsonOut, level: number, out: string[]): void {
   if (value instanceof RawJson) return write(parseJson(value.text), level, out);
   const container = openContainer(value);
   if (container === null) {

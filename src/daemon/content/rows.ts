@@ -64,7 +64,7 @@ export interface MadeRow {
 export interface DiskUsage {
   /** Bytes of blobs that belong to streams of others. */
   readonly contentBytes: number;
-  /** Own. */
+  /** Bytes of blobs of own streams. */
   readonly privateBytes: number;
   /** Bytes of blobs that belong to no known stream. */
   readonly networkBytes: number;

@@ -27,7 +27,7 @@ const STATUS_BY_PROBLEM: Readonly<Record<ResolveProblem, number>> = {
 /** HTTP status by name of the error. Errors not in this table have status 500. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   InvalidStreamURLError: 400,
-  // The price.
+  // The stream cannot be purchased.
   KeyFeeAboveMaxAllowedError: 402,
   InsufficientFundsError: 402,
   CurrencyConversionError: 402,

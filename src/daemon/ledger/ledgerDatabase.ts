@@ -50,7 +50,7 @@ export interface LedgerCoinFilter {
 
 export interface LedgerCoinTotals {
   readonly count: number;
-  /** Different amounts. */
+  /** Number of different amounts. */
   readonly amounts: number;
   readonly sumDewies: bigint;
 }

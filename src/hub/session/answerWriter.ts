@@ -47,7 +47,7 @@ export class AnswerWriter {
     }
   }
 
-  /** Within `exclusively`. */
+  /** Writes a part of a response. May only be called by a task of `exclusively`. */
   async text(turn: Turn, text: string): Promise<void> {
     const wait = this.socket.write(text);
     if (wait !== null) await turn.outside(() => wait);

@@ -112,14 +112,14 @@ export class BookTables {
   static restore({ key, fresh, tried, newBuckets }: BookSnapshot): BookTables {
     const tables = new BookTables(key);
     const entries = fresh.map((stored) => (tables.get(stored.ip) === null ? tables.enlist(stored) : null));
-    if (newBuckets === null) tables.placeAnew(entries);
+    if (newBuckets === null) tables.placeInNewSlots(entries);
     else tables.placeAsKept(entries, newBuckets);
     for (const entry of entries) if (entry !== null && entry.newSlots.length === 0) tables.forget(entry);
     for (const stored of tried) tables.restoreTried(stored);
     return tables;
   }
 
-  private placeAnew(entries: readonly (PeerBookEntry | null)[]): void {
+  private placeInNewSlots(entries: readonly (PeerBookEntry | null)[]): void {
     for (const entry of entries) {
       if (entry !== null) this.placeIfFree(this.placement.newSlot(entry, entry.source), entry);
     }

@@ -130,7 +130,7 @@ export interface ChosenClaims {
 export interface LbcdNameRequest extends ChosenClaims {
   readonly info: NameInfo;
   readonly height: number;
-  /** Printed. */
+  /** Hash of the block at `height`, in display order. */
   readonly blockHash: string;
   readonly includeValues: boolean;
 }

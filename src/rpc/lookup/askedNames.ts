@@ -26,9 +26,9 @@ export interface Asked {
   readonly choices: Map<string, { readonly form: Form; readonly choice: ClaimChoice }>;
   /** Whether the beginning of the name's row (the controlling claim) was requested. */
   head: boolean;
-  /** Its proof. */
+  /** Whether the proof of the name was requested. */
   proof: boolean;
-  /** Its forecast. */
+  /** Whether the forecast of the name was requested. */
   forecast: boolean;
   /** The latest events from this height on, and their number. */
   history: { readonly from: number; readonly count: number } | null;

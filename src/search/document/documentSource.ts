@@ -46,7 +46,7 @@ export interface ClaimStates {
   readonly documents: readonly ClaimDocument[];
   /** Live claims that search does not find, because their values cannot be decoded. */
   readonly hidden: readonly string[];
-  /** Not there. */
+  /** Claims that do not exist as of the tip. */
   readonly gone: readonly string[];
 }
 

@@ -65,7 +65,7 @@ export class IndexSteps {
   /** Starts with an index in state `state`. Builds the index if it is incomplete or corrupt. */
   async begin(state: IndexState, isCorrupt: boolean): Promise<void> {
     await this.noted.load((state.tip ?? state.build?.base ?? NOWHERE).height);
-    if (isCorrupt && state.tip !== null) await this.buildAnew('it is corrupt');
+    if (isCorrupt && state.tip !== null) await this.rebuild('it is corrupt');
     else if (state.tip === null || state.build !== null) await this.build();
   }
 
@@ -79,7 +79,7 @@ export class IndexSteps {
     if (!isNear) await this.noteAhead();
     if (tip === null) return false;
     if (noted.hasLost(tip)) {
-      await this.buildAnew(TOO_DEEP);
+      await this.rebuild(TOO_DEEP);
       return true;
     }
     const { abandoned } = noted;
@@ -105,7 +105,7 @@ export class IndexSteps {
     const { disconnects } = claims;
     const steps = await this.stepsFrom(height);
     if (steps === 'gone')
-      return this.buildAnew('the claim index no longer stores the changes of the next blocks');
+      return this.rebuild('the claim index no longer stores the changes of the next blocks');
     const last = steps.at(-1);
     // The chain has changed to another branch during the read. The next step handles the change.
     if (last === undefined) return;
@@ -162,7 +162,7 @@ export class IndexSteps {
     const from = this.tip!;
     const fork = noted.highestFollowedBelow(from.height);
     if (fork === null) {
-      await this.buildAnew(TOO_DEEP);
+      await this.rebuild(TOO_DEEP);
       return true;
     }
     const ids = await noted.claimIdsOf(noted.above(fork.height));
@@ -179,7 +179,7 @@ export class IndexSteps {
     return true;
   }
 
-  private async buildAnew(reason: string): Promise<void> {
+  private async rebuild(reason: string): Promise<void> {
     this.deps.logger.info(`The search index is rebuilt: ${reason}`);
     this.deps.show({ tip: null });
     await this.build(false);

@@ -39,7 +39,7 @@ export class KeptThread {
   private startCount = 0;
   private isClosed = false;
 
-  /** Starts it. */
+  /** Starts the thread. */
   constructor(options: KeptThreadOptions) {
     this.options = options;
     this.pausesMs = options.pausesMs ?? PAUSES_MS;

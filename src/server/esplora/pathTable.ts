@@ -20,7 +20,7 @@ class Segment {
 }
 
 export interface MatchedPath {
-  /** By method. */
+  /** Declared paths by HTTP method. */
   readonly paths: ReadonlyMap<string, EsploraPath>;
   readonly params: Readonly<Record<string, string>>;
 }

@@ -67,7 +67,7 @@ async function encrypt(wallet: Wallet, passphrase: Bytes): Promise<boolean> {
     // A new seed is needed, because the keys of the old seed were stored unencrypted, and backups may contain them.
     if (wallet.hd.state !== null) wallet.hd.setSeed(batch, wallet.keys.makeSeed(batch));
     if (wallet.hasPrivateKeys) wallet.keypool.clear(batch);
-    await wallet.writeAnew(batch);
+    await wallet.rewriteFile(batch);
     await wallet.keys.topUp();
     return true;
   } finally {
@@ -131,7 +131,7 @@ async function change(wallet: Wallet, old: Bytes, passphrase: Bytes): Promise<bo
     const row = await sealMasterKey(found.key, passphrase);
     const batch = new WalletBatch();
     putMasterKey(wallet, batch, found.id, row);
-    await wallet.writeAnew(batch);
+    await wallet.rewriteFile(batch);
     return true;
   } finally {
     found.key.fill(0);

@@ -38,7 +38,7 @@ export interface ScanBounds {
   readonly isOwn?: boolean;
 }
 
-/** Every block. */
+/** Heights of a scan that reads every block. */
 export class EveryHeight implements ScanHeights {
   private readonly chain: ChainPort;
   private readonly bounds: ScanBounds;

@@ -95,7 +95,7 @@ export class Rebroadcaster {
     this.wallets = wallets;
   }
 
-  /** Begins, once. */
+  /** Starts the broadcasts. Has no effect after the first call. */
   start(): void {
     if (this.timer !== null) return;
     this.off = this.node.listen({

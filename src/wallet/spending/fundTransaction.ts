@@ -14,7 +14,7 @@ import { inSpendTurn } from './spendState.js';
 
 export interface FundRequest {
   readonly control: CoinControl;
-  /** −1 anywhere. */
+  /** Position of the change output; −1 for a random position. */
   readonly changePosition: number;
   /** Numbers of the outputs from which the fee is subtracted. */
   readonly subtractsFrom: ReadonlySet<number>;

@@ -22,7 +22,7 @@ import * as head from './walletFileHead.js';
 import { imageRows, readImage, writeImage, type WalletImage, type WalletParts } from './walletImage.js';
 import { COMMIT_HEAD_BYTES, makeCommit, MAX_PAYLOAD_BYTES, readCommit } from './walletCommits.js';
 import { WalletClosedError, WalletFileError } from './walletFileErrors.js';
-import { removeLeftovers, wipeUnlinked, writeFileAnew, writeWhole } from './writeFileAnew.js';
+import { removeLeftovers, wipeUnlinked, writeWholeFile, writeWhole } from './wholeFile.js';
 import { WriteQueue } from './writeQueue.js';
 
 const syncFile = promisify(fsync);
@@ -107,7 +107,7 @@ export class WalletFile {
     rows: Iterable<readonly [key: string, value: Bytes]> = [],
   ): Promise<WalletFile> {
     try {
-      await writeFileAnew(path, rows, false);
+      await writeWholeFile(path, rows, false);
     } catch (error) {
       throw environmentError(error, path);
     }
@@ -389,7 +389,7 @@ export class WalletFile {
    */
   commit(changes: readonly RowChange[], { sync = true } = {}): Promise<void> {
     this.refuseClosed();
-    return this.queue.ask(changes, { sync, isAnew: false });
+    return this.queue.ask(changes, { sync, isRewrite: false });
   }
 
   /**
@@ -399,7 +399,7 @@ export class WalletFile {
    */
   rewrite(changes: readonly RowChange[] = []): Promise<void> {
     this.refuseClosed();
-    return this.queue.ask(changes, { sync: true, isAnew: true });
+    return this.queue.ask(changes, { sync: true, isRewrite: true });
   }
 
   private append(changes: readonly RowChange[]): void {
@@ -505,7 +505,7 @@ export class WalletFile {
   private async replace(changes: readonly RowChange[]): Promise<void> {
     const isFirst = this.fd === NO_FILE;
     this.dropImage();
-    await writeFileAnew(this.path, this.changedRows(changes), !isFirst);
+    await writeWholeFile(this.path, this.changedRows(changes), !isFirst);
     const again = await WalletFile.open(this.path);
     const old = this.fd;
     const oldEnd = this.end;
@@ -539,7 +539,7 @@ export class WalletFile {
     try {
       await this.queue.alone(async () => {
         this.refuseClosed();
-        await writeFileAnew(path, this.changedRows([]), true);
+        await writeWholeFile(path, this.changedRows([]), true);
       });
     } catch (error) {
       throw environmentError(error, path);

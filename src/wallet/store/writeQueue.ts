@@ -18,7 +18,7 @@ interface Waiting {
   readonly changes: readonly RowChange[];
   readonly sync: boolean;
   /** Whether the changes are written by creating the whole file again. */
-  readonly isAnew: boolean;
+  readonly isRewrite: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -51,9 +51,12 @@ export class WriteQueue {
    * Requests a write of `changes`. Resolves when the changes are written, or with `sync` when they are durable. Rejects with
    * `EnvironmentError` for a disk error.
    */
-  ask(changes: readonly RowChange[], { sync, isAnew }: { sync: boolean; isAnew: boolean }): Promise<void> {
+  ask(
+    changes: readonly RowChange[],
+    { sync, isRewrite }: { sync: boolean; isRewrite: boolean },
+  ): Promise<void> {
     const done = new Promise<void>((resolve, reject) => {
-      this.waiting.push({ changes, sync, isAnew, resolve, reject });
+      this.waiting.push({ changes, sync, isRewrite, resolve, reject });
     });
     this.writing ??= this.writeWaiting();
     return done;
@@ -80,7 +83,7 @@ export class WriteQueue {
     // Other requests of the same event loop turn are added first, so that they share a sync.
     await Promise.resolve();
     while (this.waiting.length > 0) {
-      const first = this.waiting.findIndex(({ isAnew }) => isAnew);
+      const first = this.waiting.findIndex(({ isRewrite }) => isRewrite);
       const turn = this.waiting.splice(0, first < 0 ? this.waiting.length : Math.max(first, 1));
       if (first === 0) await this.replace(turn[0]!);
       else await this.append(turn);

@@ -33,38 +33,38 @@ function asPayment(object: Json): Json {
 
 export const REASONED: readonly Reasoned[] = [
   {
-    why: 'Which of equal names or amounts comes first is nowhere said.',
+    why: 'The order of items with equal names or amounts is not defined.',
     applies: (_, { order_by }) => order_by === 'name' || order_by === 'amount',
     alike: sorted,
   },
   {
-    why: 'Addresses go by account, chain and number here, and as their database finds them there.',
+    why: 'lbcnet orders addresses by account, chain and number. In lbrynet the database chooses the order.',
     applies: (method) => method === 'address_list',
     alike: sorted,
   },
   {
-    why: 'That a payment is a purchase is shown everywhere here; there only where the whole transaction was at hand.',
+    why: 'lbcnet shows in every list that a payment is a purchase. lbrynet shows it only if it has loaded the whole transaction.',
     applies: (method) => ['txo_list', 'utxo_list', 'transaction_show'].includes(method),
     alike: (answer) => mapObjects(answer, asPayment),
   },
   {
-    why: 'Keys of channels are told of in transactions too; there no wallet is asked for them.',
+    why: 'lbcnet shows `has_signing_key` in transactions too. lbrynet shows transactions without a wallet.',
     applies: (method) => method === 'transaction_show',
     alike: (answer) => mapObjects(answer, ({ has_signing_key: _, ...object }) => object),
   },
   {
-    why: 'There the states of a claim in one list all get what is noted of the last of them.',
+    why: 'In lbrynet all states of a claim in one list have the `is_spent` of the last state.',
     applies: (method, { resolve }) => method === 'txo_list' && resolve === true,
     alike: (answer) => mapObjects(answer, ({ is_spent: _, ...object }) => object),
   },
   {
-    why: 'Balances of a wallet are kept there without regard to the number of confirmations.',
+    why: 'lbrynet caches balances of a wallet without regard to the number of confirmations.',
     applies: (method, { confirmations }) => method === 'wallet_balance' && confirmations !== undefined,
     alike: null,
   },
 ];
 
-/** Members whose texts are equal for all makers of a transaction. */
+/** Members whose texts are equal for all programs that build a transaction. */
 const SAME_FOR_ALL = ['type', 'claim_op', 'name', 'normalized_name', 'value_type'];
 
 /** The shape of an answer whose amounts, ids and keys are random: members, types, flags and inputs. */

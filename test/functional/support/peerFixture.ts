@@ -90,7 +90,7 @@ export class PeerFixture {
   /** Ends the connections that a test opened. */
   async clear(): Promise<void> {
     for (const peer of this.peers.splice(0)) peer.close();
-    await until('nobody there', async () => (await this.rpc<unknown[]>('getpeerinfo')).length === 0);
+    await until('no peer is connected', async () => (await this.rpc<unknown[]>('getpeerinfo')).length === 0);
   }
 
   async infoOf(peer: RawPeer): Promise<PeerView | undefined> {
@@ -105,7 +105,7 @@ export class PeerFixture {
 
   async expectSentAway(peer: RawPeer): Promise<void> {
     await peer.closed();
-    await until('nobody there', async () => (await this.infoOf(peer)) === undefined);
+    await until('no peer is connected', async () => (await this.infoOf(peer)) === undefined);
   }
 
   /** Id of a spendable coinbase with one coin; a different one at each call. */

@@ -169,7 +169,7 @@ export const DEFECTS: readonly Defect[] = [
     },
   },
   {
-    name: 'a zero hash that is no null prevout',
+    name: 'a zero hash with index 0, which is not a null prevout',
     reason: null,
     apply: (d) => {
       const tx = last(d.transactions);

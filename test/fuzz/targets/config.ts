@@ -31,28 +31,28 @@ function checkValues(options: Options): void {
     }
     switch (row.kind) {
       case 'bool':
-        law(typeof value === 'boolean', () => `-${row.name} is no switch`);
+        law(typeof value === 'boolean', () => `-${row.name} is not a boolean`);
         break;
       case 'int':
-        law(Number.isSafeInteger(value), () => `-${row.name}=${String(value)} is no integer`);
+        law(Number.isSafeInteger(value), () => `-${row.name}=${String(value)} is not an integer`);
         law(
           !row.clamp || ((value as number) >= row.clamp[0] && (value as number) <= row.clamp[1]),
           'within its bounds',
         );
         break;
       case 'amount':
-        law(typeof value === 'bigint' && value >= 0n, () => `-${row.name} is no amount`);
+        law(typeof value === 'bigint' && value >= 0n, () => `-${row.name} is not an amount`);
         break;
       case 'string':
         law(
           typeof value === 'string' && (row.choices?.includes(value) ?? true),
-          () => `-${row.name} is no choice`,
+          () => `-${row.name} is not one of the choices`,
         );
         break;
       case 'list':
         law(
           Array.isArray(value) && value.every((item) => typeof item === 'string'),
-          () => `-${row.name} is no list`,
+          () => `-${row.name} is not a list`,
         );
     }
   }

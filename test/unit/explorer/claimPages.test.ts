@@ -1,4 +1,4 @@
-/** Pages of claims and names from answers of the test: kinds of claims, names that are no text or too long, the mempool. */
+/** Pages of claims and names from answers of the test: kinds of claims, names that are not text or are too long, the mempool. */
 import { Fragment, h, type VNode } from 'preact';
 import { render } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';

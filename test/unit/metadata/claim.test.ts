@@ -90,7 +90,7 @@ describe('JSON', () => {
     ['a region without a name', '00 1a00 6203 18ff7f'],
     ['a currency without a name', '00 0a06 3204 0809 1805'],
     ['a channel without a key', '00 1200'],
-    ['a key that is no structure', '00 1204 0a02 3000'],
+    ['a key that is not a DER structure', '00 1204 0a02 3000'],
     ['an address of 2,000 bytes', `00 0ad80f 32d50f 12d00f ${'00'.repeat(2000)} 0801`],
   ])('is refused for %s', (_what, hex) => {
     const decoded = decodeHex(hex);
@@ -163,9 +163,9 @@ describe('values of 2017', () => {
   it.each([
     ['a text that is not UTF-8', '0801 1001 1a07 1205 1a01ff 3801'],
     ['an unknown currency', '0801 1001 1a06 1204 4202 1009'],
-    ['an amount that is no number', '0801 1001 1a0b 1209 4207 1001 250000c07f'],
+    ['an amount that is not a number', '0801 1001 1a0b 1209 4207 1001 250000c07f'],
     ['an amount below zero', '0801 1001 1a0b 1209 4207 1001 25000080bf'],
-    ['a signature on what lacks a part', `1001 ${signature}`],
+    ['a signature of an incomplete value', `1001 ${signature}`],
   ])('are refused for %s', (_what, hex) => {
     expect(() => decodeHex(hex)).toThrow(MetadataError);
   });

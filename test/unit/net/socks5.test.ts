@@ -149,7 +149,7 @@ describe('connecting through a proxy', () => {
 
   it.each<[string, number[][], string]>([
     ['speaks another version', [[4, 0]], 'Proxy failed to initialize'],
-    ['wants a method that was not offered', [[5, 2]], 'Proxy requested wrong authentication method 02'],
+    ['requires a method that was not offered', [[5, 2]], 'Proxy requested wrong authentication method 02'],
     ['accepts no method', [[5, 255]], 'Proxy requested wrong authentication method ff'],
     [
       'answers with another version',
@@ -160,7 +160,7 @@ describe('connecting through a proxy', () => {
       'Proxy failed to accept request',
     ],
     [
-      'fills what is reserved',
+      'sets the reserved byte',
       [
         [5, 0],
         [5, 0, 1, 1],
@@ -168,7 +168,7 @@ describe('connecting through a proxy', () => {
       'Error: malformed proxy response',
     ],
     [
-      'binds to what is no address',
+      'binds to an invalid address type',
       [
         [5, 0],
         [5, 0, 0, 2],

@@ -275,7 +275,7 @@ describe('the recorded examples', () => {
     '%s matches its declaration',
     (_, call) => {
       const method = table.find(call.method, call.profile);
-      expect(method, `${call.method} is no method of the ${call.profile} profile`).toBeDefined();
+      expect(method, `${call.method} is not a method of the ${call.profile} profile`).toBeDefined();
       expect(checkJson(method!.result, call.result)).toEqual([]);
       expect(call.params.length).toBeLessThanOrEqual(method!.maxArgs ?? method!.params.length);
     },

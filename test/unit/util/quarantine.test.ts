@@ -30,7 +30,7 @@ describe('quarantine', () => {
     const error = Object.assign(new Error('EISDIR: illegal operation on a directory, read'), {
       code: 'EISDIR',
     });
-    expect(quarantine(path, error, 'Nobody is banned.')).toContain('cannot be used (it is a folder)');
+    expect(quarantine(path, error, 'No peer is banned.')).toContain('cannot be used (it is a folder)');
     expect(existsSync(path)).toBe(false);
     expect(quarantine(join(folder, 'absent', 'x'), error, 'Lost.')).toContain('Move it away');
   });

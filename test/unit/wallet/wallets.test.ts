@@ -160,7 +160,7 @@ describe('Wallets', () => {
     await own.close();
     const wallet = await other.openExisting('two');
     // The rewritten file replaces the target of the link, and the link remains.
-    await wallet.writeAnew(new WalletBatch());
+    await wallet.rewriteFile(new WalletBatch());
     expect(lstatSync(join(elsewhere, 'two', 'wallet.db')).isSymbolicLink()).toBe(true);
     expect(await problemOf(walletsOf(folder).openExisting('one'))).toContain('Cannot obtain a lock');
     await other.close();

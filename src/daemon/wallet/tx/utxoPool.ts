@@ -14,7 +14,7 @@ export interface CoinAmount {
 
 export interface CoinTotals {
   readonly count: number;
-  /** Different amounts. */
+  /** Number of different amounts. */
   readonly amounts: number;
   /** Sum of the effective amounts of the coins. */
   readonly sum: bigint;

@@ -120,7 +120,7 @@ describe('PeerLine', () => {
     available_blobs: [HASH],
   });
   it.each<[string, string]>([
-    ['is no JSON', 'nonsense'],
+    ['is not JSON', 'nonsense'],
     ['is broken JSON', '{"incoming_blob": nothing}'],
     ['has other members', head({ ...incoming(BLOB.length), more: 1 })],
     ['has no members', '{}'],

@@ -621,11 +621,11 @@ describe('LedgerStore', () => {
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
     store.close();
     removeFiles();
-    writeFileSync(path, 'this is no database at all, but it is long enough to be taken for one'.repeat(20));
+    writeFileSync(path, 'this is not a database, but it is as long as one'.repeat(20));
     store = open();
     expect(store.addressCount({ accountIds: ['alice'] })).toBe(0);
     expect(store.notice).toContain(`${path} was corrupt and was moved to ${path}.damaged.`);
-    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is no database');
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('this is not a database');
     store.addKeys('alice', 0, [newKey(mine!, 0)]);
     store.close();
     // The corruption was detected while the database was in use. The next start rebuilds it.

@@ -31,7 +31,7 @@ it.each<[string, () => void, string]>([
   ],
   [
     'the file is another program’s',
-    () => writeFileSync(path, 'this is no lock, but it is long enough to be taken for one. '.repeat(20)),
+    () => writeFileSync(path, 'this is not a lock, but it is as long as one. '.repeat(20)),
     ': it is corrupt, or a file of another program. It contains no data: delete it',
   ],
 ])('gives advice if %s', async (_what, corruption, text) => {

@@ -227,13 +227,13 @@ describe('resolving URLs', () => {
   });
 });
 
-describe('a hub that lies', () => {
+describe('a wrong answer of a hub', () => {
   const right = outputs({ txos: [row(stream)] });
   const { nout, height, amountDewies, script, firstOutPoint } = stream;
   const facts = { nout, height, amountDewies, script, firstOutPoint };
   const unknown = new Txo({ ...facts, txid: Buffer.alloc(32, 9) });
   const lies: [string, Buffer, string][] = [
-    ['is no message', Buffer.from('ff', 'hex'), 'not a message'],
+    ['is not a message', Buffer.from('ff', 'hex'), 'not a message'],
     ['has too few rows', outputs({}), '1 URLs have 0 answers'],
     ['names an output that is not there', outputs({ txos: [{ ...row(stream), nout: 1 }] }), 'no output 1'],
     ['names an output that is not a claim', outputs({ txos: [row(payment())] }), 'is not a claim'],
@@ -251,7 +251,7 @@ describe('a hub that lies', () => {
     ],
   ];
 
-  it.each(lies)('%s: another one is asked', async (_what, lie, reason) => {
+  it.each(lies)('that %s is rejected, and another hub is used', async (_what, lie, reason) => {
     const { ports, asked, distrusted } = world([lie, right]);
     const result = await new Resolver(ports).resolve(['note']);
     expect(idOf(found(result.get('note')))).toBe(idOf(stream));

@@ -68,7 +68,7 @@ describe('opening', () => {
     ['half a file', '{"version": 1, "acc'],
     ['an account without keys', wallet({ ledger: 'lbc_regtest', name: 'A' })],
     ['an account of an unknown chain', wallet(account({ ledger: 'xyz' }))],
-    ['an old wallet of which a part is missing', { master_public_keys: { 'x/': 'P' } }],
+    ['an old wallet without its keys', { master_public_keys: { 'x/': 'P' } }],
   ])('refuses %s, gives advice, and keeps it with a copy', async (_, content) => {
     write('default_wallet', content);
     const before = text();
@@ -463,11 +463,8 @@ describe('an export', () => {
 
   it.each([
     ['an account of an unknown chain', account({ ledger: 'xyz', seed: OTHER })],
-    ['channel keys that are no object', account({ seed: OTHER, certificates: 7 })],
-    [
-      'another way of making addresses',
-      account({ ...newer, modified_on: 99_999_999_999, address_generator: {} }),
-    ],
+    ['channel keys that are not an object', account({ seed: OTHER, certificates: 7 })],
+    ['another address generator', account({ ...newer, modified_on: 99_999_999_999, address_generator: {} })],
     ['an account without a name', account({ name: null, modified_on: 99_999_999_999 })],
   ])('with %s is not merged at all', async (_, bad) => {
     write('default_wallet', wallet(account()));

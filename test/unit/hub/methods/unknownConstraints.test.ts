@@ -11,12 +11,12 @@ describe('constraints that the hub does not know', () => {
     );
     noted.note(['limit', 'claim.height', 'exclude_shorts']);
     expect(lines).toEqual([]);
-    noted.note(['limit', 'nobody\nknows']);
+    noted.note(['limit', 'un\nknown']);
     noted.note(['first']);
     ms += 59_999;
     noted.note(['second', 'limit']);
     expect(lines).toEqual([
-      'A search was answered without these constraints, which the hub does not support: "nobody\\nknows"',
+      'A search was answered without these constraints, which the hub does not support: "un\\nknown"',
     ]);
     ms += 1;
     noted.note(['first', 'x'.repeat(100)]);

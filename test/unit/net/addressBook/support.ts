@@ -29,7 +29,7 @@ export function numberedKey(number: number): Buffer {
 /** An address, port 0 by default. */
 export function at(text: string, port = 0): NetAddress {
   const address = parseNetAddress(text, port);
-  if (address === null) throw new Error(`${text} is no address`);
+  if (address === null) throw new Error(`${text} is not an address`);
   return { ip: address.ip, port };
 }
 

@@ -328,7 +328,8 @@ describe('the follower of a file of SQLite', () => {
     expect(expected.length).toBeGreaterThan(20);
     const corruptions: readonly (() => void)[] = [
       () => undefined,
-      () => writeFileSync(path, 'this is no database, but a text that is longer than a header. '.repeat(200)),
+      () =>
+        writeFileSync(path, 'this is not a database, but a text that is longer than a header. '.repeat(200)),
       () => truncateSync(path, 20_000),
       () => new SqliteIndexWriter(provider, { path, chain: 'other', prefixes }).close(),
       () => rmSync(path),

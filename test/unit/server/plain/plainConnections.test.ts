@@ -107,7 +107,7 @@ describe('a call', () => {
     ['with other headers', { headers: `${RIGHT}User-Agent: x/1.0 (y)\r\nAccept: */*\r\nX: a: b\r\n` }],
     ['that names the kind of connection', { headers: `${RIGHT}Connection: keep-alive\r\n` }],
     ['without a body', { body: '' }],
-    ['that is no JSON', { body: '{"id":' }],
+    ['that is not JSON', { body: '{"id":' }],
     ['of an unknown method', { body: '{"id":1,"method":"none"}' }],
     ['without an answer', { body: '{"jsonrpc":"2.0","method":"echo"}' }],
     ['in a batch', { body: BATCH }],

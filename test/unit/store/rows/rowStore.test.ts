@@ -163,7 +163,7 @@ describe('RowStore', () => {
       }
       expect(rounds).toBeGreaterThan(10);
       const rows = store.begin();
-      expect(() => rows.formerValues(Buffer.of(1, 2, 3))).toThrow('no records');
+      expect(() => rows.formerValues(Buffer.of(1, 2, 3))).toThrow('malformed row records');
       await store.discard(rows);
     },
   );

@@ -233,11 +233,11 @@ describe('changePassphrase', () => {
       // The wallet is locked while the old passphrase is stretched, or when the file is written.
       for (const where of ['stretching', 'file'] as const) {
         expect(await unlockWallet(wallet, PASS)).toBe(true);
-        const write = vi.spyOn(wallet, 'writeAnew');
+        const write = vi.spyOn(wallet, 'rewriteFile');
         if (where === 'file')
           write.mockImplementationOnce((batch) => {
             lock();
-            return wallet.writeAnew(batch);
+            return wallet.rewriteFile(batch);
           });
         const done = changePassphrase(wallet, PASS, PASS);
         await nextTurn();
@@ -265,7 +265,7 @@ describe('changePassphrase', () => {
     wallet.keyring.encrypt(batch, masterKey);
     wallet.masterKeys.set(1, row);
     batch.put(recordKey('mkey', Buffer.from('01000000', 'hex')), formatMasterKeyRow(row));
-    await wallet.writeAnew(batch);
+    await wallet.rewriteFile(batch);
     wallet.lock();
     expect(await unlockWallet(wallet, PASS)).toBe(true);
     wallet.lock();

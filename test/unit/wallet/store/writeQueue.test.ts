@@ -15,14 +15,14 @@ function queueOver(takes: (name: string) => boolean): { queue: WriteQueue; writt
   };
   const queue = new WriteQueue('/some/wallet.db', {
     append: ([row]) => write('', row![0] as string),
-    replace: async ([row]) => write('anew ', row![0] as string),
+    replace: async ([row]) => write('rewrite ', row![0] as string),
     sync: async () => write('', 'sync'),
   });
   return { queue, written };
 }
 
-const ask = (queue: WriteQueue, name: string, { sync = true, isAnew = false } = {}): Promise<string> =>
-  queue.ask(change(name), { sync, isAnew }).then(
+const ask = (queue: WriteQueue, name: string, { sync = true, isRewrite = false } = {}): Promise<string> =>
+  queue.ask(change(name), { sync, isRewrite }).then(
     () => 'written',
     (error: unknown) => {
       expect(error).toBeInstanceOf(EnvironmentError);
@@ -37,11 +37,11 @@ describe('WriteQueue', () => {
     const done = [
       ask(queue, 'a'),
       ask(queue, 'b', { sync: false }),
-      ask(queue, 'c', { isAnew: true }),
+      ask(queue, 'c', { isRewrite: true }),
       ask(queue, 'd', { sync: false }),
     ];
     expect(await Promise.all(done)).toEqual(['written', 'written', 'written', 'written']);
-    expect(written).toEqual(['a', 'b', 'sync', 'anew c', 'd']);
+    expect(written).toEqual(['a', 'b', 'sync', 'rewrite c', 'd']);
     expect(queue.hasFailed).toBe(false);
   });
 
@@ -51,7 +51,7 @@ describe('WriteQueue', () => {
     expect(await Promise.all(done)).toEqual(['written', 'written', 'refused', 'refused']);
     expect(written).toEqual(['a', 'b', 'sync']);
     expect(await ask(queue, 'd')).toBe('refused');
-    expect(await ask(queue, 'e', { isAnew: true })).toBe('refused');
+    expect(await ask(queue, 'e', { isRewrite: true })).toBe('refused');
     expect(written).toEqual(['a', 'b', 'sync']);
     expect(queue.hasFailed).toBe(true);
   });
@@ -64,8 +64,8 @@ describe('WriteQueue', () => {
   });
 
   it('writes nothing after a failed rewrite', async () => {
-    const { queue, written } = queueOver((name) => name !== 'anew');
-    const done = [ask(queue, 'a'), ask(queue, 'anew', { isAnew: true }), ask(queue, 'b')];
+    const { queue, written } = queueOver((name) => name !== 'rewrite');
+    const done = [ask(queue, 'a'), ask(queue, 'rewrite', { isRewrite: true }), ask(queue, 'b')];
     expect(await Promise.all(done)).toEqual(['written', 'refused', 'refused']);
     expect(written).toEqual(['a', 'sync']);
   });

@@ -64,7 +64,7 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
  * Writes a wallet file with these rows under a temporary name, syncs it, and moves it to `path`. Only the user that runs the
  * node can read it.
  */
-export async function writeFileAnew(
+export async function writeWholeFile(
   path: string,
   rows: Iterable<readonly [key: string, value: Bytes]>,
   replaces: boolean,
@@ -122,7 +122,7 @@ function syncFolder(path: string): void {
   try {
     fsyncSync(fd);
   } catch {
-    // Nor synced.
+    // Some file systems cannot sync folders, so on these the folder is not synced.
   } finally {
     void closeFile(fd);
   }
