@@ -27,7 +27,7 @@ export const OP = {
   OP_14: 0x5e,
   OP_15: 0x5f,
   OP_16: 0x60,
-  // Flow.
+  // Opcodes for branches and for the end of a script.
   OP_NOP: 0x61,
   OP_VER: 0x62,
   OP_IF: 0x63,
@@ -38,7 +38,7 @@ export const OP = {
   OP_ENDIF: 0x68,
   OP_VERIFY: 0x69,
   OP_RETURN: 0x6a,
-  // Stack.
+  // Opcodes that move items of the stack.
   OP_TOALTSTACK: 0x6b,
   OP_FROMALTSTACK: 0x6c,
   OP_2DROP: 0x6d,
@@ -58,7 +58,7 @@ export const OP = {
   OP_ROT: 0x7b,
   OP_SWAP: 0x7c,
   OP_TUCK: 0x7d,
-  // Byte strings.
+  // Opcodes for byte strings.
   OP_CAT: 0x7e,
   OP_SUBSTR: 0x7f,
   OP_LEFT: 0x80,
@@ -72,7 +72,7 @@ export const OP = {
   OP_EQUALVERIFY: 0x88,
   OP_RESERVED1: 0x89,
   OP_RESERVED2: 0x8a,
-  // Numbers.
+  // Opcodes for numbers.
   OP_1ADD: 0x8b,
   OP_1SUB: 0x8c,
   OP_2MUL: 0x8d,

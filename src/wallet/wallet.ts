@@ -154,7 +154,7 @@ export class Wallet {
     });
   }
 
-  // Changes.
+  // Methods that change the wallet.
 
   /**
    * Runs a task that changes the wallet, and writes its batch to disk atomically. The changes are applied to memory
@@ -333,7 +333,7 @@ export class Wallet {
     batch.put(recordKey('bestblock_nomerkle'), this.bestBlockRow);
   }
 
-  // Loading.
+  // Methods that load the wallet.
 
   /** Loads the wallet from its image, or from all rows of the file. Throws `WalletRowError` if a row is invalid. */
   *load(): Slices<void> {

@@ -324,7 +324,7 @@ export class ContentStore {
     this.#own.run('insert or replace into stream_size values (?, ?)', streamHash, sizeBytes);
   }
 
-  // Files
+  // Methods about files.
 
   file(streamHash: string): FileRow | null {
     return this.#files.file(streamHash);

@@ -220,7 +220,7 @@ export class OpenLedger implements DaemonLedger {
     this.#events.emit(name, ...args);
   }
 
-  // Headers
+  // Methods about block headers.
 
   async #rewind(forkHeight: number): Promise<void> {
     const addresses = await this.#store.rewind(forkHeight);
@@ -233,7 +233,7 @@ export class OpenLedger implements DaemonLedger {
     this.#emit('reorganisation', forkHeight);
   }
 
-  // The hub
+  // Methods about the connected hub.
 
   async #joined(session: HubSession): Promise<void> {
     this.#staleTip.advanced();
@@ -293,7 +293,7 @@ export class OpenLedger implements DaemonLedger {
     }
   }
 
-  // Histories
+  // Methods about histories of addresses.
 
   /** Updates the address histories, unless an update is running. */
   #work(): void {
@@ -328,7 +328,7 @@ export class OpenLedger implements DaemonLedger {
     }
   }
 
-  // Accounts
+  // Methods about accounts.
 
   add(source: AddressSource): Promise<void> {
     return this.#members.add(source);
@@ -368,7 +368,7 @@ export class OpenLedger implements DaemonLedger {
     return this.#members.ensureGap(account);
   }
 
-  // Transactions
+  // Methods about transactions.
 
   async broadcast(tx: Transaction): Promise<void> {
     const txid = idOf(tx);

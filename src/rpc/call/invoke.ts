@@ -181,7 +181,7 @@ function asLbcdTypeError(
   return rpcError(RPC_ERROR.INVALID_PARAMS, message);
 }
 
-/** Parses all arguments in order. In the lbcd profile, `at` is called with the index of each parameter before it is parsed. */
+/** Parses all arguments in order. `at`, which only the lbcd profile uses, has the index of the parameter that is being parsed. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
   for (const { index, param } of plan.strict) {
     const value = values[index];

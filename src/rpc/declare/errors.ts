@@ -1,13 +1,13 @@
 /** Error codes of the RPC interface by name (Bitcoin Core's `RPCErrorCode`), and the error class that has such a code. */
 
 export const RPC_ERROR = {
-  // JSON-RPC's own.
+  // Error codes of JSON-RPC.
   INVALID_REQUEST: -32600,
   METHOD_NOT_FOUND: -32601,
   INVALID_PARAMS: -32602,
   INTERNAL_ERROR: -32603,
   PARSE_ERROR: -32700,
-  // Any method.
+  // Error codes of any method.
   MISC_ERROR: -1,
   FORBIDDEN_BY_SAFE_MODE: -2,
   TYPE_ERROR: -3,
@@ -21,7 +21,7 @@ export const RPC_ERROR = {
   VERIFY_ALREADY_IN_CHAIN: -27,
   IN_WARMUP: -28,
   METHOD_DEPRECATED: -32,
-  // The network.
+  // Error codes of methods about the peer network.
   CLIENT_NOT_CONNECTED: -9,
   CLIENT_IN_INITIAL_DOWNLOAD: -10,
   CLIENT_NODE_ALREADY_ADDED: -23,
@@ -29,7 +29,7 @@ export const RPC_ERROR = {
   CLIENT_NODE_NOT_CONNECTED: -29,
   CLIENT_INVALID_IP_OR_SUBNET: -30,
   CLIENT_P2P_DISABLED: -31,
-  // The wallet.
+  // Error codes of wallet methods.
   WALLET_ERROR: -4,
   WALLET_INSUFFICIENT_FUNDS: -6,
   WALLET_INVALID_LABEL_NAME: -11,

@@ -230,7 +230,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.earliestSec = createdSec <= 1 ? 1 : Math.min(this.earliestSec, createdSec);
   }
 
-  // Changes.
+  // Methods that change the keys.
 
   /** Adds a key. The wallet must not be locked. If the key was only watched before, the wallet owns it after the call. */
   addKey(batch: WalletBatch, privateKey: Bytes, publicKey: Bytes, metadata: KeyMetadata): void {
@@ -326,7 +326,7 @@ export class Keyring implements OwnedKeys, KnownScripts, SigningProvider {
     this.ids.add(scriptId);
   }
 
-  // Locks.
+  // Methods about encryption.
 
   get isEncrypted(): boolean {
     return this.encrypted;

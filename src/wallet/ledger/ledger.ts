@@ -54,7 +54,7 @@ export class Ledger extends LedgerReader {
     return inputs.some((input) => this.output(input) !== undefined);
   }
 
-  // Adding transactions.
+  // Methods that add transactions.
 
   /** Loads a row. `txKey` is the id in the row's key. The order of rows does not matter. Call `loaded` after the last row. */
   load(bytes: Buffer, txKey: string): void {

@@ -92,7 +92,7 @@ export class Scans {
     return !this.isClosing;
   }
 
-  // Owed rescans.
+  // Methods about rescans that are not finished.
 
   /** Height of the first block of an unfinished scan; null if no scan is unfinished. */
   get unfinishedFrom(): number | null {
