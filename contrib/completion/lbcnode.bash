@@ -76,34 +76,34 @@ _lbcnode() {
     -? -addressindex -alertnotify= -assumevalid= -blockfilterindex= -blocknotify= -blockreconstructionextratxn=
     -blocksdir= -blocksonly -claimindex -claimmetadata -claimproofwindow= -claimsearch -claimsearchconnections=
     -claimsearchschema= -claimsearchtimeout= -claimsearchurl= -claimtriecache= -color= -compat= -conf= -daemon
-    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -esplora -esploraorigin= -feefilter -includeconf=
-    -loadblock= -loadsnapshot= -maxmempool= -maxorphantx= -memfile= -mempoolexpiry= -minimumchainwork= -par=
-    -persistmempool -pid= -prune= -reindex -reindex-chainstate -snapshothash= -spendindex -sysperms -txindex
-    -version -addnode= -banscore= -bantime= -bind= -connect= -discover -dns -dnsseed -enablebip61 -externalip=
-    -forcednsseed -lightwallets -listen -listenonion -maxconnections= -maxreceivebuffer= -maxsendbuffer=
-    -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet= -peerblockfilters -peerbloomfilters
-    -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout= -torcontrol= -torpassword= -upnp
-    -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype= -disablewallet -discardfee=
-    -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet -spendzeroconfchange -txconfirmtarget=
-    -upgradewallet= -wallet= -walletbroadcast -walletdir= -walletnotify= -walletrbf -walletrpccert=
-    -walletrpckey= -walletrpclisten= -walletrpcnotls -walletrpcport= -zapwallettxes= -dblogsize= -flushwallet
-    -privdb -walletrejectlongchains -zmqpubclaim= -zmqpubclaimhwm= -zmqpubhashblock= -zmqpubhashblockhwm=
-    -zmqpubhashtx= -zmqpubhashtxhwm= -zmqpubrawblock= -zmqpubrawblockhwm= -zmqpubrawtx= -zmqpubrawtxhwm=
-    -addrmantest -checkblockindex -checkblocks= -checklevel= -checkmempool= -checkpoints -debug= -debugexclude=
-    -deprecatedrpc= -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount= -limitancestorsize=
-    -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps -maxblockfilesize=
-    -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole -stopafterblockimport
-    -stopatheight= -uacomment= -vbparams= -assumevaliddepth= -claimexpiration= -forkheight= -regtest
-    -supportdelay= -testnet -acceptnonstdtxn -bytespersigop= -datacarrier -datacarriersize= -dustrelayfee=
-    -incrementalrelayfee= -mempoolreplacement= -minrelaytxfee= -whitelistforcerelay -whitelistrelay
-    -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress= -metrics -rest -rpcallowhost= -rpcallowip=
-    -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile= -rpckey= -rpcmaxconnections= -rpcpassword=
-    -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads= -rpcuser= -rpcworkqueue= -server -tls -ws
-    -wsmaxclients= -wsmaxconcurrentreqs= -wsmaxqueue= -wsmaxsubscriptions= -hub -hubbanner= -hubbind=
-    -hubblockingchannels= -hubcountry= -hubdailyfee= -hubdescription= -hubdonationaddress= -hubdropclient=
-    -hubfilteringchannels= -hubmaxsessions= -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout=
-    -hubudpport= -explorer -explorerbind= -explorerhost= -explorerimages -explorerindexable -explorerpeers
-    -explorerport= -explorerproxy=
+    -datadir= -dbbatchsize= -dbcache= -debuglogfile= -esplora -esploraorigin= -fastsignatures -feefilter
+    -includeconf= -loadblock= -loadsnapshot= -maxmempool= -maxorphantx= -memfile= -mempoolexpiry=
+    -minimumchainwork= -par= -persistmempool -pid= -prune= -reindex -reindex-chainstate -snapshothash=
+    -spendindex -sysperms -txindex -version -addnode= -banscore= -bantime= -bind= -connect= -discover -dns
+    -dnsseed -enablebip61 -externalip= -forcednsseed -lightwallets -listen -listenonion -maxconnections=
+    -maxreceivebuffer= -maxsendbuffer= -maxtimeadjustment= -maxuploadtarget= -onion= -onlynet=
+    -peerblockfilters -peerbloomfilters -permitbaremultisig -port= -proxy= -proxyrandomize -seednode= -timeout=
+    -torcontrol= -torpassword= -upnp -whitebind= -whitelist= -addresstype= -avoidpartialspends -changetype=
+    -disablewallet -discardfee= -fallbackfee= -keypool= -mintxfee= -paytxfee= -rescan -salvagewallet
+    -spendzeroconfchange -txconfirmtarget= -upgradewallet= -wallet= -walletbroadcast -walletdir= -walletnotify=
+    -walletrbf -walletrpccert= -walletrpckey= -walletrpclisten= -walletrpcnotls -walletrpcport= -zapwallettxes=
+    -dblogsize= -flushwallet -privdb -walletrejectlongchains -zmqpubclaim= -zmqpubclaimhwm= -zmqpubhashblock=
+    -zmqpubhashblockhwm= -zmqpubhashtx= -zmqpubhashtxhwm= -zmqpubrawblock= -zmqpubrawblockhwm= -zmqpubrawtx=
+    -zmqpubrawtxhwm= -addrmantest -checkblockindex -checkblocks= -checklevel= -checkmempool= -checkpoints
+    -debug= -debugexclude= -deprecatedrpc= -dropmessagestest= -forcecompactdb -help-debug -limitancestorcount=
+    -limitancestorsize= -limitdescendantcount= -limitdescendantsize= -logips -logtimemicros -logtimestamps
+    -maxblockfilesize= -maxsigcachesize= -maxtipage= -maxtxfee= -mocktime= -printpriority -printtoconsole
+    -stopafterblockimport -stopatheight= -uacomment= -vbparams= -assumevaliddepth= -claimexpiration=
+    -forkheight= -regtest -supportdelay= -testnet -acceptnonstdtxn -bytespersigop= -datacarrier
+    -datacarriersize= -dustrelayfee= -incrementalrelayfee= -mempoolreplacement= -minrelaytxfee=
+    -whitelistforcerelay -whitelistrelay -blockmaxweight= -blockmintxfee= -blockversion= -miningaddress=
+    -metrics -rest -rpcallowhost= -rpcallowip= -rpcauth= -rpcbind= -rpccache= -rpccert= -rpccookiefile=
+    -rpckey= -rpcmaxconnections= -rpcpassword= -rpcport= -rpcserialversion= -rpcservertimeout= -rpcthreads=
+    -rpcuser= -rpcworkqueue= -server -tls -ws -wsmaxclients= -wsmaxconcurrentreqs= -wsmaxqueue=
+    -wsmaxsubscriptions= -hub -hubbanner= -hubbind= -hubblockingchannels= -hubcountry= -hubdailyfee=
+    -hubdescription= -hubdonationaddress= -hubdropclient= -hubfilteringchannels= -hubmaxsessions=
+    -hubpaymentaddress= -hubpeers= -hubport= -hubsessiontimeout= -hubudpport= -explorer -explorerbind=
+    -explorerhost= -explorerimages -explorerindexable -explorerpeers -explorerport= -explorerproxy=
   '
   return 0
 }

@@ -358,6 +358,9 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
   if (options.upnp) {
     warnings.push('Unsupported argument -upnp ignored. Configure port forwarding on the router by hand.');
   }
+  if (options.fastsignatures) {
+    warnings.push('Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature.');
+  }
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
 }
 

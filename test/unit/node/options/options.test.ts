@@ -295,6 +295,10 @@ describe('refusals', () => {
       'Unsupported argument -benchmark ignored, use -debug=bench.',
       'Unsupported argument -blockminsize ignored.',
     ]);
+    expect(load('-fastsignatures').warnings).toEqual([
+      'Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature.',
+    ]);
+    expect(load('-fastsignatures=0').warnings).toEqual([]);
   });
 });
 
