@@ -7,10 +7,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { refuseUpgrade } from '../util/network/httpUpgrade.js';
 import { visitorOf } from './limits.js';
 
 const MAX_TOPICS = 16;
 const MAX_MESSAGE_BYTES = 4096;
+/** Maximum number of bytes that wait to be sent to a client. Arbitrary: some hundred messages. */
+const MAX_BUFFERED_BYTES = 65_536;
 const MAX_SOCKETS = 4096;
 const MAX_SOCKETS_A_VISITOR = 8;
 /** Minimum time in ms between two hints on the same topic. */
@@ -66,14 +69,11 @@ export class Live {
     const visitor = visitorOf(this.deps.addressOf(request));
     const count = this.byVisitor.get(visitor) ?? 0;
     const status = !this.deps.allows(request)
-      ? '403 Forbidden'
+      ? 403
       : count >= MAX_SOCKETS_A_VISITOR || this.clients.size >= MAX_SOCKETS
-        ? '429 Too Many Requests'
+        ? 429
         : null;
-    if (status !== null) {
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      return;
-    }
+    if (status !== null) return refuse(socket, status);
     this.server.handleUpgrade(request, socket, head, (opened) => this.add(opened, visitor));
   }
 
@@ -103,7 +103,8 @@ export class Live {
     const changed = topics
       .filter(({ topic, version }) => isKnown(topic) && version !== null && version !== this.versions[topic])
       .map(({ topic }) => this.versioned(topic as Topic));
-    client.socket.send(
+    send(
+      client,
       JSON.stringify({ tip: this.deps.tipHash(), changed: changed.length > 0 ? changed : undefined }),
     );
   }
@@ -144,7 +145,7 @@ export class Live {
     if (topic === 'mempool') this.versions.mempool++;
     const changed = [this.versioned(topic)];
     const hint = JSON.stringify(topic === 'tip' ? { tip: this.deps.tipHash(), changed } : { changed });
-    for (const { socket, topics } of this.clients) if (topics?.has(topic)) socket.send(hint);
+    for (const client of this.clients) if (client.topics?.has(topic)) send(client, hint);
   }
 
   close(): void {
@@ -153,6 +154,18 @@ export class Live {
     for (const { socket } of this.clients) socket.close(1001);
     this.server.close();
   }
+}
+
+/** Refuses an upgrade. Node has removed its own listener for errors of the socket, such as a reset connection. */
+export function refuse(socket: Duplex, status: number): void {
+  socket.on('error', () => socket.destroy());
+  refuseUpgrade(socket, status);
+}
+
+/** Sends a message. Ends the connection of a client that does not read. */
+function send({ socket }: Client, message: string): void {
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.terminate();
+  else socket.send(message);
 }
 
 const isKnown = (topic: string): topic is Topic => Object.hasOwn(LEAST_MS, topic);

@@ -8,11 +8,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { documentBytes, type Assets, type Look } from '../page/document.js';
 import { HostNames } from '../server/hostNames.js';
 import { Lru } from '../util/lru.js';
+import { asksForWebSocket, handBack } from '../util/network/httpUpgrade.js';
 import { parseIp, Subnet } from '../util/network/subnet.js';
 import { ErrorBody, SyncStrip } from './frameParts.js';
 import { KeptRows } from './keptRows.js';
 import { RateLimit, visitorOf } from './limits.js';
-import { Live } from './live.js';
+import { Live, refuse } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcClient } from './explorerRpcClient.js';
 import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
@@ -30,8 +31,10 @@ const CACHE_BYTES = 32 << 20;
 const KEPT_ANSWERS = 1000;
 /** Time in ms for which a rendered page is reused if its content also changes between blocks. */
 const LIVELY_MS = 2000;
+/** The same for other pages. They show how long ago a block was, in minutes. */
+const STILL_MS = 60_000;
 /** First path segments of pages that need more work than others. An additional rate limit applies to these pages. */
-const HEAVY: ReadonlySet<string> = new Set(['find', 'console', 'proof', 'claims']);
+const HEAVY: ReadonlySet<string> = new Set(['find', 'lbry', 'console', 'proof', 'proof-hex', 'claims']);
 /** Seconds after which a page is requested again while the node starts, and while an index is filled. */
 const STARTING_AGAIN_SEC = 3;
 const FILLING_AGAIN_SEC = 10;
@@ -115,10 +118,30 @@ function localPath(path = '/'): string {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
 }
 
+const isTooLong = (url = ''): boolean => url.length > MAX_URL_CHARS;
+
 /** Whether another site caused the request, as browsers report (W3C Fetch Metadata Request Headers). */
 function isForeign({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
+/** Returns the error page for a request that only a visitor of these pages may make, not another site; null for other requests. */
+function refusalOf(path: string, first: string, query: URLSearchParams): PageError | null {
+  if (first === 'console' && query.has('run'))
+    return new PageError(
+      403,
+      'Another site started this call',
+      'Methods are called only from the page of the console.',
+      [['/console', 'Console']],
+    );
+  if (path !== '/look') return null;
+  return new PageError(
+    403,
+    'Another site made this choice',
+    'Colours and pictures are chosen only on these pages.',
+    [[localPath(query.get('back') ?? '/'), 'Back to the page']],
+  );
 }
 
 /** Parses the `Cookie` header; returns only cookies that the explorer itself sets. */
@@ -170,8 +193,9 @@ export class Site {
       onCount: deps.onViewers,
     });
     this.server.on('upgrade', (request, socket, head) => {
-      if (request.url === '/live') this.live.upgrade(request, socket, head);
-      else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      if (!asksForWebSocket(request)) handBack(this.server, request, socket, head);
+      else if (request.url === '/live') this.live.upgrade(request, socket, head);
+      else refuse(socket, 404);
     });
   }
 
@@ -271,13 +295,13 @@ export class Site {
           'Ask for the IP address or for localhost, or allow the name by -explorerhost=<name>.',
         ),
       );
-    if (url.length > MAX_URL_CHARS)
+    if (isTooLong(url))
       return this.sendError(request, response, new PageError(414, 'This address is too long', 'Shorten it.'));
     const queryAt = url.indexOf('?');
     const [path, search] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
     if (this.sendFile(request, response, path)) return;
     const visitor = visitorOf(this.addressOf(request));
-    const first = path.split('/')[1] ?? '';
+    const first = firstPartOf(path);
     const waitSec =
       this.pagesLimit.take(visitor) ?? (HEAVY.has(first) ? this.heavyLimit.take(visitor) : null);
     if (waitSec !== null) {
@@ -290,18 +314,10 @@ export class Site {
         new PageError(429, 'Too many requests', `Wait ${waitSec} seconds and try again.`),
       );
     }
-    if (first === 'console' && isForeign(request) && new URLSearchParams(search).has('run'))
-      return this.sendError(
-        request,
-        response,
-        new PageError(
-          403,
-          'Another site started this call',
-          'Methods are called only from the page of the console.',
-          [['/console', 'Console']],
-        ),
-      );
-    if (path === '/look') return this.setLook(response, new URLSearchParams(search));
+    const query = new URLSearchParams(search);
+    const refused = isForeign(request) ? refusalOf(path, first, query) : null;
+    if (refused !== null) return this.sendError(request, response, refused);
+    if (path === '/look') return this.setLook(response, query);
     this.counts.pages++;
     const { status } = this.deps.state;
     if (status !== null) return this.sendStarting(request, response, status);
@@ -472,7 +488,7 @@ export class Site {
     );
     const key = result.isLively ? keys.lively : keys.still;
     this.cache.put(key, rendered);
-    if (result.isLively || sync) setTimeout(() => this.cache.delete(key), LIVELY_MS).unref();
+    setTimeout(() => this.cache.delete(key), result.isLively || sync ? LIVELY_MS : STILL_MS).unref();
     return rendered;
   }
 
@@ -546,7 +562,7 @@ export class Site {
       {
         title: error.title,
         description: error.title,
-        path: againSec === undefined ? '/' : localPath(request.url),
+        path: isTooLong(request.url) ? '/' : localPath(request.url),
         network: this.start.network,
         tip: status === null ? tip : null,
         topics: [],
@@ -588,6 +604,15 @@ export class Site {
       ...(status === 200 && { ETag: etag }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
+  }
+}
+
+/** Returns the first segment of a path, decoded as for `pageOf`. Empty for a malformed segment. */
+function firstPartOf(path: string): string {
+  try {
+    return decodeURIComponent(path.split('/', 2)[1] ?? '');
+  } catch {
+    return '';
   }
 }
 

@@ -93,3 +93,14 @@ test('frequent changes of the mempool are reported every five seconds, each with
     vi.useRealTimers();
   }
 });
+
+test('the connection of a client that does not read is ended', async () => {
+  live.close();
+  server.removeAllListeners('upgrade');
+  live = new Live({ allows: () => true, addressOf: () => '127.0.0.1', tipHash: () => 'ab'.repeat(2000) });
+  server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head));
+  const client = await connected();
+  client.pause();
+  for (let n = 0; n < 10_000; n++) client.send('{"topics":["tip"]}');
+  await expect.poll(() => live.count, { timeout: 30_000 }).toBe(0);
+});

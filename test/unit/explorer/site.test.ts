@@ -1,10 +1,13 @@
-/** The web server of the explorer without a browser: idle connections, and which visitors are on the machine of the node. */
+/**
+ * The web server of the explorer without a browser: connections, limits, requests that other sites caused, and which visitors are
+ * on the machine of the node.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Site, type SiteState } from '../../../src/explorer/site.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
 
@@ -211,4 +214,66 @@ test('a page from before a reorganisation is not sent when the chain returns to 
   expect(after.tip).toBe(before.tip);
   expect(after.text).not.toContain('/claim/');
   expect(before.text).toContain('/claim/');
+});
+
+test.each(['/find?q=x', '/%66ind?q=x', '/lbry/x', '/proof/a', '/proof-hex/61', '/claims', '/%63onsole'])(
+  '%s counts as an expensive page, in each spelling of its path',
+  async (path) => {
+    const socket = await opened();
+    const statuses = new Set<string>();
+    for (let n = 0; n < 40; n++) statuses.add((await ask(socket, path)).slice(9, 12));
+    socket.destroy();
+    expect([...statuses]).toContain('429');
+  },
+);
+
+test.each([
+  '/console?method=getblockhash&run=1',
+  '/%63onsole?method=getblockhash&run=1',
+  '/look?images=yes&back=/blocks',
+])('%s is refused if another site caused it', async (path) => {
+  const socket = await opened();
+  const foreign = await ask(socket, path, 'Sec-Fetch-Site: cross-site\r\n');
+  const own = await ask(socket, path, 'Sec-Fetch-Site: same-origin\r\n');
+  socket.destroy();
+  expect(foreign).toMatch(/^HTTP\/1.1 403 /);
+  expect(foreign).not.toMatch(/^set-cookie/im);
+  expect(own).not.toMatch(/^HTTP\/1.1 403 /);
+});
+
+test('a connection that is reset during an upgrade ends nothing else', async () => {
+  for (let n = 0; n < 20; n++) {
+    const socket = await opened();
+    socket.write(
+      `GET ${n % 2 ? '/live' : '/'} HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    // The server receives the request before the end of the connection.
+    await new Promise((resolve) => setTimeout(resolve, n % 4));
+    socket.resetAndDestroy();
+  }
+  // An error of a socket without a listener would fail the test.
+  expect((await loaded('/names')).text).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('a request that offers HTTP/2 is answered over HTTP/1.1', async () => {
+  const socket = await opened();
+  const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+  expect(await ask(socket, '/names', offer)).toMatch(/^HTTP\/1.1 200 /);
+  socket.destroy();
+});
+
+test('a page without a new block is rendered again after a minute, because it has ages', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  try {
+    await loaded('/names');
+    const { rendered } = site.counters;
+    vi.advanceTimersByTime(59_000);
+    await loaded('/names');
+    expect(site.counters.rendered).toBe(rendered);
+    vi.advanceTimersByTime(2000);
+    await loaded('/names');
+    expect(site.counters.rendered).toBe(rendered + 1);
+  } finally {
+    vi.useRealTimers();
+  }
 });
