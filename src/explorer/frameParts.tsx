@@ -1,7 +1,8 @@
 /** Components outside the content of a page: the banner during a sync, and the body of an error page. */
 import type { VNode } from 'preact';
 import { Notice } from '../page/components.js';
-import { dateText, durationText, integerText } from '../page/format.js';
+import { durationText } from '../page/age.js';
+import { dateText, integerText } from '../page/format.js';
 import type { Tip } from './messages.js';
 import type { PageError } from './pageContext.js';
 

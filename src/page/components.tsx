@@ -1,17 +1,18 @@
 /** Components shared by all pages. Preact escapes HTML; texts from the chain are additionally passed through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
-import { agoText, amountText, integerText, isoTime, timeText } from './format.js';
+import { agoText } from './age.js';
+import { amountText, integerText, isoTime, timeText } from './format.js';
 import { addressLink, blockLink, claimLink, lbryLink, nameLink, txLink } from './links.js';
 import { markup } from './markup.js';
 import { meaningOf } from './terms.js';
-import { shownLine, shownText } from './text.js';
+import { shownLine, shownName, shownText } from './text.js';
 
 /** Maximum number of characters of a title or name that a page shows. */
 const MAX_TITLE = 200;
 const MAX_NAME = 120;
 
 export function Name({ name, hex }: { readonly name: string; readonly hex?: string | undefined }): VNode {
-  const shown = shownLine(name, MAX_NAME) || '(empty name)';
+  const shown = shownName(name, MAX_NAME) || '(empty name)';
   return markup`<a class="name" href="${nameLink(name, hex)}"><bdi>${shown}</bdi></a>`;
 }
 
@@ -65,7 +66,7 @@ export const Address = ({ address }: { readonly address: string }): VNode =>
 
 /** Shows a time relative to the current time, with the exact time as tooltip. */
 export function Time({ sec, now }: { readonly sec: number; readonly now: number }): VNode {
-  return markup`<time datetime="${isoTime(sec)}" title="${timeText(sec)}">${agoText(sec, now)}</time>`;
+  return markup`<time datetime="${isoTime(sec)}" title="${timeText(sec)}" data-age>${agoText(sec, now)}</time>`;
 }
 
 /** Shows a time in UTC. The tooltip has the time in the visitor's time zone if scripts are enabled. */

@@ -1,7 +1,8 @@
 /** Frame of every page: head, navigation, search field, banners and footer. */
 import type { ComponentChildren, VNode } from 'preact';
 import { render } from 'preact-render-to-string';
-import { agoText, integerText } from './format.js';
+import { Time } from './components.js';
+import { integerText } from './format.js';
 import { shownLine, shownMarkup } from './text.js';
 
 /** Display settings that the visitor chose. */
@@ -87,13 +88,16 @@ function Header({ path, query, network, tip, nowSec }: PageFrame): VNode {
         />
         <button type="submit">Search</button>
       </form>
-      <p class="tip" id="tip" aria-live="polite">
+      <p class="tip" id="tip">
         {tip === null ? (
-          'starting'
+          'not ready'
         ) : (
           <>
-            <span class="dot" id="live" aria-hidden="true"></span> <span id="live-words"></span> Block{' '}
-            <a href="/block/tip">{integerText(tip.height)}</a>, {agoText(tip.timeSec, nowSec)}
+            <span class="dot" id="live" aria-hidden="true"></span>{' '}
+            <span aria-live="polite">
+              <span id="live-words"></span> Block <a href="/block/tip">{integerText(tip.height)}</a>
+            </span>
+            , <Time sec={tip.timeSec} now={nowSec} />
           </>
         )}
       </p>

@@ -19,6 +19,10 @@ const HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}]|[\\u{e0000}-\\u{e0fff}]|\\p{S
  */
 const PERHAPS_HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}\\ud800-\\udfff]`);
 
+/** The code point of a character in angle brackets. */
+const shownCode = (character: string): string =>
+  `⟨${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+
 /**
  * Returns the text with each hidden character replaced by its code point in angle brackets. The result is cut to `most`
  * characters.
@@ -26,10 +30,7 @@ const PERHAPS_HIDDEN = new RegExp(`[${HIDDEN_BELOW_65536}\\ud800-\\udfff]`);
 export function shownText(text: string, most = Infinity): string {
   const cut = text.length > most ? `${[...text.slice(0, most * 2)].slice(0, most).join('')}…` : text;
   if (!PERHAPS_HIDDEN.test(cut)) return cut;
-  return cut.replaceAll(
-    HIDDEN,
-    (character) => `⟨${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`,
-  );
+  return cut.replaceAll(HIDDEN, shownCode);
 }
 
 const [TAB, LINE_BREAK, SPACE, DELETE] = [0x09, 0x0a, 0x20, 0x7f] as const;
@@ -91,6 +92,23 @@ export function shownMarkup(html: string): Buffer {
 export const shownLine = (text: string, most = Infinity): string =>
   shownText(text.replaceAll(/\s+/g, ' ').trim(), most);
 
+/**
+ * White space that a line does not show, or shows as another one: at the ends, several in a row, and any character other than
+ * the plain space. U+2800 is a Braille pattern without dots.
+ */
+const BLANK = /^ | $| (?= )|[^\S ]|\u2800/gu;
+/** The same for `test`, which keeps no position. */
+const HAS_BLANK = new RegExp(BLANK.source, 'u');
+
+/**
+ * Returns a name with each hidden character and each blank that cannot be seen replaced by its code point, so that different
+ * names look different. The result is cut to `most` characters.
+ */
+export function shownName(name: string, most = Infinity): string {
+  const shown = shownText(name, most);
+  return HAS_BLANK.test(shown) ? shown.replaceAll(BLANK, shownCode) : shown;
+}
+
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew', 'Arabic'].map(
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
@@ -98,7 +116,7 @@ const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew',
 /** Returns a warning if a name could be confused with another name; otherwise null. */
 export function nameWarning(name: string): string | null {
   HIDDEN.lastIndex = 0;
-  if (HIDDEN.test(name))
+  if (HIDDEN.test(name) || HAS_BLANK.test(name))
     return 'This name has characters that cannot be seen. They are shown by their numbers.';
   const used = SCRIPTS.filter(([, script]) => script.test(name)).map(([script]) => script);
   if (used.length > 1)

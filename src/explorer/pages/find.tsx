@@ -1,7 +1,7 @@
 /** `/find?q=`: search. `/lbry/<url>`: redirect to the page of an LBRY URL. */
 import { Notice, Section } from '../../page/components.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '../../page/links.js';
-import { shownLine } from '../../page/text.js';
+import { shownLine, shownName } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
 import { ClaimTable, NoneFound } from './claim/claimTable.js';
@@ -80,7 +80,7 @@ function Objects({ text, claimId, isBlock }: ObjectsProps) {
       {!isLongName(text) && (
         <li>
           <a href={nameLink(text)}>
-            The name <bdi>{shownLine(text, 60)}</bdi>
+            The name <bdi>{shownName(text, 60)}</bdi>
           </a>
         </li>
       )}
@@ -133,7 +133,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
               {found.map(({ name, namehex }) => (
                 <li>
                   <a href={nameLink(name, namehex)}>
-                    <bdi>{shownLine(name, 60)}</bdi>
+                    <bdi>{shownName(name, 60)}</bdi>
                   </a>
                 </li>
               ))}

@@ -1,7 +1,8 @@
 /** `/node`: the state of this node. */
 import type { ComponentChildren } from 'preact';
 import { Facts, Figures, Notice, Section, Table, Tag, type TableColumn } from '../../page/components.js';
-import { durationText, integerText, sizeText } from '../../page/format.js';
+import { durationText } from '../../page/age.js';
+import { integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';
 import type { ChainInfo } from '../answers.js';
 import type { Page, PageContext } from '../pageContext.js';

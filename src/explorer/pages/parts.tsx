@@ -5,7 +5,7 @@ import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/compone
 import { blocksText, countText, integerText } from '../../page/format.js';
 import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
 import { markup } from '../../page/markup.js';
-import { shownLine } from '../../page/text.js';
+import { shownName } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { RPC_ERROR } from '../../rpc/declare/errors.js';
@@ -286,7 +286,7 @@ export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
   const [name = ''] = parts;
   if (parts.length > 1)
     throw badRequest('A slash in a name is written %2F.', [
-      [nameLink(parts.join('/')), `The name ${shownLine(parts.join('/'), 60)}`],
+      [nameLink(parts.join('/')), `The name ${shownName(parts.join('/'), 60)}`],
     ]);
   if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');

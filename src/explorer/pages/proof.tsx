@@ -3,7 +3,7 @@ import { Block, Facts, Hash, Name, Notice, Section, Table, type TableColumn } fr
 import { countText, integerText } from '../../page/format.js';
 import { nameLink, proofLink, txLink, withQuery } from '../../page/links.js';
 import { EMPTY_TRIE, nodeSteps, proofSteps, type ShownProofNode, type ProofPair } from '../../page/proof.js';
-import { shownLine } from '../../page/text.js';
+import { shownLine, shownName } from '../../page/text.js';
 import type { BlockHeaderAnswer, ListClaimsAnswer } from '../answers.js';
 import type { VNode } from 'preact';
 import { type Page, type PageContext, type PageResult } from '../pageContext.js';
@@ -269,7 +269,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   const proven = await read(context, name, isHex);
   const { header, filed, claim, pairs, nodes, steps } = proven;
   const text = isHex ? textOfHex(name) : name;
-  const shown = text === null ? name : shownLine(text, 60) || '(empty name)';
+  const shown = text === null ? name : shownName(text, 60) || '(empty name)';
   return {
     title: `Proof of ${shown}`,
     description: `Proof of the controlling claim of the name, verified with the header of block ${header.height}.`,

@@ -6,7 +6,7 @@ import { checkProof } from './checkProof.js';
 import { addCopyButtons } from './copy.js';
 import { keepLive } from './live.js';
 import { addKeySwitch, followKeys } from './keys.js';
-import { showLocalTimes } from './localTimes.js';
+import { keepAges, showLocalTimes } from './localTimes.js';
 
 function refreshDetails(): void {
   showLocalTimes();
@@ -18,6 +18,7 @@ function refreshDetails(): void {
 function start(): void {
   refreshDetails();
   followKeys();
+  keepAges();
   void keepLive(refreshDetails);
 }
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { agoText, durationText } from '../../../src/page/age.js';
 import {
-  agoText,
   amountText,
   blocksText,
   countText,
-  durationText,
   prefixedText,
   sizeText,
   timeText,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameWarning, shownLine, shownMarkup, shownText } from '../../../src/page/text.js';
+import { nameWarning, shownLine, shownMarkup, shownName, shownText } from '../../../src/page/text.js';
 
 describe('texts from the chain', () => {
   it.each([
@@ -19,6 +19,28 @@ describe('texts from the chain', () => {
     expect(shownText('🐋'.repeat(10), 3)).toBe('🐋🐋🐋…');
     expect(shownText('abc', 3)).toBe('abc');
     expect(shownLine('  a \n\n b  ')).toBe('a b');
+  });
+});
+
+describe('names', () => {
+  it.each([
+    ['two words', 'two words'],
+    [' a', '⟨0020⟩a'],
+    ['a ', 'a⟨0020⟩'],
+    ['a  b', 'a⟨0020⟩ b'],
+    ['   ', '⟨0020⟩⟨0020⟩⟨0020⟩'],
+    ['a\u00a0b', 'a⟨00A0⟩b'],
+    ['a\nb\tc', 'a⟨000A⟩b⟨0009⟩c'],
+    ['a\u3000\u2800', 'a⟨3000⟩⟨2800⟩'],
+    ['a\u200bb', 'a⟨200B⟩b'],
+    ['', ''],
+  ])('%j are shown as %j, so that they differ from others', (name, shown) => {
+    expect(shownName(name)).toBe(shown);
+    expect(nameWarning(name) === null).toBe(shown === name);
+  });
+
+  it('are cut by characters', () => {
+    expect(shownName('🐋'.repeat(10), 3)).toBe('🐋🐋🐋…');
   });
 });
 

@@ -1,7 +1,8 @@
 /** The value of a claim as its page shows it: fields, tags, picture, raw value. */
 import type { ComponentChildren } from 'preact';
 import { Hash, Outside, Section } from '../../../page/components.js';
-import { durationText, sizeText, timeText } from '../../../page/format.js';
+import { durationText } from '../../../page/age.js';
+import { sizeText, timeText } from '../../../page/format.js';
 import { withQuery } from '../../../page/links.js';
 import { shownLine, shownText } from '../../../page/text.js';
 import type { PageContext } from '../../pageContext.js';
