@@ -10,6 +10,9 @@ const FOR_WALLETS = / Use gettransaction for wallet transactions\./;
 /** Matches the cause of a stopped index, which may contain paths of the node's machine. */
 const CAUSE = /(because of an error): .*$/s;
 
+/** Message for a block that is known, but not in the active chain. */
+const NOT_ACTIVE = 'Block not in main chain';
+
 /** Returns the message of a method without advice that only owners of a wallet can follow. */
 export const messageOf = ({ message }: AskError): string => message.replace(FOR_WALLETS, '');
 
@@ -37,6 +40,13 @@ export function pageErrorOf(error: AskError): PageError {
     return new PageError(503, 'An index is still being filled', message, [
       ['/node', 'Progress of the indexes'],
     ]);
+  if (message === NOT_ACTIVE)
+    return new PageError(
+      404,
+      'This block has left the active chain',
+      'A reorganisation disconnected it, so there is no state of names after it.',
+      [['/blocks', 'The latest blocks']],
+    );
   const status = statusOf(error);
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')

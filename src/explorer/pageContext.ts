@@ -93,10 +93,14 @@ export const notFound = (title: string, message: string, near: readonly Near[] =
 export const badRequest = (message: string, near: readonly Near[] = []): PageError =>
   new PageError(400, 'This address is malformed', message, near);
 
+/** The largest integer that methods accept. */
+export const MAX_INTEGER = 0x7fffffff;
+
 /** Parses an integer query parameter; undefined if it is absent. Throws `PageError` if it is invalid. */
 export function integerOf(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  if (!/^[0-9]{1,10}$/.test(text)) throw badRequest(`“${name}” must be a whole number.`);
+  if (!/^[0-9]{1,10}$/.test(text) || Number(text) > MAX_INTEGER)
+    throw badRequest(`“${name}” must be a whole number of at most ${MAX_INTEGER}.`);
   return Number(text);
 }

@@ -83,6 +83,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
       },
       after,
     ),
+    isFirst ? undefined : after,
   );
   const own: Conditions = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
   return {

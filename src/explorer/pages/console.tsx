@@ -35,6 +35,9 @@ export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknow
   return values;
 }
 
+/** Quotes an argument for a shell, so that a text in a link cannot become a command when a visitor copies the line. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 function MethodForm({
   method,
   query,
@@ -64,19 +67,26 @@ function MethodForm({
   );
 }
 
+/** Text of an answer. Warnings of the node are for the same visitors as on its page. */
+function textOf(answer: unknown, showsPeers: boolean): string {
+  const hide = (key: string, value: unknown): unknown =>
+    key === 'warnings' && value !== '' ? 'shown to visitors on the machine of the node' : value;
+  return JSON.stringify(answer, showsPeers ? undefined : hide, 2) ?? 'null';
+}
+
 async function answerOf(
-  { ask, command }: PageContext,
+  { ask, command, showsPeers }: PageContext,
   method: OpenMethod,
   query: URLSearchParams,
 ): Promise<VNode> {
   const params = paramsOf(method, query);
   const words = [
     method.name,
-    ...params.map((param) => (typeof param === 'string' ? `'${param}'` : `'${JSON.stringify(param)}'`)),
+    ...params.map((param) => quoted(typeof param === 'string' ? param : JSON.stringify(param))),
   ];
   let shown: VNode;
   try {
-    const text = JSON.stringify(await ask(method.name, ...params), null, 2) ?? 'null';
+    const text = textOf(await ask(method.name, ...params), showsPeers);
     shown = (
       <pre tabIndex={0}>
         <code>{shownText(text, MAX_ANSWER_CHARS)}</code>
@@ -100,6 +110,10 @@ async function answerOf(
   );
 }
 
+/** The command line for a method that is not open. Empty for a text that cannot be the name of a method. */
+const lineOf = (command: string, name: string): string =>
+  /^[a-z]{1,60}$/.test(name) ? ` On the machine of the node: ${command} ${name}` : '';
+
 export const consolePage: Page = async (context) => {
   const { query, methods, command } = context;
   const name = query.get('method');
@@ -107,7 +121,7 @@ export const consolePage: Page = async (context) => {
   if (method === undefined)
     throw notFound(
       'This method is not open here',
-      `The console calls only methods that read. On the machine of the node: ${command} ${shownText(name ?? '', 60)}`,
+      `The console calls only methods that read.${lineOf(command, name ?? '')}`,
       [['/console', 'All open methods']],
     );
   const answer = method !== null && query.get('run') === '1' ? await answerOf(context, method, query) : null;

@@ -166,7 +166,7 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
   return (
     <Table<UpcomingEvent>
       caption="The next takeovers"
-      empty="No takeover is due within a day."
+      empty={`No takeover is due in the next ${TAKEOVER_BLOCKS} blocks.`}
       rows={upcoming.events}
       columns={[
         {
@@ -213,7 +213,7 @@ export const home: Page = async (context) => {
             {isMissing(shown.newest) ? (
               <Missing error={shown.newest} />
             ) : (
-              <NewestClaims claims={shown.newest} nowSec={nowSec} />
+              <NewestClaims {...shown.newest} nowSec={nowSec} />
             )}
           </Section>
         </div>

@@ -2,7 +2,7 @@
 import { Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
-import { shownLine } from '../../page/text.js';
+import { shownName } from '../../page/text.js';
 import type { NamePieces } from '../answers.js';
 import { badRequest, type Page } from '../pageContext.js';
 import { AsOf, AsOfForm, blockOf, NameOf } from './parts.js';
@@ -30,7 +30,7 @@ function Head({ prefix, block }: { readonly prefix: string; readonly block: stri
           'Names'
         ) : (
           <>
-            Names that begin with <bdi>{shownLine(prefix, 60)}</bdi>
+            Names that begin with <bdi>{shownName(prefix, 60)}</bdi>
           </>
         )}
       </h1>
@@ -54,7 +54,7 @@ export const names: Page = async (context) => {
   );
   const path = withQuery('/names', { prefix, block: query.get('block') ?? undefined });
   return {
-    title: prefix === '' ? 'Names' : `Names that begin with ${shownLine(prefix, 40)}`,
+    title: prefix === '' ? 'Names' : `Names that begin with ${shownName(prefix, 40)}`,
     description: `Names with active claims as of block ${answer.height}.`,
     topics: ['tip'],
     searched: prefix,
@@ -63,6 +63,7 @@ export const names: Page = async (context) => {
         <Head prefix={prefix} block={query.get('block') ?? ''} />
         <AsOf height={answer.height} now={tip.height} path={withQuery('/names', { prefix })} />
         <form class="search" action="/names" method="get">
+          {query.get('block') && <input type="hidden" name="block" value={query.get('block')!} />}
           <label class="unseen" for="prefix">
             Names begin with
           </label>

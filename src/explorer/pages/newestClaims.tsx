@@ -1,5 +1,6 @@
 /** The claims that were created last, as a narrow table of the home page. */
 import { Coins, Pattern, Table, Tag, Time, Title } from '../../page/components.js';
+import { integerText } from '../../page/format.js';
 import { claimLink } from '../../page/links.js';
 import type { ClaimAnswer, NewClaim } from '../answers.js';
 import type { PageContext } from '../pageContext.js';
@@ -12,11 +13,38 @@ interface Listed extends NewClaim {
   readonly found: ClaimAnswer | null;
 }
 
-export type Newest = OrError<readonly Listed[]>;
+/** Maximum number of calls. Each reads the changes of up to 1,000 blocks, in which there may be no new claim. */
+const MOST_CALLS = 4;
+
+interface NewestAnswer {
+  readonly claims: readonly NewClaim[];
+  readonly next?: number;
+  readonly skip?: number;
+}
+
+interface Found {
+  readonly claims: readonly Listed[];
+  /** Height from which on older claims were not looked for; undefined if the list has enough claims or all of them. */
+  readonly until?: number | undefined;
+}
+
+export type Newest = OrError<Found>;
+
+/** Reads the claims that were created last, from the mempool and the tip downwards. */
+async function newestAnswers(ask: PageContext['ask']): Promise<NewestAnswer> {
+  const found = await ask<NewestAnswer>('listnewclaims', NEWEST);
+  let { claims, next, skip } = found;
+  for (let calls = 1; calls < MOST_CALLS && claims.length < NEWEST && next !== undefined; calls++) {
+    const page = await ask<NewestAnswer>('listnewclaims', NEWEST - claims.length, next, skip ?? 0);
+    claims = [...claims, ...page.claims];
+    ({ next, skip } = page);
+  }
+  return { claims, ...(claims.length < NEWEST && next !== undefined && { next }) };
+}
 
 /** Reads the newest claims. The claim search, which has only claims with metadata, adds the channels. */
 export async function newestOf({ ask }: Pick<PageContext, 'ask'>): Promise<Newest> {
-  const newest = await orNull(ask<{ claims: readonly NewClaim[] }>('listnewclaims', NEWEST));
+  const newest = await orNull(newestAnswers(ask));
   if (isMissing(newest)) return newest;
   const ids = newest.claims.filter(({ channelId }) => channelId !== undefined).map(({ claimId }) => claimId);
   const search = { claim_ids: ids, limit: NEWEST, order_by: [] };
@@ -25,7 +53,8 @@ export async function newestOf({ ask }: Pick<PageContext, 'ask'>): Promise<Newes
   const byId = new Map(
     signed === null || isMissing(signed) ? [] : signed.claims.map((claim) => [claim.claim_id, claim]),
   );
-  return newest.claims.map((claim) => ({ ...claim, found: byId.get(claim.claimId) ?? null }));
+  const claims = newest.claims.map((claim) => ({ ...claim, found: byId.get(claim.claimId) ?? null }));
+  return { claims, until: newest.next };
 }
 
 function ClaimCell({ claim }: { readonly claim: Listed }) {
@@ -61,22 +90,29 @@ function ClaimCell({ claim }: { readonly claim: Listed }) {
   );
 }
 
-interface NewestClaimsProps {
-  readonly claims: readonly Listed[];
+interface NewestClaimsProps extends Found {
   readonly nowSec: number;
 }
 
-export function NewestClaims({ claims, nowSec }: NewestClaimsProps) {
+export function NewestClaims({ claims, until, nowSec }: NewestClaimsProps) {
   return (
-    <Table<Listed>
-      caption="The newest claims"
-      empty="There are no claims."
-      rows={claims}
-      columns={[
-        { title: 'Claim', isHead: true, cell: (claim) => <ClaimCell claim={claim} /> },
-        { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
-        { title: 'Made', isTight: true, cell: ({ time }) => <Time sec={time} now={nowSec} /> },
-      ]}
-    />
+    <>
+      <Table<Listed>
+        caption="The newest claims"
+        empty={until === undefined ? 'There are no claims.' : 'No claim was made lately.'}
+        rows={claims}
+        columns={[
+          { title: 'Claim', isHead: true, cell: (claim) => <ClaimCell claim={claim} /> },
+          { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
+          { title: 'Made', isTight: true, cell: ({ time }) => <Time sec={time} now={nowSec} /> },
+        ]}
+      />
+      {until !== undefined && (
+        <p class="quiet">
+          Claims up to block {integerText(until)} are not listed here. The <a href="/names">names</a> lead to
+          them.
+        </p>
+      )}
+    </>
   );
 }

@@ -71,6 +71,8 @@ export const upcoming: Page = async (context) => {
   const kind = KINDS.find(([key]) => key === query.get('kind'))?.[0] ?? 'all';
   const from = integerOf(query, 'from');
   const block = blockOf(context);
+  const given = { kind: kind === 'all' ? undefined : kind, block };
+  const path = withQuery('/upcoming', given);
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
   return {
     title: 'Coming events',
@@ -80,9 +82,9 @@ export const upcoming: Page = async (context) => {
       <>
         <div class="head">
           <h1>Coming events</h1>
-          <AsOfForm path="/upcoming" shown={String(block ?? '')} />
+          <AsOfForm path="/upcoming" shown={String(block ?? '')} kept={{ kind: given.kind ?? '' }} />
         </div>
-        <AsOf height={answer.height} now={tip.height} path="/upcoming" />
+        <AsOf height={answer.height} now={tip.height} path={withQuery('/upcoming', { kind: given.kind })} />
         <p class="quiet">
           What happens to names without further transactions: claims become active, claims expire that their
           owners do not update, and names change hands. Blocks {integerText(answer.from)} to{' '}
@@ -91,7 +93,7 @@ export const upcoming: Page = async (context) => {
         <Chips
           label="What"
           items={KINDS.map(([key, text]) => [
-            withQuery('/upcoming', { kind: key === 'all' ? undefined : key }),
+            withQuery('/upcoming', { kind: key === 'all' ? undefined : key, block }),
             text,
             key === kind,
           ])}
@@ -107,17 +109,9 @@ export const upcoming: Page = async (context) => {
             next={
               answer.next === undefined
                 ? undefined
-                : withQuery('/upcoming', {
-                    kind: kind === 'all' ? undefined : kind,
-                    from: answer.next,
-                    block: answer.blockhash,
-                  })
+                : withQuery('/upcoming', { ...given, from: answer.next, block: answer.blockhash })
             }
-            first={
-              from === undefined
-                ? undefined
-                : withQuery('/upcoming', { kind: kind === 'all' ? undefined : kind })
-            }
+            first={from === undefined ? undefined : path}
           />
         </Section>
       </>

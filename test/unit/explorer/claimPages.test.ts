@@ -91,6 +91,23 @@ describe('the page of a claim', () => {
     expect((await shown('claim', [ID], {})).html).not.toContain('Its value is not metadata');
   });
 
+  it('shows the bid of a claim on the chain while an update of it waits in the mempool', async () => {
+    const waits = { ...claim, is_waiting: true, is_controlling: false, activation_height: 0, amount: 5 };
+    const onChain = { ...(known['getclaimstatus'] as object), isControlling: true, effectiveAmount: 7 };
+    const bids = [{ bid: 2, claimId: ID, name: 'harmless' }];
+    const instead = {
+      getclaim: waits,
+      getclaimstatus: onChain,
+      listclaims: { ...(known['listclaims'] as object), claims: 4, bids },
+    };
+    const text = (await shown('claim', [ID], instead)).html.replaceAll(/<[^>]*>/g, '');
+    expect(text).toContain('holds the name an update waits at');
+    expect(text).toContain('Place3rd of 4 bids');
+    expect(text).toContain('Effective amount7.00');
+    expect(text).toContain('Own amount1.00');
+    expect(text).not.toContain('not before its block');
+  });
+
   it('shows no support of a claim that exists only in the mempool', async () => {
     const page = await shown('claim', [ID], {
       getclaim: { ...claim, is_waiting: true, creation_height: 0 },
@@ -243,6 +260,22 @@ describe('the page of a name', () => {
     expect(html).not.toContain('Normalized name of all spellings');
   });
 
+  it('shows the title and the channel of a holder that is not in the list of bids', async () => {
+    const holder = { claimId: OTHER, txid: HASH, n: 0, amount: 1, effectiveAmount: 1 };
+    const owner = { ...claim, claim_id: OTHER, value: { title: 'The oldest' } };
+    const { html } = await shown(
+      'name',
+      ['one'],
+      { listclaims: { ...listed, holder }, getclaim: owner },
+      {
+        order: 'newest',
+      },
+    );
+    const [, lead = ''] = html.split('class="lead"');
+    expect(lead.split('</section>')[0]).toContain('The oldest');
+    expect(lead.split('</section>')[0]).toContain('✓ signature valid');
+  });
+
   it('shows bytes that are not UTF-8 as the other pages do, with links that have the bytes', async () => {
     const answer = { ...listed, name: 'ff', normalized_name: '\\u00ff', namehex: 'ff' };
     const { html } = await shown('name-hex', ['ff'], { listclaims: answer });
@@ -358,6 +391,25 @@ describe('the newest claims of the first page', () => {
   it('may be none', async () => {
     expect((await shown('', [], { listnewclaims: { claims: [] } })).html).toContain('There are no claims.');
   });
+
+  it('are looked for below blocks without new claims, but not for ever', async () => {
+    const asked: unknown[][] = [];
+    const instead = (answers: readonly object[]) => ({
+      get listnewclaims() {
+        return answers[Math.min(asked.push([]), answers.length) - 1];
+      },
+    });
+    const below = { claims: [], next: 5000, skip: 2 };
+    const found = await shown('', [], instead([below, { claims: [listed] }]));
+    expect(found.html).toContain(`href="/claim/${OTHER}"`);
+    const calls = found.asked.filter(([method]) => method === 'listnewclaims');
+    expect(calls.map(([, ...params]) => params)).toEqual([[10], [10, 5000, 2]]);
+    asked.length = 0;
+    const never = await shown('', [], instead([below]));
+    expect(never.asked.filter(([method]) => method === 'listnewclaims').length).toBeLessThan(6);
+    expect(never.html).toContain('Claims up to block 5,000 are not listed here.');
+    expect(never.html).not.toContain('There are no claims.');
+  });
 });
 
 describe('the transaction of the genesis block', () => {
@@ -436,5 +488,38 @@ describe('the page of a transaction', () => {
     expect(html).toContain(`/claim/${ID}`);
     for (const data of [Buffer.from('P'), Buffer.from('other data'), encodePurchase(Buffer.alloc(19))])
       expect((await pageOf([{ ...output, script: scriptOf(data) }])).html).not.toContain('buys the claim');
+  });
+});
+
+describe('the console', () => {
+  const method = { name: 'getclaimsforname', category: 'claimtrie', help: '', params: [] as object[] };
+  const pageOf = async (query: Record<string, string>, showsPeers = true): Promise<string> => {
+    const context = { ...contextOf('harmless', [], query), showsPeers };
+    const params = [{ name: 'name', description: '', isRequired: true, cli: 'string' }];
+    const ask = (() => Promise.resolve({ warnings: 'a secret', blocks: 7 })) as never;
+    const methods = [{ ...method, params }] as never;
+    const result = await PAGES.get('console')!({ ...context, ask, methods });
+    return 'redirect' in result ? '' : render(h(Fragment, null, result.body));
+  };
+  const call = { method: 'getclaimsforname', run: '1', p0: "a'; echo $(id) '" };
+
+  it('quotes arguments on the command line', async () => {
+    expect(await pageOf(call)).toContain("getclaimsforname 'a'\\''; echo $(id) '\\'''");
+  });
+
+  it('names only methods on the command line of a closed one', async () => {
+    const messageOf = async (name: string): Promise<string> => {
+      const error: unknown = await pageOf({ method: name }).catch((thrown: unknown) => thrown);
+      return (error as PageError).message;
+    };
+    expect(await messageOf('stop')).toMatch(/ stop$/);
+    expect(await messageOf('stop; id')).toBe('The console calls only methods that read.');
+  });
+
+  it('shows warnings of the node only to the visitors who see them on its page', async () => {
+    expect(await pageOf(call)).toContain('a secret');
+    const far = await pageOf(call, false);
+    expect(far).not.toContain('a secret');
+    expect(far).toContain('&quot;blocks&quot;: 7');
   });
 });

@@ -94,6 +94,6 @@ describe('the history of a name', () => {
   it('has positions for links', () => {
     expect(placeOf('120-50')).toEqual({ height: 120, skipped: 50 });
     expect(placeOf('120')).toEqual({ height: 120, skipped: 0 });
-    expect(placeOf('x')).toBeNull();
+    for (const text of ['x', '9999999999', '1-9999999999']) expect(placeOf(text)).toBeNull();
   });
 });

@@ -18,6 +18,7 @@ test.each([
   [-5, 'No such mempool or blockchain transaction', 404],
   [-8, 'order must be one of bid, oldest, newest', 400],
   [-32603, 'internal', 500],
+  [-32603, 'Block not in main chain', 404],
 ])('error %i (%s) becomes a page with status %i', (code, message, status) => {
   const error = new AskError(code, message);
   expect(pageErrorOf(error).status).toBe(status);

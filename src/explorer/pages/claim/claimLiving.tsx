@@ -109,7 +109,14 @@ function State({ claim, tip }: { readonly claim: ClaimAnswer; readonly tip: numb
   return isActiveAt(claim, tip) ? <Tag>bids</Tag> : <Tag tone="warning">pending</Tag>;
 }
 
-function Head({ shown: { claim }, context }: { readonly shown: Shown; readonly context: PageContext }) {
+interface HeadProps {
+  readonly shown: Shown;
+  readonly context: PageContext;
+  /** Whether the title and the value are those of an update in the mempool. */
+  readonly isUpdateWaiting: boolean;
+}
+
+function Head({ shown: { claim }, context, isUpdateWaiting }: HeadProps) {
   const { claim_id: id, name, namehex } = claim;
   const { tip, taken, spacingSec } = context;
   const warning = nameWarning(name);
@@ -122,8 +129,8 @@ function Head({ shown: { claim }, context }: { readonly shown: Shown; readonly c
           <h1>
             <Title text={titleOf(claim.value) ?? name} />
           </h1>
-          <Tag>{claim.value_type ?? 'unknown kind'}</Tag> <State claim={claim} tip={tip.height} /> at{' '}
-          <Name name={name} hex={namehex} />
+          <Tag>{claim.value_type ?? 'unknown kind'}</Tag> <State claim={claim} tip={tip.height} />{' '}
+          {isUpdateWaiting && <Tag tone="warning">an update waits</Tag>} at <Name name={name} hex={namehex} />
           <Signer claim={claim} />
         </div>
       </div>
@@ -304,8 +311,27 @@ function Contents({ claim, context }: { readonly claim: ClaimAnswer; readonly co
   );
 }
 
-export async function living(context: PageContext, claim: ClaimAnswer): Promise<PageResult> {
-  const shown = await read(context, claim);
+/**
+ * Returns the claim with its place on the chain. While an update waits in the mempool, `getclaim` returns the output of the update,
+ * although the claim bids with its output of the chain.
+ */
+function bidding(claim: ClaimAnswer, status: OrError<ClaimStatusAnswer>): ClaimAnswer {
+  if (claim.is_waiting !== true || isMissing(status) || status.effectiveAmount === undefined) return claim;
+  return {
+    ...claim,
+    is_waiting: false,
+    amount: status.amount,
+    effective_amount: status.effectiveAmount,
+    activation_height: status.validAtHeight,
+    expiration_height: status.expirationHeight,
+    is_controlling: status.isControlling === true,
+  };
+}
+
+export async function living(context: PageContext, latest: ClaimAnswer): Promise<PageResult> {
+  const found = await read(context, latest);
+  const claim = bidding(latest, found.status);
+  const shown = { ...found, claim };
   const { after, status, outputs, waiting } = shown;
   const description = textOf(partOf(claim.value, 'description'));
   return {
@@ -315,7 +341,7 @@ export async function living(context: PageContext, claim: ClaimAnswer): Promise<
     isLively: true,
     body: (
       <>
-        <Head shown={shown} context={context} />
+        <Head shown={shown} context={context} isUpdateWaiting={claim !== latest} />
         {!isMissing(waiting) && <Waiting {...waiting} />}
         <Section title="Its bid for the name">
           <Facts rows={bidRows(shown, context)} />

@@ -5,14 +5,14 @@
 import { Block, Facts, Name, Notice, Pager, Section, Table } from '../../../page/components.js';
 import { amountText, countText, integerText } from '../../../page/format.js';
 import { nameLink, proofLink, withQuery } from '../../../page/links.js';
-import { nameWarning, shownLine } from '../../../page/text.js';
+import { nameWarning, shownLine, shownName } from '../../../page/text.js';
 import type { ClaimAnswer, ListClaimsAnswer, MempoolClaims } from '../../answers.js';
 import { badRequest, type Page, type PageContext, type PageResult } from '../../pageContext.js';
 import type { KeptRows } from '../../keptRows.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { Bids, ORDERS } from './nameBids.js';
 import { History, pastOf, placeOf, Timeline, type Past } from './nameHistory.js';
-import { Holder } from './nameHolder.js';
+import { Holder, titleOfHolder } from './nameHolder.js';
 import {
   AsOf,
   AsOfForm,
@@ -37,13 +37,17 @@ const A_PAGE = 100;
 /** Maximum number of upcoming events on the page; `/upcoming` shows more. */
 const COMING = 15;
 
-/** Reads the controlling claim with its channel. Null if it names no channel, or if the node cannot read it. */
+/**
+ * Reads the controlling claim with its title and channel. Null if the list of bids has its title and it names no channel, or if
+ * the node cannot read it. In some orders the list may not contain it.
+ */
 async function signedOwner(
   { ask }: PageContext,
   { holder, bids }: ListClaimsAnswer,
 ): Promise<ClaimAnswer | null> {
   if (holder === undefined) return null;
-  if (bids.find(({ claimId }) => claimId === holder.claimId)?.channelId === undefined) return null;
+  const bid = bids.find(({ claimId }) => claimId === holder.claimId);
+  if (bid !== undefined && bid.channelId === undefined) return null;
   const owner = await orNull(ask<ClaimAnswer>('getclaim', holder.claimId));
   return isMissing(owner) ? null : owner;
 }
@@ -230,7 +234,14 @@ function AllBids({ shown, rows }: { readonly shown: Shown; readonly rows: KeptRo
   );
 }
 
-const titleOf = ({ name }: ListClaimsAnswer): string => shownLine(name, 60) || '(empty name)';
+const titleOf = ({ name }: ListClaimsAnswer, most?: number): string =>
+  shownName(name, most) || '(empty name)';
+
+/** The holder of the name in a text: its title, or its id. */
+function holderTitle({ answer, owner }: Shown): string {
+  const title = titleOfHolder(answer, owner);
+  return title === undefined ? `claim ${answer.holder!.claimId}` : `“${shownLine(title, 100)}”`;
+}
 
 async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   const { spacingSec } = context;
@@ -238,9 +249,9 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   const { answer, after, before, history, isNow, path, block } = shown;
   const waiting = shown.waiting === null || isMissing(shown.waiting) ? null : shown.waiting;
   return {
-    title: titleOf(answer),
+    title: titleOf(answer, 60),
     description: answer.holder
-      ? `Held for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
+      ? `Held by ${holderTitle(shown)} for ${amountText(answer.holder.effectiveAmount)} LBC; ${countText(answer.claims, 'claim')} as of block ${answer.height}.`
       : `No claim holds this name as of block ${answer.height}.`,
     topics: isNow ? ['tip', 'mempool'] : ['tip'],
     searched: answer.namehex === undefined && answer.name.length < 100 ? answer.name : '',

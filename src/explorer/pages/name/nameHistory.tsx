@@ -10,7 +10,7 @@ import { markup } from '../../../page/markup.js';
 import type { ClaimEvent } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
 import type { KeptRows } from '../../keptRows.js';
-import type { PageContext } from '../../pageContext.js';
+import { MAX_INTEGER, type PageContext } from '../../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from '../parts.js';
 
 const EVENTS = 50;
@@ -53,7 +53,9 @@ export interface Place {
 /** Parses a position from a link: `120` or `120-50` (height, skipped events); null if it is malformed. */
 export function placeOf(text: string): Place | null {
   const found = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/.exec(text);
-  return found && { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
+  if (found === null) return null;
+  const place = { height: Number(found[1]), skipped: Number(found[2] ?? 0) };
+  return Math.max(place.height, place.skipped) > MAX_INTEGER ? null : place;
 }
 
 /** Reads the latest events up to a position. */

@@ -3,13 +3,23 @@ import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../.
 import { amountText, blocksText, countText, integerText } from '../../../page/format.js';
 import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer, ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
+import { titleOf } from '../claim/claimTable.js';
 import { Signer } from '../claim/signer.js';
+
+/** The title of the controlling claim; undefined if it has none, or if neither the bids nor the claim itself have it. */
+export function titleOfHolder(
+  { holder, bids }: ListClaimsAnswer,
+  owner: ClaimAnswer | null,
+): string | undefined {
+  const title = bids.find(({ claimId }) => claimId === holder?.claimId)?.title;
+  return title ?? titleOf(owner?.value) ?? undefined;
+}
 
 /** Shows the claim that controls the name, with its channel and its amount. */
 function Owner({ answer, owner }: Pick<HolderProps, 'answer' | 'owner'>) {
-  const { holder, lastTakeoverHeight, bids } = answer;
+  const { holder, lastTakeoverHeight } = answer;
   if (holder === undefined) return null;
-  const title = bids.find(({ claimId }) => claimId === holder.claimId)?.title;
+  const title = titleOfHolder(answer, owner);
   return (
     <div class="lead">
       <Pattern id={holder.claimId} />
