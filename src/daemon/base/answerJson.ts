@@ -66,14 +66,67 @@ function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>
   return sortByKey(members as [string, JsonOut][]);
 }
 
-/** Like `sortedMembers`, for an object of JavaScript, whose keys are different. */
-function sortedProperties(value: object): [string, JsonOut][] {
-  const members = Object.entries(value) as [string, JsonOut | undefined][];
-  const present = members.some(([, member]) => member === undefined)
-    ? members.filter(([, member]) => member !== undefined)
-    : members;
-  return sortByKey(present as [string, JsonOut][]);
+/** A node in the tree of key sequences: the sequences that continue with each key, and the sorted keys of its own sequence. */
+interface KeySequence {
+  readonly next: Map<string, KeySequence>;
+  sorted: readonly string[] | null;
 }
+
+const newSequence = (): KeySequence => ({ next: new Map(), sorted: null });
+
+/**
+ * Maximum number of nodes in the tree of key sequences. Arbitrary: more than the fields of all answers. A full tree is emptied,
+ * because some answers have keys from the caller.
+ */
+const MAX_KEY_SEQUENCES = 8192;
+const noKeys = newSequence();
+let keySequences = 1;
+
+/** Returns the node of a sequence of keys. */
+function sequenceOf(keys: readonly string[]): KeySequence {
+  let sequence = noKeys;
+  for (const key of keys) {
+    let next = sequence.next.get(key);
+    if (next === undefined) {
+      next = newSequence();
+      sequence.next.set(key, next);
+      keySequences++;
+    }
+    sequence = next;
+  }
+  if (keySequences > MAX_KEY_SEQUENCES) {
+    noKeys.next.clear();
+    keySequences = 1;
+  }
+  return sequence;
+}
+
+/** Maximum number of keys in a cached sequence. Arbitrary: larger objects have keys from the caller, such as URLs. */
+const MAX_SEQUENCE_KEYS = 64;
+
+function sortKeys(keys: readonly string[]): string[] {
+  if (keys.some((key) => ABOVE_PLAIN_ORDER.test(key))) return [...keys].sort(compareCodePoints);
+  return [...keys].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Keys of an object in order of code points. Objects of one kind share the list. */
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value);
+  if (keys.length > MAX_SEQUENCE_KEYS) return sortKeys(keys);
+  return (sequenceOf(keys).sorted ??= sortKeys(keys));
+}
+
+/** Like `sortedMembers`, for an object of JavaScript, whose keys are different. */
+function* sortedProperties(value: object): Iterable<readonly [string, JsonOut]> {
+  for (const key of sortedKeys(value)) {
+    const member = (value as Record<string, JsonOut | undefined>)[key];
+    if (member !== undefined) yield [key, member];
+  }
+}
+
+/** Whether the value is an object of JavaScript with a member for each field. */
+const isRecord = (value: JsonOut): value is { readonly [key: string]: JsonOut | undefined } =>
+  value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 
 /** Members of an object or array that is being written; null for a scalar value. */
 function openContainer(value: JsonOut): Container | null {
@@ -137,7 +190,27 @@ function write(value: JsonOut, level: number, out: string[]): void {
   else out.push(text);
 }
 
+/** Writes an object of JavaScript. */
+function writeRecord(
+  value: { readonly [key: string]: JsonOut | undefined },
+  level: number,
+  out: string[],
+): void {
+  const opened = out.push('{');
+  const start = lineBreak(level + 1);
+  for (const key of sortedKeys(value)) {
+    const inner = value[key];
+    if (inner === undefined) continue;
+    if (out.length > opened) out.push(',');
+    out.push(start, quoteKey(key));
+    write(inner, level + 1, out);
+  }
+  if (out.length > opened) out.push(lineBreak(level));
+  out.push('}');
+}
+
 function writeUncached(value: JsonOut, level: number, out: string[]): void {
+  if (isRecord(value)) return writeRecord(value, level, out);
   if (value instanceof RawJson) return write(parseJson(value.text), level, out);
   const container = openContainer(value);
   if (container === null) {

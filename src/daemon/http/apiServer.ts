@@ -10,6 +10,7 @@ import { JsonObject } from '../../util/json/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type ApiAnswer, type Dispatcher } from '../api/dispatch.js';
 import { answerText } from '../base/answerJson.js';
+import { BodyBuffer } from './bodyBuffer.js';
 import type { EventSockets } from './eventSockets.js';
 import type { EventStreams } from './eventStreams.js';
 import { plainServer, TEXT_TYPE, type Routes } from './plainServer.js';
@@ -129,6 +130,9 @@ function corsHeaders(allowed: string): string[] {
   ];
 }
 
+/** Large answers of all servers of the process use one buffer. */
+const bodies = new BodyBuffer();
+
 function send(
   response: ServerResponse,
   status: number,
@@ -137,9 +141,10 @@ function send(
   headers: readonly string[] = [],
 ): void {
   const length = Buffer.byteLength(text);
-  const all = ['Content-Type', type, 'Content-Length', String(length), ...headers];
-  // A text of ASCII characters only is sent as `latin1`, which needs no UTF-8 encoding.
-  response.writeHead(status, all).end(text, length === text.length ? 'latin1' : 'utf8');
+  response.writeHead(status, ['Content-Type', type, 'Content-Length', String(length), ...headers]);
+  // A text of ASCII characters only needs no UTF-8 encoding.
+  if (length === text.length) bodies.send(response, text);
+  else response.end(text, 'utf8');
 }
 
 /**

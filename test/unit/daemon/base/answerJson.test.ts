@@ -82,6 +82,24 @@ describe('an answer', () => {
     const answer = { list: jsonArray(items()), members: jsonObject([['b', 1] as const, ['a', 2] as const]) };
     expect(await answerText(answer)).toBe(answerText({ list: [1, 2], members: { a: 2, b: 1 } }));
   });
+
+  it('sorts the keys of each object, whatever objects were written before', async () => {
+    const keys = ['z', 'b', 'a', '\u{10000}', '\uffff', 'é'];
+    const shuffled = (n: number): string[] => [...keys.slice(n), ...keys.slice(0, n)];
+    for (let n = 0; n < keys.length; n++) {
+      const whole = Object.fromEntries(shuffled(n).map((key) => [key, n]));
+      const lines = ['a', 'b', 'z', '\\u00e9', '\\uffff', '\\ud800\\udc00'].map((key) => `  "${key}": ${n}`);
+      expect(await answerText(whole)).toBe(`{\n${lines.join(',\n')}\n}\n`);
+      expect(await answerText({ ...whole, z: undefined })).toBe(
+        `{\n${lines.filter((_, at) => at !== 2).join(',\n')}\n}\n`,
+      );
+    }
+    // More sequences of keys than are cached.
+    for (let n = 0; n < 10_000; n++)
+      expect(await answerText({ [`url${n}`]: 1, a: n })).toBe(`{\n  "a": ${n},\n  "url${n}": 1\n}\n`);
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${999 - n}`, n]));
+    expect(Object.keys(JSON.parse(await answerText(many)) as object)).toEqual(Object.keys(many).sort());
+  });
 });
 
 describe('quoted values', () => {
