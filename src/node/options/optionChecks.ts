@@ -359,7 +359,9 @@ function refuseRetired(args: OptionArgs, options: Options, warnings: string[]): 
     warnings.push('Unsupported argument -upnp ignored. Configure port forwarding on the router by hand.');
   }
   if (options.fastsignatures) {
-    warnings.push('Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature.');
+    warnings.push(
+      'Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature, or @noble/secp256k1 without the native addon.',
+    );
   }
   if (args.isSet('blockminsize')) warnings.push('Unsupported argument -blockminsize ignored.');
 }

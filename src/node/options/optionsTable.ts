@@ -61,7 +61,7 @@ const GENERAL_OPTIONS = [
   int('dbbatchsize=<n>', 16_777_216, 'Largest batch of database writes in bytes', { range: [1, 0x7fffffff], debugOnly: true }),
   int('dbcache=<n>', 560, 'Size of the database cache in MiB', { clamp: CACHE_BOUNDS }),
   text('debuglogfile=<file>', 'debug.log', 'The log file. A relative path is relative to the network\'s data folder (-nodebuglogfile writes no file)', { format: 'path', mayBeNone: true }),
-  bool('fastsignatures', false, 'Not supported; ignored with a warning. libsecp256k1 verifies every signature'),
+  bool('fastsignatures', false, 'Not supported; ignored with a warning. libsecp256k1 verifies every signature, or @noble/secp256k1 without the native addon'),
   bool('feefilter', true, 'Ask peers to announce only transactions that pay our mempool\'s minimum fee', { debugOnly: true }),
   list('includeconf=<file>', 'An additional configuration file, relative to the data folder (only in a configuration file)', { format: 'path' }),
   list('loadblock=<file>', 'Import blocks from this blk000??.dat or bootstrap file at start', { format: 'path' }),

@@ -296,7 +296,7 @@ describe('refusals', () => {
       'Unsupported argument -blockminsize ignored.',
     ]);
     expect(load('-fastsignatures').warnings).toEqual([
-      'Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature.',
+      'Unsupported argument -fastsignatures ignored. libsecp256k1 verifies every signature, or @noble/secp256k1 without the native addon.',
     ]);
     expect(load('-fastsignatures=0').warnings).toEqual([]);
   });
