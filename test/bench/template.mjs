@@ -196,14 +196,14 @@ console.log(
 const again = await timed(answer);
 console.log(`with nothing new: ${ms(again.took)}`);
 
-const naive = [];
+const fresh = [];
 for (let round = 0; round < 3; round++) {
   await add(news);
-  naive.push(await timed(naiveAnswer.bind(null, contents.transactions)));
+  fresh.push(await timed(naiveAnswer.bind(null, contents.transactions)));
 }
 console.log(
-  `with a new template for each call: median ${ms(median(naive.map((one) => one.took)))} ` +
-    `(processor ${ms(median(naive.map((one) => one.processor)))})`,
+  `with a new template for each call: median ${ms(median(fresh.map((one) => one.took)))} ` +
+    `(processor ${ms(median(fresh.map((one) => one.processor)))})`,
 );
 
 const last = (await answer()).template;
