@@ -51,6 +51,11 @@ export default tseslint.config(
     },
   },
   {
+    // The parser accepts duplicate names, and no compiler checks these files.
+    files: ['**/*.mjs'],
+    rules: { 'no-redeclare': 'error', 'no-const-assign': 'error', 'no-dupe-keys': 'error' },
+  },
+  {
     files: ['src/**/*.{ts,tsx}', 'scripts/**/*.mjs'],
     rules: { 'max-lines-per-function': ['error', { max: 80 }] },
   },
