@@ -30,6 +30,7 @@ interface File {
   readonly stream_hash: string;
   readonly claim_id: string | null;
   readonly claim_name: string | null;
+  readonly outpoint: string;
   readonly status: string;
   readonly completed: boolean;
   readonly download_path: string | null;
@@ -373,9 +374,19 @@ describe('files', () => {
     const path = saved.download_path!;
     expect(existsSync(path)).toBe(true);
     expect(await daemon.call('file_delete', {})).toBe(false);
-    expect(await daemon.call('file_delete', { claim_name: 'film', delete_from_download_dir: true })).toBe(
-      true,
+    // LBRY Desktop deletes files by outpoint. lbry-sdk accepts all filters in all methods of files.
+    const others = { status: 'running', comparison: 'eq', delete_all: true };
+    expect(await daemon.call('file_delete', others)).toBe(false);
+    expect(await daemon.call('file_save', { outpoint: `${film!.outpoint}0` })).toBe(false);
+    await expect(daemon.call('file_delete', { seems: 'old' })).rejects.toMatchObject({
+      errorName: 'ValueError',
+      message: "file_delete: 'seems' is not a valid search operation",
+    });
+    const chosen = { outpoint: film!.outpoint };
+    expect(await daemon.call('file_set_status', { status: 'stop', ...chosen })).toBe(
+      'File was already stopped',
     );
+    expect(await daemon.call('file_delete', { ...chosen, delete_from_download_dir: true })).toBe(true);
     expect([existsSync(path), (await files({ claim_name: 'film' })).total_items]).toEqual([false, 0]);
     expect(blobNames()).not.toContain(film!.sd_hash);
     expect(await daemon.call('file_delete', { delete_all: true })).toBe(true);

@@ -881,6 +881,30 @@ export interface LbcnetMethods {
       channel_claim_id?: string | readonly string[];
       /** name of the channel that signed the claim */
       channel_name?: string;
+      /** status: running, finished or stopped */
+      status?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: boolean;
   };
@@ -919,6 +943,8 @@ export interface LbcnetMethods {
       channel_claim_id?: string | readonly string[];
       /** name of the channel that signed the claim */
       channel_name?: string;
+      /** status: running, finished or stopped */
+      status?: string;
       /** time at which the file was added (Unix time in seconds) */
       added_on?: number;
       /** height of the claim; below 1 while the claim is unconfirmed */
@@ -935,8 +961,6 @@ export interface LbcnetMethods {
       uploading_to_reflector?: boolean;
       /** whether a reflector has the stream */
       is_fully_reflected?: boolean;
-      /** status: running, finished or stopped */
-      status?: string;
       /** whether the saved file is complete */
       completed?: boolean;
       /** whether the blobs are kept when disk space runs short */
@@ -971,6 +995,30 @@ export interface LbcnetMethods {
       channel_name?: string;
       /** ids of channels whose present and future files are meant */
       channel_id?: string | readonly string[];
+      /** status: running, finished or stopped */
+      status?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: { streams: string[]; channels: string[] };
   };
@@ -1008,6 +1056,30 @@ export interface LbcnetMethods {
       server?: string;
       /** port of the reflector, if reflector contains none; default: 5566 */
       port?: number;
+      /** status: running, finished or stopped */
+      status?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: string[];
   };
@@ -1036,6 +1108,30 @@ export interface LbcnetMethods {
       channel_claim_id?: string | readonly string[];
       /** name of the channel that signed the claim */
       channel_name?: string;
+      /** status: running, finished or stopped */
+      status?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: File | boolean;
   };
@@ -1064,6 +1160,28 @@ export interface LbcnetMethods {
       channel_claim_id?: string | readonly string[];
       /** name of the channel that signed the claim */
       channel_name?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: string;
   };
@@ -1092,6 +1210,30 @@ export interface LbcnetMethods {
       channel_name?: string;
       /** ids of channels whose present and future files are meant */
       channel_id?: string | readonly string[];
+      /** status: running, finished or stopped */
+      status?: string;
+      /** time at which the file was added (Unix time in seconds) */
+      added_on?: number;
+      /** height of the claim; below 1 while the claim is unconfirmed */
+      claim_height?: number;
+      /** outpoint (TXID:NOUT) of the claim, or a list of outpoints */
+      outpoint?: string | readonly string[];
+      /** number of data blobs of the stream */
+      blobs_in_stream?: number;
+      /** path of the saved file */
+      download_path?: string;
+      /** number of missing data blobs */
+      blobs_remaining?: number;
+      /** whether the stream is being sent to a reflector */
+      uploading_to_reflector?: boolean;
+      /** whether a reflector has the stream */
+      is_fully_reflected?: boolean;
+      /** whether the saved file is complete */
+      completed?: boolean;
+      /** whether the blobs are kept when disk space runs short */
+      is_pinned?: boolean;
+      /** comparison of the filters: eq (default), ne, g, ge, l or le */
+      comparison?: string;
     };
     result: { streams: string[]; channels: string[] };
   };

@@ -4,7 +4,7 @@
  */
 import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../util/json/json.js';
 import { parseLbc } from '../base/amounts.js';
-import { DaemonError } from '../base/daemonError.js';
+import { badValue, DaemonError } from '../base/daemonError.js';
 import type { AnyArgs } from './args.js';
 import type { MethodDeclaration, ParamDeclaration, ParamType } from './declaration.js';
 
@@ -19,6 +19,7 @@ export class ParamsError extends Error {}
 
 /**
  * Throws `ParamsError` if a parameter's name is unknown, a required parameter is missing, or there are too many parameters.
+ * `readParams` refuses unknown filters of files.
  * The message contains the method's name as in the call.
  */
 export function checkParams(
@@ -43,7 +44,10 @@ export function checkParams(
       missing.map((param) => param.name),
     );
   const known = new Set(params.map((param) => param.name));
-  const unknown = declaration.freeKeywords ? [] : [...named.keys()].filter((name) => !known.has(name));
+  const unknown =
+    declaration.freeKeywords || selectsFiles(declaration)
+      ? []
+      : [...named.keys()].filter((name) => !known.has(name));
   if (unknown.length > 0) fail('Extraneous parameters', unknown);
   if (positional.length > params.length) {
     throw new ParamsError(
@@ -52,7 +56,12 @@ export function checkParams(
   }
 }
 
-/** Values of the parameters by name. Throws a `DaemonError` if a value has the wrong type. Call `checkParams` before. */
+const selectsFiles = ({ params }: MethodDeclaration): boolean => params.some((param) => param.isFileFilter);
+
+/**
+ * Values of the parameters by name. Throws a `DaemonError` if a value has the wrong type or a filter of files is unknown. Call
+ * `checkParams` before.
+ */
 export function readParams(declaration: MethodDeclaration, { positional, named }: CallParams): AnyArgs {
   const args: Record<string, unknown> = {};
   const others = new Map(named);
@@ -63,6 +72,9 @@ export function readParams(declaration: MethodDeclaration, { positional, named }
       index < positional.length ? positional[index] : named.get(param.name),
     );
   });
+  // Source: lbry-sdk lbry/file/source_manager.py `get_filtered`.
+  const [unknown] = selectsFiles(declaration) ? others.keys() : [];
+  if (unknown !== undefined) throw badValue(`'${unknown}' is not a valid search operation`);
   return { ...args, others };
 }
 

@@ -3,8 +3,11 @@ import { t } from '../../../schema/schema.js';
 import { declareMethod, declareParam, fileFilterOf, required } from '../declaration.js';
 import {
   downloadDirectory,
+  fileComparison,
   fileFilter,
+  fileStateFilter,
   ofDescriptor,
+  ofStatus,
   page,
   pageSize,
   timeout,
@@ -13,6 +16,17 @@ import {
 } from './listParams.js';
 import { walletId } from './params.js';
 import { file, filePage } from './shapes.js';
+
+/** Usage of the filters by state. The usage texts of lbry-sdk contain them only in `file_list`, but its methods accept them. */
+const stateUsage = [
+  '[--outpoint=<outpoint>] [--added_on=<added_on>] [--claim_height=<claim_height>]',
+  '[--blobs_in_stream=<blobs_in_stream>] [--blobs_remaining=<blobs_remaining>]',
+  '[--download_path=<download_path>] [--completed=<completed>] [--is_pinned=<is_pinned>]',
+  '[--uploading_to_reflector=<uploading_to_reflector>]',
+  '[--is_fully_reflected=<is_fully_reflected>] [--comparison=<comparison>]',
+];
+const statusUsage = '[--status=<status>]';
+const stateFilter = [...fileStateFilter, fileComparison] as const;
 
 export const fileDelete = declareMethod({
   name: 'file_delete',
@@ -26,6 +40,8 @@ export const fileDelete = declareMethod({
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
     '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
     '[--channel_name=<channel_name>]',
+    statusUsage,
+    ...stateUsage,
   ],
   params: [
     {
@@ -41,6 +57,8 @@ export const fileDelete = declareMethod({
       default: false,
     },
     ...fileFilter,
+    ofStatus,
+    ...stateFilter,
   ],
   result: t.bool('whether files were deleted'),
   needs: ['file_manager'],
@@ -68,11 +86,7 @@ export const fileList = declareMethod({
   params: [
     { name: 'sort', type: 'str', description: 'field to sort by: one of the filters' },
     { name: 'reverse', type: 'bool', description: 'sort in descending order', default: false },
-    {
-      name: 'comparison',
-      type: 'str',
-      description: 'comparison of the filters: eq (default), ne, g, ge, l or le',
-    },
+    fileComparison,
     {
       ...walletId,
       description: 'id of the wallet whose purchases are returned; default: the default wallet',
@@ -80,42 +94,8 @@ export const fileList = declareMethod({
     page,
     pageSize,
     ...fileFilter,
-    fileFilterOf({
-      name: 'added_on',
-      type: 'int',
-      description: 'time at which the file was added (Unix time in seconds)',
-    }),
-    // Filter by the height of the claim. The usage text of lbry-sdk omits this filter.
-    fileFilterOf({
-      name: 'claim_height',
-      type: 'int',
-      description: 'height of the claim; below 1 while the claim is unconfirmed',
-    }),
-    fileFilterOf({
-      name: 'outpoint',
-      type: 'strOrList',
-      description: 'outpoint (TXID:NOUT) of the claim, or a list of outpoints',
-    }),
-    fileFilterOf({ name: 'blobs_in_stream', type: 'int', description: 'number of data blobs of the stream' }),
-    fileFilterOf({ name: 'download_path', type: 'str', description: 'path of the saved file' }),
-    fileFilterOf({ name: 'blobs_remaining', type: 'int', description: 'number of missing data blobs' }),
-    fileFilterOf({
-      name: 'uploading_to_reflector',
-      type: 'bool',
-      description: 'whether the stream is being sent to a reflector',
-    }),
-    fileFilterOf({
-      name: 'is_fully_reflected',
-      type: 'bool',
-      description: 'whether a reflector has the stream',
-    }),
-    fileFilterOf({ name: 'status', type: 'str', description: 'status: running, finished or stopped' }),
-    fileFilterOf({ name: 'completed', type: 'bool', description: 'whether the saved file is complete' }),
-    fileFilterOf({
-      name: 'is_pinned',
-      type: 'bool',
-      description: 'whether the blobs are kept when disk space runs short',
-    }),
+    ofStatus,
+    ...fileStateFilter,
     { name: 'full_status', type: 'bool', description: 'accepted for older clients, without effect' },
   ],
   result: filePage,
@@ -151,6 +131,8 @@ const pinUsage = [
   '[--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>]',
   '[--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
   '[--channel_name=<channel_name>] [--channel_id=<channel_id>...]',
+  statusUsage,
+  ...stateUsage,
 ];
 const pinnedChannels = declareParam({
   name: 'channel_id',
@@ -173,7 +155,7 @@ export const filePin = declareMethod({
     'Pinned blobs are not deleted to enforce blob_storage_limit. Without arguments the method only returns all pins.',
   ],
   usage: pinUsage,
-  params: [...fileFilter, pinnedChannels],
+  params: [...fileFilter, pinnedChannels, ofStatus, ...stateFilter],
   result: pinsLeft,
   needs: ['file_manager'],
 });
@@ -188,6 +170,10 @@ export const fileReflect = declareMethod({
   usage: [
     '[--sd_hash=<sd_hash>] [--file_name=<file_name>] [--stream_hash=<stream_hash>]',
     '[--rowid=<rowid>] [--reflector=<reflector>] [--server=<server>] [--port=<port>]',
+    '[--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>] [--claim_name=<claim_name>]',
+    '[--channel_claim_id=<channel_claim_id>] [--channel_name=<channel_name>]',
+    statusUsage,
+    ...stateUsage,
   ],
   params: [
     // The usage text of lbry-sdk names four of these filters, but its method accepts all.
@@ -203,6 +189,8 @@ export const fileReflect = declareMethod({
       type: 'int',
       description: 'port of the reflector, if reflector contains none; default: 5566',
     },
+    ofStatus,
+    ...stateFilter,
   ],
   result: t.array(t.str('hash of a blob that was sent')),
   needs: ['file_manager', 'blob_manager', 'database'],
@@ -220,12 +208,16 @@ export const fileSave = declareMethod({
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>] [--claim_id=<claim_id>] [--txid=<txid>]',
     '[--nout=<nout>] [--claim_name=<claim_name>] [--channel_claim_id=<channel_claim_id>]',
     '[--channel_name=<channel_name>]',
+    statusUsage,
+    ...stateUsage,
   ],
   params: [
     { name: 'file_name', type: 'str', description: 'name of the saved file; default: the suggested name' },
     downloadDirectory,
     fileFilterOf(ofDescriptor),
     ...unnamedFileFilter,
+    ofStatus,
+    ...stateFilter,
   ],
   result: t.union([
     { when: 'if exactly one file matches', schema: file },
@@ -244,11 +236,15 @@ export const fileSetStatus = declareMethod({
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',
     '[--stream_hash=<stream_hash>] [--rowid=<rowid>]',
+    '[--claim_id=<claim_id>] [--txid=<txid>] [--nout=<nout>] [--claim_name=<claim_name>]',
+    '[--channel_claim_id=<channel_claim_id>] [--channel_name=<channel_name>]',
+    ...stateUsage,
   ],
   params: [
     { name: 'status', type: 'str', description: 'start or stop', required: true },
     // The usage text of lbry-sdk names four of these filters, but its method accepts all.
     ...fileFilter,
+    ...stateFilter,
   ],
   result: t.str('a sentence about the change'),
   needs: ['file_manager'],
@@ -260,7 +256,7 @@ export const fileUnpin = declareMethod({
   summary: 'Allow blobs of files to be deleted when disk space runs short.',
   details: ['A file of a pinned channel stays pinned until the channel is unpinned with --channel_id.'],
   usage: pinUsage,
-  params: [...fileFilter, pinnedChannels],
+  params: [...fileFilter, pinnedChannels, ofStatus, ...stateFilter],
   result: pinsLeft,
   needs: ['file_manager'],
 });
@@ -296,5 +292,6 @@ export const get = declareMethod({
     { when: 'if the download has begun', schema: file },
     { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }) },
   ]),
-  needs: ['wallet', 'exchange_rate_manager', 'blob_manager', 'database', 'file_manager'],
+  // lbry-sdk also requires `exchange_rate_manager`. Here the rates are settings, which need no running component.
+  needs: ['wallet', 'blob_manager', 'database', 'file_manager'],
 });

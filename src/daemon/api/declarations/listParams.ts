@@ -249,3 +249,50 @@ export const fileFilter = [
   fileFilterOf(ofFileName),
   ...unnamedFileFilter,
 ] as const;
+
+/** Filters that select files by their claim's output, progress and state, except by `status`. */
+export const fileStateFilter = [
+  fileFilterOf({
+    name: 'added_on',
+    type: 'int',
+    description: 'time at which the file was added (Unix time in seconds)',
+  }),
+  // Filter by the height of the claim. The usage text of lbry-sdk omits this filter.
+  fileFilterOf({
+    name: 'claim_height',
+    type: 'int',
+    description: 'height of the claim; below 1 while the claim is unconfirmed',
+  }),
+  fileFilterOf({
+    name: 'outpoint',
+    type: 'strOrList',
+    description: 'outpoint (TXID:NOUT) of the claim, or a list of outpoints',
+  }),
+  fileFilterOf({ name: 'blobs_in_stream', type: 'int', description: 'number of data blobs of the stream' }),
+  fileFilterOf({ name: 'download_path', type: 'str', description: 'path of the saved file' }),
+  fileFilterOf({ name: 'blobs_remaining', type: 'int', description: 'number of missing data blobs' }),
+  fileFilterOf({
+    name: 'uploading_to_reflector',
+    type: 'bool',
+    description: 'whether the stream is being sent to a reflector',
+  }),
+  fileFilterOf({
+    name: 'is_fully_reflected',
+    type: 'bool',
+    description: 'whether a reflector has the stream',
+  }),
+  fileFilterOf({ name: 'completed', type: 'bool', description: 'whether the saved file is complete' }),
+  fileFilterOf({
+    name: 'is_pinned',
+    type: 'bool',
+    description: 'whether the blobs are kept when disk space runs short',
+  }),
+] as const;
+export const ofStatus = fileFilterOf(
+  declareParam({ name: 'status', type: 'str', description: 'status: running, finished or stopped' }),
+);
+export const fileComparison = declareParam({
+  name: 'comparison',
+  type: 'str',
+  description: 'comparison of the filters: eq (default), ne, g, ge, l or le',
+});

@@ -8,7 +8,7 @@ import { ReflectorError } from '../../exchange/reflectorSession.js';
 import type { DaemonServices } from '../context.js';
 import { blobGet, blobReflect, blobReflectAll } from '../declarations/blob.js';
 import { fileReflect } from '../declarations/file.js';
-import { filterOf } from './file.js';
+import { queryOf } from './file.js';
 import { implement, type MethodImplementation } from '../implement.js';
 
 /** Default port of a reflector. Source: lbry-sdk lbry/conf.py `reflector_servers`. */
@@ -53,8 +53,8 @@ function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, p
 const reflectFile = implement(fileReflect, async ({ services }, args) => {
   const { content, files, reflecting } = services;
   const place = reflectorOf(services, args.reflector ?? args.server, args.port);
-  const filter = filterOf(args, ['reflector', 'server', 'port']);
-  const streams = await content.sdHashesOf(await files.findStreams({ filter }));
+  const query = queryOf(args, ['reflector', 'server', 'port']);
+  const streams = await content.sdHashesOf(await files.findStreams(query));
   const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
   const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
   // QUIRK: after a failure lbry-sdk returns an empty list, which also means that the reflector has all blobs. This code

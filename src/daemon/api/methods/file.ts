@@ -2,7 +2,7 @@
 import { pythonRepr } from '../../base/pythonText.js';
 import { failure } from '../../base/daemonError.js';
 import { paged, pageOf } from '../../base/pages.js';
-import type { FileFilter } from '../../files/fileFilters.js';
+import type { FileFilter, FileQuery } from '../../files/fileFilters.js';
 import type { ManagedFile } from '../../files/managedFile.js';
 import { usablePlace } from '../../files/outputs.js';
 import { listPurchases } from '../../lists/listTxos.js';
@@ -43,7 +43,7 @@ const NO_FILTERS = new Set([
 const FIRST_TWO = { offset: 0, limit: 2 };
 
 /** Arguments that select files, without those named in `besides`. */
-export function filterOf(args: object, besides: readonly string[] = []): FileFilter {
+function filterOf(args: object, besides: readonly string[] = []): FileFilter {
   const entries = Object.entries(args as Readonly<Record<string, JsonValue | undefined>>);
   const given = entries.filter(
     ([name, value]) => value !== undefined && !NO_FILTERS.has(name) && !besides.includes(name),
@@ -55,6 +55,12 @@ export function filterOf(args: object, besides: readonly string[] = []): FileFil
     ]),
   ) as FileFilter;
 }
+
+/** The search for the files that the arguments select. The arguments in `besides` are not filters. */
+export const queryOf = (
+  args: { readonly comparison?: string | undefined },
+  besides: readonly string[] = [],
+): FileQuery => ({ filter: filterOf(args, besides), comparison: args.comparison });
 
 /** Purchase receipts of the wallet for the claims of these files, by claim id. */
 async function receiptsOf(
@@ -73,12 +79,7 @@ async function receiptsOf(
 
 const list = implement(fileList, async (context, args) => {
   const page = pageOf(args);
-  const query = {
-    filter: filterOf(args),
-    comparison: args.comparison,
-    sort: args.sort,
-    isReversed: args.reverse,
-  };
+  const query = { ...queryOf(args), sort: args.sort, isReversed: args.reverse };
   const { files, total } = await context.services.files.findPart(query, {
     offset: page.offset,
     limit: page.pageSize,
@@ -112,10 +113,10 @@ const download = implement(get, async (context, args) => {
 const setStatus = implement(fileSetStatus, async ({ services }, args) => {
   const { status } = args;
   if (status !== 'start' && status !== 'stop') throw failure('Status must be "start" or "stop".');
-  const filter = filterOf(args, ['status']);
-  const [file] = (await services.files.findPart({ filter }, FIRST_TWO)).files;
+  const query = queryOf(args, ['status']);
+  const [file] = (await services.files.findPart(query, FIRST_TWO)).files;
   if (file === undefined) {
-    const shown = new JsonObject(Object.entries(filter) as [string, JsonValue][]);
+    const shown = new JsonObject(Object.entries(query.filter) as [string, JsonValue][]);
     throw failure(`Unable to find a file for ${pythonRepr(shown)}`);
   }
   if (status === 'stop') {
@@ -132,7 +133,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
 
 const remove = implement(fileDelete, async ({ services }, args) => {
   const { files } = services;
-  const streams = await files.findStreams({ filter: filterOf(args) });
+  const streams = await files.findStreams(queryOf(args));
   if (streams.length === 0 || (streams.length > 1 && !args.delete_all)) return false;
   for (const streamHash of streams) {
     const file = await files.byStreamHash(streamHash);
@@ -142,9 +143,9 @@ const remove = implement(fileDelete, async ({ services }, args) => {
 });
 
 const save = implement(fileSave, async (context, args) => {
-  const filter = filterOf(args, ['file_name']);
+  const query = queryOf(args, ['file_name']);
   const place = usablePlace({ fileName: args.file_name, directory: args.download_directory });
-  const { files } = await context.services.files.findPart({ filter }, FIRST_TWO);
+  const { files } = await context.services.files.findPart(query, FIRST_TWO);
   const [file] = files;
   if (file === undefined || files.length > 1) return false;
   await file.save(place);
@@ -166,10 +167,13 @@ const rebuild = implement(fileRebuild, async ({ services }) => {
 /** Sets the pin of the files and channels that the arguments choose. Without a filter no file is chosen. */
 async function pinChoice(
   { services }: DaemonContext,
-  args: { readonly channel_id?: readonly string[] | undefined },
+  args: {
+    readonly channel_id?: readonly string[] | undefined;
+    readonly comparison?: string | undefined;
+  },
 ) {
-  const filter = filterOf(args, ['channel_id']);
-  const streams = Object.keys(filter).length === 0 ? [] : await services.files.findStreams({ filter });
+  const query = queryOf(args, ['channel_id']);
+  const streams = Object.keys(query.filter).length === 0 ? [] : await services.files.findStreams(query);
   return { streams, channels: args.channel_id ?? [] };
 }
 
