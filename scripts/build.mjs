@@ -75,24 +75,46 @@ async function stripTypes(next) {
   }
 }
 
+/** Paths below `dist` of the programs of worker threads. */
+const THREAD_PROGRAMS = [
+  'daemon/base/databaseWorker',
+  'daemon/blobs/blobWorker',
+  'daemon/content/contentProgram',
+  'daemon/ledger/store/storeProgram',
+  'daemon/media/inspectionWorker',
+  'explorer/explorerWorker',
+  'hub/thread/hubWorker',
+  'search/postgres/postgresWorker',
+  'search/sqlite/searchWorker',
+];
+/** Package of many small files that most threads load at their start. It is a part of their bundles. */
+const THREAD_PACKAGE = '@bufbuild/protobuf';
+
+/** The packages that an installation of the program has. */
+function packages() {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.keys({ ...dependencies, ...peerDependencies });
+}
+
 /**
- * Bundles a program: all of its own modules in one file, and the modules loaded on demand beside it. One file is found, read
- * and compiled in half the time of five hundred. If the bundler's binary is not installed for this machine, the program is
- * not changed.
+ * Bundles programs (paths below `dist`): each with all of its own modules in one file. Modules that several of the programs use, or
+ * that are loaded on demand, are in files named `<chunks>.<hash>.js`. One file is found, read and compiled in half the time of five
+ * hundred. If the bundler's binary is not installed for this machine, the programs are not changed.
  */
-async function bundle(next, program) {
+async function bundle(next, programs, chunks, external) {
   try {
     const { build } = await import('esbuild');
     await build({
       // The hashes in chunk names include their paths below this folder; the names must be the same in all builds.
       absWorkingDir: next,
-      entryPoints: [join(next, 'bin', `${program}.js`)],
-      outdir: join(next, 'bin'),
-      chunkNames: `${program}.[hash]`,
+      entryPoints: programs.map((program) => join(next, `${program}.js`)),
+      outbase: next,
+      outdir: next,
+      chunkNames: `${chunks}.[hash]`,
       allowOverwrite: true,
       bundle: true,
       splitting: true,
-      packages: 'external',
+      external,
       platform: 'node',
       format: 'esm',
       target: 'node20',
@@ -101,7 +123,7 @@ async function bundle(next, program) {
       logLevel: 'warning',
     });
   } catch (error) {
-    console.warn(`The program ${program} is not bundled and starts slower: ${error.message}`);
+    console.warn(`Programs are not bundled and start slower (${programs.join(', ')}): ${error.message}`);
   }
 }
 
@@ -165,8 +187,11 @@ if (built !== `${print} types` && (withTypes || built !== print)) {
   process.on('exit', () => rmSync(next, { recursive: true, force: true }));
   const isTyped = withTypes || !(await stripTypes(next));
   if (isTyped) run(tsc, ['-p', 'tsconfig.json', '--outDir', next]);
-  await bundle(next, 'lbcnode');
-  await bundle(next, 'lbcnet');
+  const installed = packages();
+  await bundle(next, ['bin/lbcnode'], 'bin/lbcnode', installed);
+  await bundle(next, ['bin/lbcnet'], 'bin/lbcnet', installed);
+  const separate = installed.filter((name) => name !== THREAD_PACKAGE);
+  await bundle(next, THREAD_PROGRAMS, 'threads/program', separate);
   await buildAssets(next);
   writeFileSync(join(next, '.stamp'), isTyped ? `${print} types` : print);
   putInPlace(next, join(root, 'dist'));
