@@ -35,7 +35,22 @@ export interface ModelState {
 }
 
 const sha = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
-const double = (...parts: Buffer[]): Buffer => sha(sha(Buffer.concat(parts)));
+
+/** Double hashes by their data. Most parts of a trie are the same in the next block. */
+const doubles = new Map<string, Buffer>();
+const MAX_DOUBLES = 50_000;
+
+function double(...parts: Buffer[]): Buffer {
+  const data = Buffer.concat(parts);
+  const key = data.toString('latin1');
+  const known = doubles.get(key);
+  if (known !== undefined) return known;
+  const hash = sha(sha(data));
+  if (doubles.size === MAX_DOUBLES) doubles.clear();
+  doubles.set(key, hash);
+  return hash;
+}
+
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const number32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(32);
