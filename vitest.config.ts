@@ -20,7 +20,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Two processes run all files, so that each module is loaded twice and not once a file: this takes a third of the
-    // time. With three, the runner sometimes fails: it ends a process that has not started yet.
+    // time. scripts/test.mjs runs the fast tests in three processes.
     poolOptions: { forks: { maxForks: alone ? 1 : 2, isolate: alone || long } },
     // These only end what hangs: a machine may be busy with something else.
     testTimeout: long ? 1_200_000 : 300_000,
