@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { FORK_RULES, ForkRun } from '../../../support/forkBlocks.js';
 
-const NAMES = 6000;
+/** More than one batch of the fork. */
+const NAMES = 5000;
 const FORK = 10;
 
 describe('fork blocks over a database', () => {
