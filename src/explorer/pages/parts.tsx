@@ -194,6 +194,7 @@ export const noBlockYet = (height: number): PageError =>
     [blockLink('tip'), 'The latest block'],
   ]);
 
+/** Says that the page shows an earlier block. A node may answer for a block whose hint has not arrived: that is not an earlier one. */
 export function AsOf({
   height,
   now,
@@ -203,7 +204,7 @@ export function AsOf({
   readonly now: number;
   readonly path: string;
 }): VNode | null {
-  if (height === now) return null;
+  if (height >= now) return null;
   return (
     <Notice tone="warning">
       This is how it was after block {height}. <a href={path}>Show how it is now</a>

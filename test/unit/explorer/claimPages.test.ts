@@ -260,6 +260,20 @@ describe('the page of a name', () => {
     expect(html).not.toContain('Normalized name of all spellings');
   });
 
+  it.each([
+    ['name', ['one'], 'listclaims'],
+    ['names', [], 'listnames'],
+    ['upcoming', [], 'listupcoming'],
+  ] as const)(
+    'at /%s is not called an earlier one if the answer is ahead of the tip',
+    async (page, parts, method) => {
+      const at = (height: number) =>
+        shown(page, parts, { [method]: { ...(known[method] as object), height } }, { block: '' });
+      expect((await at(9)).html).toContain('This is how it was after block 9.');
+      for (const height of [10, 11]) expect((await at(height)).html).not.toContain('This is how it was');
+    },
+  );
+
   it('shows the title and the channel of a holder that is not in the list of bids', async () => {
     const holder = { claimId: OTHER, txid: HASH, n: 0, amount: 1, effectiveAmount: 1 };
     const owner = { ...claim, claim_id: OTHER, value: { title: 'The oldest' } };

@@ -103,7 +103,8 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   ]);
   if (!isHex && isLongName(name) && answer.claims === 0 && answer.supportsWithoutClaim === 0)
     throw nameTooLong(name);
-  const isNow = answer.height === tip.height;
+  // The answer may be that of a block whose hint has not arrived.
+  const isNow = answer.height >= tip.height;
   const isFirst = after === undefined;
   const isRead = isEarly && isNow;
   const [history, waiting, owner] = await Promise.all([
