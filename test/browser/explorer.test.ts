@@ -145,12 +145,16 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   it('can be used with the keyboard only', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.id');
     await page.goto(base);
+    await isLive(page);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
+    // The browser follows the link after the key is processed.
+    await expect.poll(focused).toBe('main');
     await page.keyboard.press('/');
-    expect(await page.evaluate('document.activeElement.id')).toBe('q');
+    expect(await focused()).toBe('q');
     await page.keyboard.type('mindblown');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${base}/name/mindblown`);
