@@ -29,6 +29,10 @@ interface File {
   readonly blobs_remaining: number;
   readonly content_fee: { readonly outputs: readonly { readonly amount: string }[] } | null;
   readonly purchase_receipt: object | null;
+  readonly claim_id: string;
+  readonly outpoint: string;
+  readonly height: number;
+  readonly metadata: { readonly title?: string };
   readonly error?: string;
 }
 interface Page {
@@ -120,6 +124,43 @@ describe('a stream', () => {
     const saved = createHash('sha256').update(readFileSync(file.download_path!)).digest('hex');
     expect(saved).toBe(createHash('sha256').update(bytes).digest('hex'));
     expect([file.completed, file.blobs_remaining, file.purchase_receipt !== null]).toEqual([true, 0, true]);
+  });
+
+  it('shows the state of its claim that was resolved last', async () => {
+    const one = async (): Promise<File> => (await files({ claim_name: 'film' })).items[0]!;
+    const before = await one();
+    /** Updates the claim, and resolves it until the hub returns the update. Returns the outpoint of the update. */
+    const update = async (title: string): Promise<string> => {
+      const claim_id = before.claim_id;
+      const { txid } = await creator.call<{ txid: string }>('stream_update', { claim_id, title });
+      await node.rpc('generate', [1]);
+      for (;;) {
+        const { film } = await viewer.call<{ film: { txid: string; height: number } }>('resolve', {
+          urls: ['film'],
+        });
+        if (film.txid === txid && film.height > 0) return `${txid}:0`;
+      }
+    };
+    await viewer.call('settings_set', { key: 'save_resolved_claims', value: false });
+    await update('Not stored');
+    expect((await one()).outpoint).toBe(before.outpoint);
+    await viewer.call('settings_clear', { key: 'save_resolved_claims' });
+    const outpoint = await update('Stored');
+    expect(await one()).toMatchObject({
+      outpoint,
+      metadata: { title: 'Stored' },
+      height: await node.rpc('getblockcount'),
+    });
+    // A claim of another id with the same stream does not take over the file. lbrynet returns an error.
+    const { sd_hash, claim_id } = (
+      await creator.call<{ items: (File & { sd_hash: string })[] }>('file_list', { claim_name: 'film' })
+    ).items[0]!;
+    await creator.call('stream_create', { name: 'copy', bid: '0.1', sd_hash });
+    await node.rpc('generate', [1]);
+    const copy = async () =>
+      (await viewer.call<{ copy: { name?: string } }>('resolve', { urls: 'copy' })).copy;
+    while ((await copy()).name !== 'copy') await sleep(20);
+    expect(await one()).toMatchObject({ outpoint, claim_id });
   });
 
   it('is seeded by its downloader, and removed when it is deleted', async () => {

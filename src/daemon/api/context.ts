@@ -59,6 +59,8 @@ export interface DaemonServices {
   readonly peerFinder: PeerFinder | null;
   /** The file manager. Available while the component `file_manager` runs. */
   readonly files: FileManager;
+  /** The file manager; null while the component `file_manager` does not run. */
+  readonly runningFiles: FileManager | null;
   /** Rebuilds lost rows of files; available while the component `file_manager` runs. */
   readonly library: Pick<LibraryRebuild, 'run'>;
   /** Downloads of files. Available while the components `file_manager` and `wallet` run. */

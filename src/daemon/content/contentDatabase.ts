@@ -61,6 +61,7 @@ const METHODS = [
   'setFilePlace',
   'setContentFee',
   'saveClaims',
+  'saveResolved',
   'tieClaim',
   'finishedCount',
   'pin',

@@ -32,6 +32,7 @@ import type {
   Pin,
   PinKind,
   Reconciled,
+  ResolvedClaim,
   SavedPlace,
   StoredBlob,
   StoredClaim,
@@ -371,6 +372,11 @@ export class ContentStore {
 
   saveClaims(claims: readonly StoredClaim[]): void {
     this.#files.saveClaims(claims);
+  }
+
+  /** See `FileRows.saveResolved`. */
+  saveResolved(resolved: readonly ResolvedClaim[]): string[] {
+    return this.#files.saveResolved(resolved);
   }
 
   /** See `FileRows.tieClaim`. */

@@ -4,7 +4,7 @@
  */
 import { textList, type Statements } from '../../sqlite/statements.js';
 import { addSearchFunctions, digitsOf, savedSize, searchSql, textOf, type FileSearch } from './fileSearch.js';
-import type { FileRow, LostOutputs, NewFile, Pin, SavedPlace, StoredClaim } from './rows.js';
+import type { FileRow, LostOutputs, NewFile, Pin, ResolvedClaim, SavedPlace, StoredClaim } from './rows.js';
 
 const hexOf = (text: string): string => Buffer.from(text, 'utf8').toString('hex');
 
@@ -256,6 +256,26 @@ export class FileRows {
       );
       this.#main.run('insert into content_claim values (?, NULL, ?)', streamHash, outpoint);
       return null;
+    });
+  }
+
+  /**
+   * Stores resolved claims, and links each to the file of its stream. A file that belongs to a claim with another id keeps that
+   * claim; lbry-sdk fails in this case. Returns the stream hashes of the files whose claim was stored. Source: `save_claims`.
+   */
+  saveResolved(resolved: readonly ResolvedClaim[]): string[] {
+    this.saveClaims(resolved.map(({ claim }) => claim));
+    return resolved.flatMap(({ claim: { outpoint }, sdHash }) => {
+      if (sdHash === null) return [];
+      const file = this.#main.get(
+        `select stream_hash, claim_outpoint from stream join file using (stream_hash)
+           left join content_claim using (stream_hash) where sd_hash = ?`,
+        sdHash,
+      );
+      if (file === undefined) return [];
+      const streamHash = String(file['stream_hash']);
+      const isLinked = file['claim_outpoint'] === outpoint || this.tieClaim(streamHash, outpoint) === null;
+      return isLinked ? [streamHash] : [];
     });
   }
 

@@ -145,6 +145,12 @@ export interface StoredClaim {
   readonly address: string;
 }
 
+/** A claim that a hub returned for a URL, and the hash of its stream descriptor (null if it has none). */
+export interface ResolvedClaim {
+  readonly claim: StoredClaim;
+  readonly sdHash: string | null;
+}
+
 /** The name and folder of a saved file. */
 export interface SavedPlace {
   readonly fileName: string;

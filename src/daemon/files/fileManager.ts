@@ -3,12 +3,13 @@
  * only a row; its object exists only while the file is used. A descriptor is read at its first use. Source: lbry-sdk
  * lbry/stream/stream_manager.py `StreamManager`.
  */
+import { Lru } from '../../util/lru.js';
 import { failureReason } from '../../util/text/environmentError.js';
 import { hashToHex } from '../../util/bytes.js';
 import { encodeClaim } from '../../metadata/claim.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import type { FileCondition, FileSearch } from '../content/fileSearch.js';
-import type { FileRow, NewFile, StoredClaim } from '../content/rows.js';
+import type { FileRow, NewFile, ResolvedClaim, StoredClaim } from '../content/rows.js';
 import type { DownloadProgress, UploadProgress } from '../exchange/ports.js';
 import type { Txo } from '../txo/txo.js';
 import { searchOf, type FileQuery } from './fileFilters.js';
@@ -23,6 +24,8 @@ import { StreamReader } from './streamReader.js';
  * Arbitrary.
  */
 const FILES_AT_ONCE = 500;
+/** Maximum number of claims whose last stored state is known, so that it is not stored again. Arbitrary. */
+const RESOLVED_CLAIMS = 10_000;
 
 /** One page of the files that match a query. */
 export interface FilePart {
@@ -34,6 +37,8 @@ export class FileManager {
   readonly reader: StreamReader;
   readonly pins: Pins;
   readonly #deps: FilesDeps;
+  /** The last stored states of resolved claims, by claim id. */
+  readonly #resolved = new Lru<string, string>(RESOLVED_CLAIMS);
   /** Objects of files in use, by stream hash. All code that uses a file shares one object. */
   readonly #used = new Map<string, WeakRef<ManagedFile>>();
   readonly #unused = new FinalizationRegistry<string>((streamHash) => {
@@ -247,6 +252,23 @@ export class FileManager {
   }
 
   /**
+   * Stores claims that a hub returned, and links each to the file of its stream. Claims that are stored already are skipped.
+   * Source: lbry-sdk daemon.py `resolve`.
+   */
+  async keepResolved(claims: readonly Txo[], params: LedgerParams): Promise<void> {
+    const fresh = claims.flatMap((txo): ResolvedClaim[] => {
+      const claim = storedClaim(txo, params);
+      return claim === null || this.#resolved.get(claim.claimId) === stateOf(claim)
+        ? []
+        : [{ claim, sdHash: sdHashOf(txo) }];
+    });
+    if (fresh.length === 0) return;
+    const linked = await this.#deps.database.saveResolved(fresh);
+    for (const { claim } of fresh) this.#resolved.set(claim.claimId, stateOf(claim));
+    for (const streamHash of linked) if (this.#use(streamHash) !== null) await this.reload(streamHash);
+  }
+
+  /**
    * Stores a claim and links it to the file of its stream, if that file exists. Resolves to the reason if linking fails,
    * else to null.
    */
@@ -256,12 +278,16 @@ export class FileManager {
     const { channel } = claim.notes;
     const signer = channel ? storedClaim(channel, params) : null;
     await this.#deps.database.saveClaims(signer === null ? [stored] : [stored, signer]);
+    this.#resolved.delete(stored.claimId);
     if (streamHash === null) return null;
     const problem = await this.#deps.database.tieClaim(streamHash, stored.outpoint);
     if (problem === null && this.#use(streamHash) !== null) await this.reload(streamHash);
     return problem;
   }
 }
+
+/** Text by which states of a claim differ. */
+const stateOf = ({ outpoint, height }: StoredClaim): string => `${outpoint} ${height}`;
 
 /** Row of a claim in the database; null for other outputs and for values that cannot be decoded. */
 function storedClaim(txo: Txo, params: LedgerParams): StoredClaim | null {

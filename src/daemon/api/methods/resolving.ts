@@ -64,6 +64,17 @@ function resolvedToJson(url: string, resolved: Resolved | null, port: ShowPort):
   return { error: name === 'BLOCKED' ? { ...error, censor: censor && outputToJson(censor, port) } : error };
 }
 
+/** Stores resolved claims for the list of files, so that a file shows the current state of its claim. */
+async function keepResolved(
+  { services }: DaemonContext,
+  resolved: readonly (Resolved | null)[],
+): Promise<void> {
+  const { runningFiles, settings, ledger } = services;
+  if (runningFiles === null || !settings.get('save_resolved_claims')) return;
+  const claims = resolved.filter((one) => one instanceof Txo);
+  await runningFiles.keepResolved(claims, ledger.params);
+}
+
 const resolveUrls = implement(resolve, async (context, args) => {
   const accountIds = accountIdsOf(context, args.wallet_id);
   const found = await context.services.resolver.resolve(args.urls, accountIds, {
@@ -73,6 +84,7 @@ const resolveUrls = implement(resolve, async (context, args) => {
     sentTips: args.include_sent_tips,
     receivedTips: args.include_received_tips,
   });
+  await keepResolved(context, [...found.values()]);
   const port = showPortOf(context);
   const answers = await shown(found, ([url, resolved]) => resolvedToJson(url, resolved, port));
   return new Map([...found.keys()].map((url, n) => [url, answers[n]!]));

@@ -66,6 +66,11 @@ export class FilesPart implements Component {
     this.#deps = deps;
   }
 
+  /** The file manager; null while the component does not run. */
+  get running(): FileManager | null {
+    return this.#manager;
+  }
+
   get manager(): FileManager {
     if (this.#manager === null) throw new Error('the component file_manager is not running');
     return this.#manager;

@@ -62,6 +62,9 @@ export class PartServices implements DaemonServices {
   get files(): DaemonServices['files'] {
     return this.#parts.files.manager;
   }
+  get runningFiles(): DaemonServices['runningFiles'] {
+    return this.#parts.files.running;
+  }
   get library(): DaemonServices['library'] {
     return this.#parts.files.library;
   }
