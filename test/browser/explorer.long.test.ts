@@ -16,7 +16,7 @@ import { Site } from '../../src/explorer/site.js';
 import type { ExplorerStart } from '../../src/explorer/messages.js';
 import { freePort, startRegtest, type RegtestNode } from '../functional/support/node.js';
 import { blocksOf, Started, stepsOf, walk, type Step } from '../functional/support/readme.js';
-import { ADDRESSES, answers, ECHO, HASH, PAYLOADS } from '../support/hostileAnswers.js';
+import { ADDRESSES, answers, ECHO, HASH, insteadOn, PAYLOADS } from '../support/hostileAnswers.js';
 import { findingsOf, hasChromium, launch, watched } from './support.js';
 
 const start: ExplorerStart = {
@@ -121,10 +121,11 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
 
   it('escapes hostile texts in every part of every page', async () => {
     let text = 'harmless';
+    let shownPage = '';
     let nowMs = 0;
     const node = {
       ask: ((method: string) => {
-        const known = answers(text);
+        const known = { ...answers(text), ...insteadOn(shownPage, text) };
         return Object.hasOwn(known, method)
           ? Promise.resolve(known[method])
           : Promise.reject(new AskError(-5, `${method}: ${text}`));
@@ -147,6 +148,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     for (const [name, parts, query] of ADDRESSES)
       for (const [n, payload] of PAYLOADS.entries()) {
         text = payload;
+        shownPage = name;
         nowMs += 1000;
         state.tip = { ...TIP, hash: n.toString(16).padStart(64, '0') };
         const place = [name, ...parts(payload).map((part) => encodeURIComponent(part.toWellFormed()))].join(

@@ -536,6 +536,15 @@ export const CLAIM_STATES: readonly (readonly [state: string, instead: Instead])
   ['is a collection whose list is a text', collection((text) => text)],
 ];
 
+/**
+ * Answers that replace those of `answers` on a page: a search finds no object with this text, so that it shows its results instead
+ * of a redirect.
+ */
+export const insteadOn = (page: string, text: string): Readonly<Record<string, unknown>> =>
+  page === 'find'
+    ? { listclaims: { ...(answers(text)['listclaims'] as object), claims: 0 }, resolve: {} }
+    : {};
+
 /** `long` is the text of fields that have no maximum length. `instead` has answers that replace those of `answers`. */
 export function contextOf(
   text: string,

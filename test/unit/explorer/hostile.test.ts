@@ -4,7 +4,7 @@ import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
-import { ADDRESSES, CLAIM_STATES, contextOf, PAYLOADS } from '../../support/hostileAnswers.js';
+import { ADDRESSES, CLAIM_STATES, contextOf, insteadOn, PAYLOADS } from '../../support/hostileAnswers.js';
 
 async function pageText(
   page: string,
@@ -101,10 +101,21 @@ function faultsOf(html: string): string[] {
   return faults;
 }
 
+/** The warning of a name that could be taken for another one. Pages of harmless names do not have it. */
+const NAME_WARNING =
+  /<p class="notice warning"><span aria-hidden="true">⚠<\/span> <span>This name (has|mixes) [^<]*<\/span><\/p>/g;
+
+/** The tags of a page with the names of their attributes, without texts. */
+const shapeOf = (html: string): readonly string[] =>
+  tagsOf(html.replaceAll(NAME_WARNING, '')).map(({ name, attributes }) =>
+    [name, ...attributes.keys()].join(' '),
+  );
+
 it('finds faults in invalid pages', () => {
   expect(
     faultsOf('<a href="javascript:1">x</a><p onclick="1"><script src="/x.js"></script><base href="/">'),
   ).toHaveLength(4);
+  expect(shapeOf('<p class="a">x<b></b></p>')).toEqual(['p class', 'b']);
   expect(faultsOf('<a href="//evil.example">\u202e</a><!-- -->')).toHaveLength(3);
 });
 
@@ -118,10 +129,15 @@ describe('pages over hostile texts', () => {
   });
 
   it.each(ADDRESSES.map(([page]) => page))('/%s', async (page) => {
-    expect(faultsOf(await pageText(page, 'harmless'))).toEqual([]);
+    const whole = (text: string): Promise<string> => pageText(page, text, text, insteadOn(page, text));
+    const harmless = await whole('harmless');
+    expect(faultsOf(harmless)).toEqual([]);
+    const shape = shapeOf(harmless);
+    expect(shape.length).toBeGreaterThan(30);
     for (const text of PAYLOADS) {
-      const html = await pageText(page, text);
+      const html = await whole(text);
       expect([text, faultsOf(html)]).toEqual([text, []]);
+      expect([text, shapeOf(html)]).toEqual([text, shape]);
       expect(html.length).toBeLessThan(400_000);
     }
   });
