@@ -213,6 +213,10 @@ describe.runIf(canFail)('a daemon on a disk that became read-only', () => {
     await until('the film is saved', async () => (await filesOf(daemon!))[0]?.status === 'finished');
     const [file] = await filesOf(daemon);
     expect(disk!.fail()).toBe(true);
+    // The claim cannot be stored for the list of files.
+    for (let call = 0; call < 3; call++)
+      expect(await daemon.call('resolve', { urls: 'film' })).toMatchObject({ film: { name: 'film' } });
+    expect(daemon.log.match(/Resolved claims are not stored: /g)).toHaveLength(1);
     expect(Buffer.from(await (await fetch(file!.streaming_url)).arrayBuffer()).equals(film)).toBe(true);
     for (const [method, params] of [
       ['settings_set', { key: 'blob_storage_limit', value: 77 }],

@@ -39,6 +39,8 @@ export class FileManager {
   readonly #deps: FilesDeps;
   /** The last stored states of resolved claims, by claim id. */
   readonly #resolved = new Lru<string, string>(RESOLVED_CLAIMS);
+  /** Whether the last attempt to store resolved claims failed. */
+  #resolvedFail = false;
   /** Objects of files in use, by stream hash. All code that uses a file shares one object. */
   readonly #used = new Map<string, WeakRef<ManagedFile>>();
   readonly #unused = new FinalizationRegistry<string>((streamHash) => {
@@ -252,8 +254,9 @@ export class FileManager {
   }
 
   /**
-   * Stores claims that a hub returned, and links each to the file of its stream. Claims that are stored already are skipped.
-   * Source: lbry-sdk daemon.py `resolve`.
+   * Stores claims that a hub returned, and links each to the file of its stream. Claims that are stored already are skipped. If
+   * the disk refuses to write, the log says so once, and the claims are stored when they are resolved again. Source: lbry-sdk
+   * daemon.py `resolve`.
    */
   async keepResolved(claims: readonly Txo[], params: LedgerParams): Promise<void> {
     const fresh = claims.flatMap((txo): ResolvedClaim[] => {
@@ -263,7 +266,14 @@ export class FileManager {
         : [{ claim, sdHash: sdHashOf(txo) }];
     });
     if (fresh.length === 0) return;
-    const linked = await this.#deps.database.saveResolved(fresh);
+    const linked = await this.#deps.database.saveResolved(fresh).catch((error: unknown) => {
+      if (!this.#resolvedFail && !this.#isClosed)
+        this.#deps.log.warn(`Resolved claims are not stored: ${failureReason(error)}`);
+      this.#resolvedFail = true;
+      return null;
+    });
+    if (linked === null) return;
+    this.#resolvedFail = false;
     for (const { claim } of fresh) this.#resolved.set(claim.claimId, stateOf(claim));
     for (const streamHash of linked) if (this.#use(streamHash) !== null) await this.reload(streamHash);
   }
