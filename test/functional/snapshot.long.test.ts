@@ -6,6 +6,7 @@ import { SnapshotPacker } from '../../src/chain/snapshot/snapshotFile.js';
 import { KIND, PIECE_HEAD_BYTES, SNAPSHOT_MAGIC } from '../../src/chain/snapshot/snapshotFormat.js';
 import { kindOfSection } from '../../src/chain/snapshot/dumpSnapshot.js';
 import { unpackHeaders, type SnapshotHead } from '../../src/chain/snapshot/snapshotFormat.js';
+import { regtestParams } from '../../src/params/regtest.js';
 import { rowsOfPayload } from '../support/snapshots.js';
 import { ADDRESS, type RegtestNode } from './support/node.js';
 import { runToEnd } from './support/process.js';
@@ -108,6 +109,8 @@ describe('a node started from a snapshot', () => {
       node.rpc('dumpsnapshot', ['again']),
     ])
       await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    await expect(node.rpc('gettxoutproof', [[claimTx]])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    await expect(node.rpc('importaddress', [ADDRESS])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
     expect(await node.rpc('getindexinfo')).toMatchObject({
       claimindex: { synced: true, best_block_height: HEIGHT },
       txindex: { synced: false },
@@ -196,6 +199,31 @@ describe('a node started from a snapshot', () => {
     });
   });
 
+  it('validates the claim index without -claimindex, and continues when the option is added', async () => {
+    const plain = (path: string, hash: string): string[] => load(path, hash).slice(0, -1);
+    const dataDir = group.folder();
+    const blocks = join(dataDir, 'blocks.dat');
+    writeFileSync(blocks, await firstBlocks(source, 60));
+    const args = [...plain(dump.filename, dump.hash), `-loadblock=${blocks}`];
+    let node = await group.start({ dataDir, args });
+    await until('60 validated blocks', async () => (await infoOf(node)).snapshot?.validated_height === 60);
+    group.nodes.splice(group.nodes.indexOf(node), 1);
+    await node.stop();
+    node = await group.start({ dataDir, args: ['-claimindex'] });
+    expect((await infoOf(node)).snapshot?.validated_height).toBe(60);
+    await connect(node, source);
+    await until('the validation', () => isValidated(node));
+    expect((await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT])).hash).toBe(dump.hash);
+
+    const forged = join(dataDir, 'forged');
+    const hash = await forge(dump.filename, forged, 'claimindex');
+    const fooled = await group.start({ args: plain(forged, hash) });
+    await connect(fooled, source);
+    await fooled.exited;
+    group.nodes.splice(group.nodes.indexOf(fooled), 1);
+    expect(fooled.output()).toContain('its claimindex differ from the result of its blocks');
+  });
+
   it('continues after kills at each step of loading and validation', async () => {
     const folder = group.folder();
     const file = join(folder, 'chain.snapshot');
@@ -217,8 +245,22 @@ describe('a node started from a snapshot', () => {
   });
 });
 
-/** Copies a snapshot with one changed coin and correct checksums. Returns the hash of the copy. */
-async function forge(from: string, to: string): Promise<string> {
+/** The blocks of the node up to a height, in the format of block files. */
+async function firstBlocks(node: RegtestNode, last: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let height = 0; height <= last; height++) {
+    const hash = await node.rpc<string>('getblockhash', [height]);
+    const block = Buffer.from(await node.rpc<string>('getblock', [hash, 0]), 'hex');
+    const head = Buffer.alloc(8);
+    head.set(regtestParams.magic);
+    head.writeUInt32LE(block.length, 4);
+    parts.push(head, block);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Copies a snapshot with one changed row of a section and correct checksums. Returns the hash of the copy. */
+async function forge(from: string, to: string, section = 'coins'): Promise<string> {
   const bytes = readFileSync(from);
   const out: Buffer[] = [];
   const packer = new SnapshotPacker({ write: async (piece) => void out.push(Buffer.from(piece)) });
@@ -246,8 +288,11 @@ async function forge(from: string, to: string): Promise<string> {
       let rows = 0;
       for (const payload of payloads.get(kindOfSection(place)) ?? [])
         for (const [key, value] of rowsOfPayload(payload, isCoins)) {
-          // Adds one satoshi to the first coin.
-          if (isCoins && rows === 0) value.writeBigInt64LE(value.readBigInt64LE(4) + 1n, 4);
+          // Adds one satoshi to the first coin, or changes the last byte of the first row of another section.
+          if (name === section && rows === 0) {
+            if (isCoins) value.writeBigInt64LE(value.readBigInt64LE(4) + 1n, 4);
+            else value[value.length - 1]! ^= 1;
+          }
           await full(piece.row(key, value));
           rows++;
         }

@@ -15,7 +15,7 @@ import { createCoinTable } from '../../store/cache/createCoinTable.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { PREFIX } from '../../store/rows/keys.js';
 import { RowStore } from '../../store/rows/rowStore.js';
-import { hashFromHex, hashToHex } from '../../util/bytes.js';
+import { hashFromHex, hashToHex, type Bytes } from '../../util/bytes.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { letOthersWork } from '../../scheduler/pace.js';
@@ -40,6 +40,12 @@ const KEEP_SHARE = 0.75;
 /** Maximum number of rows copied in one step, during which the chain waits. Arbitrary: a step takes some milliseconds. */
 const ROWS_AT_ONCE = 2000;
 
+/** An index whose rows are a section of the snapshot. */
+export interface SectionIndex extends OpenedContributor {
+  /** Id of the last block in the index, in wire order; null if it has none. */
+  readonly lastBlock: Bytes | null;
+}
+
 export interface ValidationOptions {
   /** Folder of the validation's own database, which is deleted at the end. */
   readonly path: string;
@@ -47,7 +53,7 @@ export interface ValidationOptions {
   /** The sections of the chain state whose hashes are compared. */
   readonly sections: readonly SnapshotSection[];
   /** Creates the indexes that write the rows of these sections. Called for each new database. */
-  readonly contributors: () => readonly OpenedContributor[];
+  readonly contributors: () => readonly SectionIndex[];
   readonly claims: ClaimStoreOptions;
   readonly indexOptions: BlockIndexOptions;
   readonly cacheBytes: number;
@@ -167,6 +173,8 @@ export class BackgroundValidation {
     log.info(
       `This node uses the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
     );
+    // Headers that were known before this start cause no event.
+    this.lookAtBranch(this.chain.index.bestHeader);
     this.running = this.run().catch((error: unknown) => {
       this.failed = true;
       this.options.onFatal(error);
@@ -448,7 +456,13 @@ async function openGround(chain: Chain, options: ValidationOptions): Promise<Gro
     if (state.tip !== null && !active.contains(tip)) throw new Error('its tip is not in the active chain');
     index.active.reset(tip);
     const contributors = options.contributors();
-    for (const contributor of contributors) await contributor.open(store);
+    for (const contributor of contributors) {
+      await contributor.open(store);
+      const { lastBlock } = contributor;
+      const last = lastBlock === null ? NO_HEADER : headers.find(lastBlock);
+      // An index that lacks blocks would give other rows than the snapshot, which would refute a correct snapshot.
+      if (last !== tip) throw new Error('an index in it is not at its tip');
+    }
     const ground: Ground = {
       store,
       coinsOnDisk: state.coinsOnDisk,

@@ -37,18 +37,18 @@ export async function openValidation(
   const { chain, flusher, claims, snapshot } = opened;
   if (snapshot === null) return null;
   const { rules, proofWindow } = claims;
-  // The snapshot's section of the claim index is used and compared only if the claim index is enabled.
+  // The claim index is computed and compared even without `-claimindex`: its rows from the snapshot stay in the database, and
+  // a later start with the option uses them.
   const sections = snapshotSections(() => [
     { name: CLAIM_INDEX_NAME, synced: true, height: chain.height, failure: null },
-  ]).filter(({ name }) => options.claimindex || name !== CLAIM_INDEX_NAME);
+  ]);
   return BackgroundValidation.open(chain, flusher, {
     path: snapshotFolders(resolve(paths.networkDir, 'chainstate')).validation,
     record: snapshot,
     sections,
-    contributors: () =>
-      options.claimindex
-        ? [new TrackedIndex(claimIndex({ params, rules, window: proofWindow, tipHeight: () => -1 }))]
-        : [],
+    contributors: () => [
+      new TrackedIndex(claimIndex({ params, rules, window: proofWindow, tipHeight: () => -1 })),
+    ],
     claims: { rules, proofWindow },
     indexOptions: { params, checkpoints: options.checkpoints, adjustedTimeSec },
     cacheBytes: derived.dbCacheBytes * CACHE_SHARE,
