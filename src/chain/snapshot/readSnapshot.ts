@@ -12,6 +12,7 @@ import { RecordCursor } from '../../store/rows/rowRecords.js';
 import type { RowReader, RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, hashToHex } from '../../util/bytes.js';
+import { ReadError } from '../../util/reader.js';
 import { BlockIndex, type BlockIndexOptions } from '../index/blockIndex.js';
 import { loadBlock } from '../blocks/loadedBlock.js';
 import { kindOfSection, type SnapshotRules } from './dumpSnapshot.js';
@@ -177,7 +178,7 @@ class Reading {
         throw reader.corruption(`a row of ${section.name} is out of order`);
       last = keys?.last ?? last;
       rows += unpacked.rows;
-      if (derived !== null) addNames(derived, unpacked, out);
+      if (derived !== null) this.addNames(derived, unpacked);
       await out.putRecords(unpacked.records);
       await this.pause();
     }
@@ -206,6 +207,21 @@ class Reading {
     while (ahead.length > 0) yield await first();
   }
 
+  /** Adds the names among the rows to the claim trie. Throws `SnapshotError` if the row of a name is malformed. */
+  private addNames(derived: DerivedClaimRows, { records }: SnapshotRows): void {
+    const cursor = new RecordCursor(records);
+    while (cursor.next()) {
+      const { keyStart, valueStart, valueEnd } = cursor;
+      if (records[keyStart] !== NAME_PREFIX_BYTE) continue;
+      const name = records.toString('latin1', keyStart + CLAIM_PREFIX.name.length, valueStart);
+      try {
+        derived.add(name, records.subarray(valueStart, valueEnd), this.out);
+      } catch (error) {
+        throw error instanceof ReadError ? this.reader.corruption(error.message) : error;
+      }
+    }
+  }
+
   private async checkRoot(derived: DerivedClaimRows, block: number): Promise<void> {
     const { headers } = this.options.index;
     const root = derived.finish(this.out);
@@ -216,17 +232,6 @@ class Reading {
           `block ${this.reader.head.block} contains ${hashToHex(claimRoot)}. Get the snapshot from another ` +
           'source.',
       );
-  }
-}
-
-/** Adds the names among the rows to the claim trie. */
-function addNames(derived: DerivedClaimRows, { records }: SnapshotRows, out: SnapshotTarget): void {
-  const cursor = new RecordCursor(records);
-  while (cursor.next()) {
-    const { keyStart, valueStart, valueEnd } = cursor;
-    if (records[keyStart] !== NAME_PREFIX_BYTE) continue;
-    const name = records.toString('latin1', keyStart + CLAIM_PREFIX.name.length, valueStart);
-    derived.add(name, records.subarray(valueStart, valueEnd), out);
   }
 }
 

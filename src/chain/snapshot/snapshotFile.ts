@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Bytes } from '../../util/bytes.js';
-import { environmentError, EnvironmentError } from '../../util/text/environmentError.js';
+import { environmentError, EnvironmentError, systemErrorCode } from '../../util/text/environmentError.js';
 import { ReadError } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import {
@@ -112,7 +113,12 @@ export async function writeSnapshotFile<T>(
     if ((await stat(path).catch(absent)) !== null)
       throw new SnapshotError(`${path} already exists. Move it away or choose another name.`);
     refuseSpecialFile(temporary);
-    const file = await open(temporary, 'w');
+    const file = await open(temporary, 'w').catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+      throw new SnapshotError(
+        `The folder ${dirname(path)} is missing (ENOENT). Create it or choose another path.`,
+      );
+    });
     try {
       const outcome = await write({ write: (bytes) => writeWhole(file, bytes) });
       await file.sync();
@@ -332,16 +338,15 @@ export class SnapshotReader {
   } {
     this.next = this.verified(this.next ?? this.readPiece());
     if (this.next.kind !== KIND.end) throw this.corruption('a chunk is out of order');
-    const { parts } = this.parse(this.next.payload) as SnapshotEnd;
+    const { parts } = (this.parse(this.next.payload) ?? {}) as Partial<SnapshotEnd>;
     const found = rows.map((part) => ({
       name: part.name,
       rows: part.rows,
       hash: (this.partHashes.get(part.kind) ?? createHash('sha256')).digest('hex'),
     }));
-    if (JSON.stringify(found) !== JSON.stringify(parts))
-      throw this.corruption('its end record does not match its contents');
+    if (!isDeepStrictEqual(found, parts)) throw this.corruption('its end record does not match its contents');
     if (readSync(this.fd, Buffer.alloc(1), 0, 1, this.at) > 0)
       throw this.corruption('there is data after its end');
-    return { parts, hash: this.fileHash.digest('hex') };
+    return { parts: found, hash: this.fileHash.digest('hex') };
   }
 }

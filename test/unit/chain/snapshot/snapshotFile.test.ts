@@ -155,6 +155,21 @@ describe('a file', () => {
     expect(await refusal(copyOf(join_([headers, coins, claims, ...rest])))).toContain('not a header');
   });
 
+  it('is refused with an end record of another form', async () => {
+    const start = pieces().at(-1)!;
+    for (const text of [
+      'null',
+      '5',
+      '"parts"',
+      '{"parts":null}',
+      `{"parts":${'['.repeat(1e5)}${']'.repeat(1e5)}}`,
+    ]) {
+      const payload = Buffer.concat([Buffer.of(KIND.end), Buffer.from(text)]);
+      const copy = copyOf(Buffer.concat([whole.subarray(0, start), pieceHead(payload), payload]));
+      expect(await refusal(copy), text.slice(0, 20)).toContain('end record does not match its contents');
+    }
+  });
+
   it('is refused for another network, other rules, a newer format and other versions of rows', async () => {
     expect(await refusal(path, { network: 'main' })).toContain('of the network regtest, not main');
     expect(await refusal(path, { rules: 'others' })).toContain('with other fork heights');
@@ -190,7 +205,9 @@ describe('a file', () => {
     await expect(writeSnapshotFile(failing, () => Promise.reject(full))).rejects.toThrow(
       'no space is left on its disk (ENOSPC)',
     );
-    await expect(dumpOf(chain, 'missing/name')).rejects.toThrow('ENOENT');
+    await expect(dumpOf(chain, 'missing/name')).rejects.toThrow(
+      `The folder ${join(chain.folder, 'missing')} is missing (ENOENT). Create it or choose another path.`,
+    );
     expect([existsSync(failing), existsSync(`${failing}.incomplete`)]).toEqual([false, false]);
     writeFileSync(join(chain.folder, 'again.incomplete'), 'left by a kill');
     expect((await dumpOf(chain, 'again')).sizeBytes).toBe(whole.length);
