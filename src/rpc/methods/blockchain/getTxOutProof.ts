@@ -78,7 +78,8 @@ export const getTxOutProof = defineMethod({
         ? await findBlock(services, [...wanted.values()])
         : requireBlock(chain, args.blockhash);
     const block = await readBlockOrNull(services, id);
-    if (block === null) throw rpcError(RPC_ERROR.INTERNAL_ERROR, "Can't read block from disk");
+    if (block === null)
+      throw rpcError(RPC_ERROR.INTERNAL_ERROR, chain.behindSnapshot(id) ?? "Can't read block from disk");
     const { raw, parsed } = block;
     const txids = Array.from({ length: parsed.txCount }, (_, n) => txidAt(parsed, n));
     const matches = txids.map((hash) => wanted.has(toLatin1(hash)));

@@ -57,9 +57,14 @@ export async function rescanSince(
 ): Promise<void> {
   const { scannedFromSec } = await scanSince(ctx, wallet, turn, timeSec);
   if (scannedFromSec > timeSec) {
+    const { snapshotHeight } = ctx.services.chain.chain.index;
     throw rpcError(
       RPC_ERROR.WALLET_ERROR,
-      'Rescan was unable to fully rescan the blockchain. Some transactions may be missing.',
+      'Rescan was unable to fully rescan the blockchain. Some transactions may be missing.' +
+        (snapshotHeight < 0
+          ? ''
+          : ` The node was started from a snapshot of block ${snapshotHeight}, and the blocks up to it are not ` +
+            'validated yet. Call rescanblockchain when getblockchaininfo no longer has the member snapshot.'),
     );
   }
 }
