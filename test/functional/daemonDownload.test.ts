@@ -1,7 +1,8 @@
 /** A stream that one daemon publishes and another one buys, downloads, saves and plays. */
 import { createHash, randomBytes } from 'node:crypto';
-import { on } from 'node:events';
+import { on, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -98,6 +99,16 @@ async function get(uri: string, more: object = {}): Promise<File> {
 }
 
 describe('a stream', () => {
+  it('is offered with an address of the wallet, already to the first peer', async () => {
+    const { peer_protocol_server } = await creator.call<{ peer_protocol_server: { port: number } }>('status');
+    const socket = connect(peer_protocol_server.port, '127.0.0.1');
+    socket.write('{"lbrycrd_address": true}');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    const { lbrycrd_address: address } = JSON.parse(answer.toString()) as { lbrycrd_address: string };
+    expect(await creator.call('address_is_mine', { address })).toBe(true);
+  });
+
   it('above the price limit is not bought', async () => {
     const { error } = await get('expensive');
     expect(error).toContain('Purchase price of 2.0 LBC exceeds maximum configured price of 1.0 LBC.');

@@ -24,7 +24,7 @@ const HELD_BLOBS = 24;
 export interface BlobServerDeps {
   readonly blobs: BlobReader;
   /** The address to which peers may pay; null without a wallet. */
-  readonly address: () => string | null;
+  readonly address: () => string | null | Promise<string | null>;
   readonly limits: () => ConnectionLimits;
   /** Rate limit that all peers share. */
   readonly rate: RateLimiter;
@@ -95,7 +95,7 @@ export class BlobServer {
         await blobs.seek?.([...(request.requestedBlobs ?? []), request.requestedBlob ?? []].flat());
         if (request.requestedBlob === null || !blobs.finished.has(request.requestedBlob)) {
           // A request that does not lead to a transfer does not extend the idle time of the connection.
-          if (!(await this.#send(socket, peer, this.#answer(request, null)))) return;
+          if (!(await this.#send(socket, peer, await this.#answer(request, null)))) return;
           continue;
         }
         idle.cancel();
@@ -113,12 +113,12 @@ export class BlobServer {
     }
   }
 
-  #answer(
+  async #answer(
     { requestedBlobs, asksForRate, asksForAddress }: BlobRequest,
     blob: readonly [hash: string, open: OpenBlob] | null,
-  ): Buffer | null {
+  ): Promise<Buffer | null> {
     const { blobs, address } = this.#deps;
-    const shown = asksForAddress ? (address() ?? true) : requestedBlobs === null ? undefined : true;
+    const shown = asksForAddress ? ((await address()) ?? true) : requestedBlobs === null ? undefined : true;
     return answerBytes({
       ...(blob !== null && { incomingBlob: { hash: blob[0], lengthBytes: blob[1].lengthBytes } }),
       acceptsRate: asksForRate,
@@ -146,7 +146,7 @@ export class BlobServer {
     this.#transfers++;
     try {
       open = await this.#open(hash, closed);
-      if (!(await this.#send(socket, peer, this.#answer(request, open && [hash, open])))) return false;
+      if (!(await this.#send(socket, peer, await this.#answer(request, open && [hash, open])))) return false;
       return open === null || (await this.#sendBlob(served, open));
     } finally {
       this.#transfers--;

@@ -163,15 +163,8 @@ export class ExchangeParts implements BesideBlobs {
       start: async () => {
         const server = new BlobServer({
           blobs: blobs(),
-          address: () => {
-            // The wallet may start after the server. Until its address is known, the server sends no address.
-            if (known === null)
-              address().then(
-                (found) => (known = found),
-                () => undefined,
-              );
-            return known;
-          },
+          // The wallet may start after the server. Without a running wallet, the server sends no address.
+          address: async () => (known ??= await address().catch(() => null)),
           limits: () => ({
             total: settings.get('max_peer_connections'),
             perAddress: settings.get('max_peer_connections_per_address'),
