@@ -16,6 +16,7 @@ import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
 import { inNextRound } from '../scheduler/rounds.js';
 import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
+import { collectWhenIdle } from '../util/idleCollection.js';
 import { reportMemory } from '../util/threadMemory.js';
 
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
@@ -64,6 +65,7 @@ const site = new Site(start, {
   nowMs: () => performance.now(),
 });
 reportMemory('explorer', () => [site.pageMemory]);
+collectWhenIdle();
 const { server } = site;
 let connections = 0;
 server.on('connection', (socket) => {

@@ -24,6 +24,7 @@ import { IMPORT_ENDED, importBlocks } from './start/importFiles.js';
 import { startNative } from './start/nativeStart.js';
 import { writePidFile } from './start/pidFile.js';
 import { HeapTrim } from './watch/heapTrim.js';
+import { collectWhenIdle } from '../util/idleCollection.js';
 import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
 /** Indexes that must be at the tip before the hub gives correct responses. */
@@ -131,6 +132,7 @@ class NodeStart {
     for (const hint of loaded.hints) logger.info(hint);
     const hub = loaded.options.hub ? await importHub() : null;
     hub?.checkHubOptions(loaded, (text) => logger.warn(text));
+    closers.push(collectWhenIdle());
     const native = await startNative(loaded, logger, deps.signal);
     if (native !== null) {
       const trim = new HeapTrim(native);
