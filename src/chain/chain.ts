@@ -155,6 +155,11 @@ export class Chain {
     });
   }
 
+  /** Whether a change has failed. The error was reported, and further changes are refused. */
+  get isBroken(): boolean {
+    return this.broken;
+  }
+
   private refuseWhenBroken(): void {
     if (this.broken) throw new Error('the node is stopping after an error');
   }

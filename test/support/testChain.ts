@@ -79,6 +79,12 @@ export interface TestChainOptions {
   snapshot?: SnapshotSource;
   /** Called at the named points of loading and of flushes. */
   onPoint?: (name: string) => void;
+  /** Called when the chain fails; default: throws the error. */
+  onFatal?: (error: unknown) => void;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 export interface Answer {
@@ -222,9 +228,7 @@ export class TestChain {
       maxTipAgeSec: 86_400,
       stopAtHeight: 0,
       onStopHeight: () => undefined,
-      onFatal: (error) => {
-        throw error;
-      },
+      onFatal: options.onFatal ?? rethrow,
       adjustedTimeSec: () => chain?.timeSec ?? options.timeSec ?? START_TIME_SEC,
       ...(options.warn ? { warn: options.warn } : {}),
       contributors: indexes,

@@ -177,7 +177,8 @@ export class BackgroundValidation {
     this.lookAtBranch(this.chain.index.bestHeader);
     this.running = this.run().catch((error: unknown) => {
       this.failed = true;
-      this.options.onFatal(error);
+      // The chain has reported its own error.
+      if (!this.chain.isBroken) this.options.onFatal(error);
     });
   }
 
@@ -188,7 +189,7 @@ export class BackgroundValidation {
     await this.running;
     if (this.passed) return;
     try {
-      if (!this.failed) await this.flush();
+      if (!this.failed && !this.chain.isBroken) await this.flush();
     } finally {
       await this.ground.store.close();
     }

@@ -190,6 +190,19 @@ it('is completed or removed if loading is interrupted', async () => {
   }
 });
 
+it('stops without another error after a failure of the chain', async () => {
+  const chain = await load(newFolder(), { onFatal: () => undefined });
+  const { validation, passed } = await validate(chain);
+  let reported = false;
+  passed.catch(() => (reported = true));
+  await feed(chain, 1, 60);
+  const failing = chain.opened.chain.change(() => Promise.reject(new Error('the disk is full')));
+  await expect(failing).rejects.toThrow('the disk is full');
+  await validation.stop();
+  expect(reported).toBe(false);
+  await chain.opened.close();
+});
+
 it('is refused for another hash, a cut file, and a block outside the best chain of headers', async () => {
   const folder = newFolder();
   const wrong = 'ab'.repeat(32);
