@@ -32,6 +32,11 @@ export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
 }
 
+/** Error: no connection to the reflector could be established. */
+export class UnreachedReflector extends ReflectorError {
+  override readonly name = 'UnreachedReflector';
+}
+
 /** Error: the reflector refuses the stream or blob, for example because its quota is used up. */
 export class ReflectorRefusal extends ReflectorError {
   override readonly name = 'ReflectorRefusal';
@@ -117,7 +122,7 @@ export class ReflectorSession {
     try {
       this.#link = await dial(place, events, AbortSignal.any([signal, giveUp.signal]));
     } catch (error) {
-      throw new ReflectorError((error as Error).message);
+      throw new UnreachedReflector((error as Error).message);
     } finally {
       timer.cancel();
     }

@@ -11,6 +11,7 @@ import {
   ReflectorError,
   ReflectorRefusal,
   ReflectorSession,
+  UnreachedReflector,
   type ReflectorSessionDeps,
 } from './reflectorSession.js';
 
@@ -95,6 +96,7 @@ export class StreamUpload {
   async run(signal: AbortSignal): Promise<UploadResult> {
     const { clock, debug } = this.#deps;
     let failures = 0;
+    let isReached = false;
     let reason: string | null = null;
     while (!signal.aborted && failures < MAX_FAILURES) {
       const before = this.#acknowledged.size;
@@ -103,12 +105,15 @@ export class StreamUpload {
         const pass = await this.#pass(signal);
         if (pass.isComplete || this.#acknowledged.size === before)
           return { sent: [...this.#acknowledged], ...pass };
+        isReached = true;
         failures = 0;
       } catch (error) {
         ({ message: reason } = error as Error);
-        // The next round tries again: a quota or a block list does not change within seconds.
-        if (error instanceof ReflectorRefusal)
+        const isUnreached = error instanceof UnreachedReflector && !isReached && !signal.aborted;
+        // The next round tries again: a quota, a block list or a wrong address does not change within seconds.
+        if (error instanceof ReflectorRefusal || isUnreached)
           return { sent: [...this.#acknowledged], isComplete: false, reason };
+        isReached = true;
         debug(() => `${placeText(this.#place)}: ${reason}`);
         const hasProgress = this.#acknowledged.size > before || this.#missing < missingBefore;
         failures = hasProgress ? 1 : failures + 1;

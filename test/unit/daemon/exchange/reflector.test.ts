@@ -44,11 +44,13 @@ let reflecting: Reflecting;
 let place: BlobPlace;
 let quotaMb: number;
 let failures: unknown[];
+/** Number of connections to reflectors that were attempted. */
+let dials: number;
 
 beforeEach(async () => {
   folder = new ContentFolder(threads);
   await folder.open();
-  [quotaMb, failures, noted, due] = [0, [], [], []];
+  [quotaMb, failures, noted, due, dials] = [0, [], [], [], 0];
   store = new ReflectorStore({
     blobs: folder.store,
     database: folder.database,
@@ -79,7 +81,10 @@ beforeEach(async () => {
         return Promise.resolve();
       },
     },
-    dial: dialTcp,
+    dial: (...args) => {
+      dials++;
+      return dialTcp(...args);
+    },
     clock: hurried,
     random: systemRandom,
     bandwidth,
@@ -444,11 +449,27 @@ describe('uploads', () => {
     other.close();
   });
 
-  it('end with a reason if the port is closed', async () => {
+  it('end with a reason at the first attempt if the port is closed', async () => {
     const { sdHash } = addStream([10]);
     const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port: 1 });
     expect(result.isComplete).toBe(false);
     expect(result.reason).toContain('ECONNREFUSED');
+    expect(dials).toBe(1);
+  });
+
+  it('try again if the port is closed after an interruption', async () => {
+    const { sdHash } = addStream([10]);
+    const cutter = createServer((socket) => {
+      cutter.close();
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => {
+      cutter.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = cutter.address() as AddressInfo;
+    const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port });
+    expect(result.reason).toContain('ECONNREFUSED');
+    expect(dials).toBe(6);
   });
 });
 
