@@ -18,6 +18,8 @@ export const WALLET_ERROR_ARGS: readonly string[] = [
   '-deprecatedrpc=addwitnessaddress',
   '-keypool=20',
   '-fallbackfee=0.0002',
+  // The default of lbrycrd.
+  '-walletrejectlongchains=0',
 ];
 export const WALLET_METHODS: readonly string[] = Object.keys(RIGHT_CALLS);
 
