@@ -137,6 +137,14 @@ describe('a stream', () => {
     expect([file.completed, file.blobs_remaining, file.purchase_receipt !== null]).toEqual([true, 0, true]);
   });
 
+  it('is not saved below a file, and the error says what to do', async () => {
+    const download_directory = join(folder, 'film.bin', 'below');
+    const text =
+      'a part of its path is not a folder (ENOTDIR). Move the file in its path away and repeat the call.';
+    const saving = viewer.call('file_save', { claim_name: 'film', download_directory });
+    await expect(saving).rejects.toThrow(text);
+  });
+
   it('shows the state of its claim that was resolved last', async () => {
     const one = async (): Promise<File> => (await files({ claim_name: 'film' })).items[0]!;
     const before = await one();

@@ -2,7 +2,7 @@
  * Dispatches a request: finds the method, checks its parameters and the components that it needs, and converts errors to
  * answers. Source: lbry-sdk lbry/extras/daemon/daemon.py `_process_rpc_call`.
  */
-import { EnvironmentError } from '../../util/text/environmentError.js';
+import { callErrorText, EnvironmentError } from '../../util/text/environmentError.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
@@ -132,7 +132,8 @@ export class Dispatcher {
 
   #fail({ name, declaration, params, isGone }: Call, error: unknown, end: EndOfCall): ApiAnswer {
     end?.(isGone() ? 'cancelled' : 'failed');
-    const failure = error instanceof EnvironmentError ? new DaemonError('OSError', error.message) : error;
+    const failure =
+      error instanceof EnvironmentError ? new DaemonError('OSError', callErrorText(error)) : error;
     if (!(failure instanceof DaemonError)) this.#deps.onBug(declaration.name, failure);
     return applicationError(name, params, failure);
   }

@@ -2,7 +2,7 @@
  * Maps errors of the media server to HTTP statuses. lbry-sdk sends an invalid status line. Source: RFC 9110, section 15; RFC
  * 7725 for 451.
  */
-import { EnvironmentError } from '../../util/text/environmentError.js';
+import { callErrorText, EnvironmentError } from '../../util/text/environmentError.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { DaemonError } from '../base/daemonError.js';
 import { ResolveError, type ResolveProblem } from '../base/resolveError.js';
@@ -54,7 +54,8 @@ export function mediaFailure(error: unknown): MediaFailure | null {
   const isKnown =
     error instanceof DaemonError || error instanceof EnvironmentError || name === 'TimeoutError';
   if (!isKnown) return null;
+  const text = error instanceof EnvironmentError ? callErrorText(error) : message;
   const status =
     error instanceof ResolveError ? STATUS_BY_PROBLEM[error.problem] : (STATUS_BY_NAME[name] ?? 500);
-  return { status, text: boundedErrorText(message), isPassing: status >= 502 };
+  return { status, text: boundedErrorText(text), isPassing: status >= 502 };
 }

@@ -115,6 +115,16 @@ export function systemErrorText(code: string, path: string): string {
 }
 
 /**
+ * The message of an `EnvironmentError` for a call of a program that continues to run. The advice is to repeat the call; the
+ * message of a system error says to start the program again.
+ */
+export function callErrorText({ message }: EnvironmentError): string {
+  return message
+    .replace(/start again; no acknowledged data is lost\.$/, 'repeat the call.')
+    .replace(/; no acknowledged data is lost\.$/, '.');
+}
+
+/**
  * Parses LevelDB's text `IO error: <path>: <reason>`. Returns the path and the error code of the reason. Null for other
  * texts. Also null if the file is missing or not a file, because only corruption causes this, and corruption can be repaired from
  * the block files. `LOCK` is an exception, because it is empty.

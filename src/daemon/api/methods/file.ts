@@ -6,6 +6,7 @@ import type { FileFilter, FileQuery } from '../../files/fileFilters.js';
 import type { ManagedFile } from '../../files/managedFile.js';
 import { usablePlace } from '../../files/outputs.js';
 import { listPurchases } from '../../lists/listTxos.js';
+import { callErrorText, EnvironmentError } from '../../../util/text/environmentError.js';
 import { boundedErrorText } from '../../../util/text/errorText.js';
 import { JsonObject, type JsonValue } from '../../../util/json/json.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
@@ -106,7 +107,8 @@ const download = implement(get, async (context, args) => {
     });
     return await fileToJson(file, context);
   } catch (error) {
-    return { error: boundedErrorText((error as Error).message) };
+    const text = error instanceof EnvironmentError ? callErrorText(error) : (error as Error).message;
+    return { error: boundedErrorText(text) };
   }
 });
 
