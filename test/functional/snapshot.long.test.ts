@@ -116,6 +116,9 @@ describe('a node started from a snapshot', () => {
       txindex: { synced: false },
     });
 
+    const { caches } = await node.rpc<{ caches: { name: string }[] }>('getmemoryinfo');
+    expect(caches.map(({ name }) => name)).toContain('validation coins');
+
     // Blocks can be mined on the snapshot and disconnected down to it.
     await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
     await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);

@@ -75,6 +75,15 @@ export interface SnapshotStatus extends Pick<SnapshotRecord, 'height' | 'block' 
   readonly validatedHeight: number;
 }
 
+/** Sizes in bytes of the caches of the validation. `maxBytes` is the maximum of the coins and unwritten rows together. */
+export interface ValidationMemory {
+  readonly coinsBytes: number;
+  readonly unwrittenBytes: number;
+  readonly maxBytes: number;
+  readonly claims: { readonly bytes: number; readonly maxBytes: number };
+  readonly database: { readonly bytes: number; readonly maxBytes: number };
+}
+
 /** Error: a block breaks a rule, or the resulting state differs from the snapshot, so the snapshot is wrong. */
 class Refutation extends Error {}
 
@@ -161,6 +170,19 @@ export class BackgroundValidation {
     if (this.passed) return null;
     const { height, block, hash } = this.options.record;
     return { height, block, hash, validatedHeight: this.height };
+  }
+
+  /** Sizes of the validation's caches; null after the validation has passed. */
+  get memory(): ValidationMemory | null {
+    if (this.passed) return null;
+    const { deps, store } = this.ground;
+    return {
+      coinsBytes: deps.coins.usageBytes,
+      unwrittenBytes: store.dirtyBytes,
+      maxBytes: this.options.cacheBytes,
+      claims: { bytes: store.recentBytes, maxBytes: store.recentMaxBytes },
+      database: store.databaseMemory,
+    };
   }
 
   /** Height of the lowest block that the validation has not read yet; Infinity if it has read all blocks. */

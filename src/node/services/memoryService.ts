@@ -1,4 +1,5 @@
 /** Memory usage of the process for `getmemoryinfo`: each cache with its limit, the threads, and the heap of the C library. */
+import type { ValidationMemory } from '../../chain/snapshot/backgroundValidation.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { loadNative } from '../../native/binding.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
@@ -18,6 +19,8 @@ export interface MemoryServiceDeps {
   readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts'>;
   /** Returns the open chain and store; null until they are open. */
   readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
+  /** Sizes of the caches of a snapshot's background validation; null if none runs. */
+  readonly validation: () => ValidationMemory | null;
   readonly answers: () => AnswerCache | null;
   /** Size of Esplora's cache; null without `-esplora`. */
   readonly esplora: () => CacheSize | null;
@@ -41,6 +44,7 @@ async function caches({
   loaded,
   services,
   opened,
+  validation,
   answers,
   esplora,
 }: MemoryServiceDeps): Promise<CacheUsage[]> {
@@ -62,6 +66,14 @@ async function caches({
     add('headers', chain.index.headers.usageBytes, null);
     const { mempool } = services();
     add('mempool', mempool.usageBytes, mempool.maxUsageBytes);
+  }
+  const validating = validation();
+  if (validating !== null) {
+    const { coinsBytes, unwrittenBytes, maxBytes, claims, database } = validating;
+    add('validation coins', coinsBytes, maxBytes);
+    add('validation unwritten_rows', unwrittenBytes, maxBytes);
+    add('validation claims', claims.bytes, claims.maxBytes);
+    add('validation database', database.bytes, database.maxBytes);
   }
   const signatures = loadNative()?.signatureCacheUsage();
   if (signatures) add('signatures', touchedBytes(signatures), signatures.maxBytes);

@@ -140,6 +140,7 @@ export class NodeRpcServices implements RpcServices {
       threads,
       services: () => this,
       opened: () => parts.attached?.opened ?? null,
+      validation: () => parts.validation?.memory ?? null,
       answers: () => parts.answers,
       esplora: () => parts.esplora,
     });

@@ -74,7 +74,7 @@ export const getMemoryInfo = defineMethod({
             bytes: t.int('current size in bytes'),
             bound: t.optional(t.int('maximum size in bytes; absent if the size depends only on the chain')),
           }),
-          'the caches; "coins" and "unwritten_rows" share one maximum',
+          'the caches; "coins" and "unwritten_rows" share one maximum; "validation" precedes those of the validation of a snapshot',
         ),
       }),
     },
