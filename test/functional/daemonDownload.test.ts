@@ -22,13 +22,17 @@ let viewer: TestDaemon;
 let folder: string;
 let bytes: Buffer;
 
+interface Fee {
+  readonly outputs: readonly { readonly amount: string }[];
+  readonly total_fee: string;
+}
 interface File {
   readonly streaming_url: string;
   readonly download_path: string | null;
   readonly completed: boolean;
   readonly status: string;
   readonly blobs_remaining: number;
-  readonly content_fee: { readonly outputs: readonly { readonly amount: string }[] } | null;
+  readonly content_fee: Fee | null;
   readonly purchase_receipt: object | null;
   readonly claim_id: string;
   readonly outpoint: string;
@@ -118,7 +122,14 @@ describe('a stream', () => {
   it('is paid for once, and can be played from the middle at once', async () => {
     const file = await get('film', { save_file: false });
     expect(file.error).toBeUndefined();
-    expect(file.content_fee!.outputs[0]!.amount).toBe('0.5');
+    expect(file.content_fee).toMatchObject({
+      inputs: [{ type: 'payment', amount: '5.0' }],
+      outputs: [{ type: 'payment', amount: '0.5' }, { type: 'data' }, { type: 'payment' }],
+      total_input: '5.0',
+    });
+    expect(file.content_fee!.outputs[0]).not.toHaveProperty('claim_id');
+    expect(Number(file.content_fee!.total_fee)).toBeGreaterThan(0);
+    expect((await files({ claim_name: 'film' })).items[0]!.content_fee).toEqual(file.content_fee);
     const [from, to] = [5_000_000, 5_000_099];
     const answer = await fetch(file.streaming_url, { headers: { range: `bytes=${from}-${to}` } });
     expect(answer.status).toBe(206);

@@ -2,7 +2,7 @@
 import { decodeClaim } from '../../metadata/claim.js';
 import { claimToJson } from '../../metadata/claimJson.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
-import { parseTransaction } from '../../primitives/transaction.js';
+import { parseTransaction, txid, type Transaction } from '../../primitives/transaction.js';
 import { Reader } from '../../util/reader.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { basename } from 'node:path';
@@ -12,8 +12,7 @@ import type { ManagedFile } from '../files/managedFile.js';
 import { pathOf } from '../files/outputs.js';
 import { outputsOf } from '../lists/transactionTxos.js';
 import { outputToJson, transactionToJson, type ShowPort } from '../txo/outputJson.js';
-import { TX_HEIGHT, type Txo } from '../txo/txo.js';
-import { txid } from '../../primitives/transaction.js';
+import { TX_HEIGHT, Txo } from '../txo/txo.js';
 import type { DaemonContext } from './context.js';
 import { showPortOf } from './showPort.js';
 import { hashFromHex } from '../../util/bytes.js';
@@ -32,15 +31,28 @@ function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
   }
 }
 
-/** Formats the transaction that paid for the file. The raw transaction contains all its outputs. */
-function feeToJson(raw: string | null, port: ShowPort): JsonOut {
+/** Spent outputs of a transaction, in the order of its inputs; null for those that no wallet knows. */
+async function spentBy(tx: Transaction, { services }: DaemonContext): Promise<(Txo | null)[]> {
+  const accountIds = services.runningWallets?.all.flatMap((wallet) => wallet.accountIds) ?? [];
+  const outPoints = tx.inputs.map(({ prevout }) => ({ txid: prevout.hash, nout: prevout.index }));
+  const rows = await services.ledger.database.txos({ accountIds, outPoints, isMyOutput: null });
+  return outPoints.map(({ txid: hash, nout }) => {
+    const row = rows.find((one) => one.nout === nout && one.txid.equals(hash));
+    return row === undefined ? null : new Txo(row);
+  });
+}
+
+/**
+ * Formats the transaction that paid for the file. The raw transaction contains all its outputs. As in lbry-sdk, the output that
+ * pays the creator is of type `payment`, although lists of outputs show it as `purchase`.
+ */
+async function feeToJson(raw: string | null, port: ShowPort, context: DaemonContext): Promise<JsonOut> {
   if (raw === null) return null;
   const tx = parseTransaction(new Reader(Buffer.from(raw, 'hex')));
-  const outputs = outputsOf(tx, txid(tx), TX_HEIGHT.notBroadcast);
-  return transactionToJson(
-    { tx, height: TX_HEIGHT.notBroadcast, spent: tx.inputs.map(() => null), outputs },
-    port,
-  );
+  const height = TX_HEIGHT.notBroadcast;
+  const outputs = outputsOf(tx, txid(tx), height);
+  for (const { notes } of outputs) delete notes.purchasedClaimId;
+  return transactionToJson({ tx, height, spent: await spentBy(tx, context), outputs }, port);
 }
 
 /** Current height of the file's claim, which may have been unconfirmed when it was stored. */
@@ -127,7 +139,7 @@ export async function fileToJson(
     channel_claim_id: claim?.channelClaimId ?? null,
     channel_name: row.channelName,
     claim_name: claim?.name ?? null,
-    content_fee: port === null ? null : feeToJson(row.contentFee, port),
+    content_fee: port === null ? null : await feeToJson(row.contentFee, port, context),
     purchase_receipt: receipt === null || port === null ? null : outputToJson(receipt, port),
     added_on: row.addedOn,
     height,
