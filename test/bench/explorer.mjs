@@ -406,7 +406,7 @@ async function idle() {
   const explorer = ['-explorer=1', '-explorerport=0'];
   const indexes = ['-txindex', '-addressindex', '-spendindex', '-claimindex', '-claimsearch'];
   const found = [];
-  for (let turn = 0; turn < 2; turn++)
+  for (let turn = 0; turn < 3; turn++)
     for (const [name, more] of [
       ['without', []],
       ['with', explorer],
@@ -414,7 +414,7 @@ async function idle() {
       const node = await startRegtest({ args: ['-listen=0', ...indexes, ...more] });
       await node.rpc('generatetoaddress', [200, ADDRESS]);
       // Each thread collects the garbage of its start after some idle seconds.
-      await sleep(20_000);
+      await sleep(30_000);
       const before = workedMs(node.pid);
       await sleep(10_000);
       found.push({ name, bytes: usageOf(node.pid).bytes, cpuMs: workedMs(node.pid) - before });

@@ -9,7 +9,7 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** Share of the caches that the background validation gets. The remaining share is for the chain, which is near the tip. */
+/** Share of the caches that the background validation takes in addition to those of the chain, which is near the tip. */
 const CACHE_SHARE = 0.5;
 
 /** Returns the snapshot file to start from; null without `-loadsnapshot`. */
