@@ -75,7 +75,7 @@ async function stripTypes(next) {
   }
 }
 
-/** Paths below `dist` of the programs of worker threads. */
+/** Programs of worker threads, as paths below `dist`. */
 const THREAD_PROGRAMS = [
   'daemon/base/databaseWorker',
   'daemon/blobs/blobWorker',
@@ -87,19 +87,19 @@ const THREAD_PROGRAMS = [
   'search/postgres/postgresWorker',
   'search/sqlite/searchWorker',
 ];
-/** Package of many small files that most threads load at their start. It is a part of their bundles. */
+/** Package that most threads load at their start. It has many small files, so it is bundled with the programs of threads. */
 const THREAD_PACKAGE = '@bufbuild/protobuf';
 
-/** The packages that an installation of the program has. */
+/** Names of the packages that are installed with the program. They are not bundled, except `THREAD_PACKAGE` with threads. */
 function packages() {
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return Object.keys({ ...dependencies, ...peerDependencies });
 }
 
 /**
- * Bundles programs (paths below `dist`): each with all of its own modules in one file. Modules that several of the programs use, or
- * that are loaded on demand, are in files named `<chunks>.<hash>.js`. One file is found, read and compiled in half the time of five
- * hundred. If the bundler's binary is not installed for this machine, the programs are not changed.
+ * Bundles each program (a path below `dist`) with its own modules into one file. Modules that several of the programs use, or
+ * that are loaded on demand, are in files named `<chunks>.<hash>.js`. To load one file takes half the time of five hundred. If the
+ * bundler's binary is not installed for this machine, the programs are not changed.
  */
 async function bundle(next, programs, chunks, external) {
   try {

@@ -76,8 +76,8 @@ const seeds = drawnSeeds();
 
 /**
  * The fast tests run in three processes, because tests of programs often wait. Then the tests that measure memory run in two
- * processes. They are a run of their own: when vitest goes from one project to the next, it sometimes ends a third process that has
- * not started yet.
+ * processes, in a separate run of vitest. If one run contains both projects, vitest sometimes ends the third process between them,
+ * before the process has started.
  */
 const RUNS_OF_FAST_TESTS = [
   ['--project=fast', '--poolOptions.forks.minForks=3', '--poolOptions.forks.maxForks=3'],

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * Draws comments at random, for a review of the language (CONTRIBUTING.md, "Language"): `drawComments.mjs [--seed=<n>] [--count=<n>]
- * [folder…]`. Each comment of the folders has the same probability. Comments on consecutive lines are one. The same seed draws the
- * same comments from the same files. Without a seed a new one is used and printed.
+ * [folder…]`. Each comment of the folders has the same probability. Consecutive comment lines count as one comment. The same seed
+ * draws the same comments from the same files. Without `--seed` the script chooses a seed. It prints the seed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ const FOR_WALLETS = / Use gettransaction for wallet transactions\./;
 /** Matches the cause of a stopped index, which may contain paths of the node's machine. */
 const CAUSE = /(because of an error): .*$/s;
 
-/** Message for a block that is known, but not in the active chain. */
+/** Message of the node for a known block that is not in the active chain. */
 const NOT_ACTIVE = 'Block not in main chain';
 
 /** Returns the message of a method without advice that only owners of a wallet can follow. */

@@ -31,7 +31,7 @@ const CACHE_BYTES = 32 << 20;
 const KEPT_ANSWERS = 1000;
 /** Time in ms for which a rendered page is reused if its content also changes between blocks. */
 const LIVELY_MS = 2000;
-/** The same for other pages. They show how long ago a block was, in minutes. */
+/** Time in ms for which other rendered pages are reused. The limit is needed because they show ages in minutes. */
 const STILL_MS = 60_000;
 /** First path segments of pages that need more work than others. An additional rate limit applies to these pages. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'lbry', 'console', 'proof', 'proof-hex', 'claims']);
@@ -126,7 +126,7 @@ function isForeign({ headers }: IncomingMessage): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
-/** Returns the error page for a request that only a visitor of these pages may make, not another site; null for other requests. */
+/** Returns the error page for a request that another site must not cause; null for other requests. */
 function refusalOf(path: string, first: string, query: URLSearchParams): PageError | null {
   if (first === 'console' && query.has('run'))
     return new PageError(

@@ -1,6 +1,6 @@
 /**
- * Formats durations and ages, on the server and in the browser. Without `Intl`, which takes time when a page is loaded in the
- * browser.
+ * Formats durations and ages, on the server and in the browser. Does not use `Intl`, because it takes time when the browser loads a
+ * page.
  */
 
 const STEPS: readonly (readonly [seconds: number, unit: string])[] = [

@@ -97,7 +97,7 @@ export const shownLine = (text: string, most = Infinity): string =>
  * the plain space. U+2800 is a Braille pattern without dots.
  */
 const BLANK = /^ | $| (?= )|[^\S ]|\u2800/gu;
-/** The same for `test`, which keeps no position. */
+/** The same pattern without the flag `g`. With that flag, `test` would continue at the position of the previous match. */
 const HAS_BLANK = new RegExp(BLANK.source, 'u');
 
 /**

@@ -11,7 +11,7 @@ const STANDSTILL_MS = 60_000;
 
 export interface SyncCallsSetup {
   readonly port: MessagePort;
-  /** An array with one element, which is 1 when an answer is available. */
+  /** Shared array with one element. The element is 1 when an answer is available. */
   readonly signal: Int32Array;
 }
 

@@ -8,8 +8,8 @@
 //
 //   npm run bench:hub -- <file.dat or file.dat.gz> [--sessions 100] [--addresses 0] [--every ms] [--supportdelay proportional]
 //
-// `--beside <folder of a built checkout of another commit>` compares that commit with this one instead: a plain node and a hub
-// with sessions at rest of each, in turns.
+// `--beside <folder of a built checkout of another commit>` compares that commit with this one instead. Four nodes receive the
+// blocks in turns: of each commit a plain node and a node with a hub, whose sessions send no requests.
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';

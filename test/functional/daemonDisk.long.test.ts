@@ -213,7 +213,7 @@ describe.runIf(canFail)('a daemon on a disk that became read-only', () => {
     await until('the film is saved', async () => (await filesOf(daemon!))[0]?.status === 'finished');
     const [file] = await filesOf(daemon);
     expect(disk!.fail()).toBe(true);
-    // The claim cannot be stored for the list of files.
+    // The daemon answers although the disk refuses to store the resolved claim.
     for (let call = 0; call < 3; call++)
       expect(await daemon.call('resolve', { urls: 'film' })).toMatchObject({ film: { name: 'film' } });
     expect(daemon.log.match(/Resolved claims are not stored: /g)).toHaveLength(1);

@@ -103,7 +103,7 @@ async function get(uri: string, more: object = {}): Promise<File> {
 }
 
 describe('a stream', () => {
-  it('is offered with an address of the wallet, already to the first peer', async () => {
+  it('is offered with an address of the wallet to the first peer', async () => {
     const { peer_protocol_server } = await creator.call<{ peer_protocol_server: { port: number } }>('status');
     const socket = connect(peer_protocol_server.port, '127.0.0.1');
     socket.write('{"lbrycrd_address": true}');

@@ -1,6 +1,6 @@
 /**
- * The figures on the pages of the explorer, after a random life of the chain, against the answers of methods: names, bids, claims,
- * blocks, transactions, addresses, the mempool and totals. All links up to three steps from the first page work.
+ * Compares the figures on the pages of the explorer with the answers of methods, after random operations on the chain: names, bids,
+ * claims, blocks, transactions, addresses, the mempool and totals. All links up to three steps from the first page work.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ClaimSource } from './support/claimSource.js';
@@ -150,7 +150,7 @@ it('shows the totals, the latest blocks, the newest claims and the next takeover
   );
 });
 
-it('shows of each name its bids, its holder and its history', async () => {
+it('shows the bids, the holder and the history of each name', async () => {
   let supported = 0;
   for (const { name, normalized_name: filed } of await names()) {
     const html = await htmlOf(pathOf(name));
@@ -177,7 +177,7 @@ it('shows of each name its bids, its holder and its history', async () => {
   expect(supported).toBeGreaterThan(3);
 });
 
-it('shows of each claim its amounts and its place', async () => {
+it('shows the amounts and the rank of each claim', async () => {
   for (const { name } of await names()) {
     const { claims } = await rpc<{ claims: RpcClaim[] }>('getclaimsforname', name);
     for (const { claimId, amount, effectiveAmount, bid } of claims) {
@@ -195,7 +195,7 @@ it('shows of each claim its amounts and its place', async () => {
   }
 });
 
-it('shows of blocks and transactions their sizes, fees and amounts', async () => {
+it('shows the sizes, fees and amounts of blocks and transactions', async () => {
   const tip = await rpc<number>('getblockcount');
   for (let height = tip; height > tip - 12; height--) {
     const hash = await rpc<string>('getblockhash', height);
@@ -234,7 +234,7 @@ it('shows of blocks and transactions their sizes, fees and amounts', async () =>
   }
 });
 
-it('shows of an address, the mempool and a chart what the methods return', async () => {
+it('shows the answers of the methods for an address, the mempool and a chart', async () => {
   const html = await htmlOf(`/address/${OPEN_ADDRESS}`);
   const balance = await rpc<{ balance: number; received: number }>('getaddressbalance', OPEN_ADDRESS);
   expect(numberOf(labelled(html, 'Balance'))).toBe(balance.balance / 1e8);
@@ -266,7 +266,7 @@ it('has no dead link within three steps from the first page', async () => {
     const next = found.map((href) => href.split('#')[0]!).filter((href) => /^\/(?!assets|look)/.test(href));
     level = [...new Set(next)].filter((path) => !seen.has(path));
     level.forEach((path) => seen.add(path));
-    // Pages of one kind are alike: of each kind the first ones are loaded.
+    // Pages of one kind are alike, so only the first pages of each kind are loaded.
     const kinds = new Map<string, number>();
     level = level.filter((path) => {
       const kind = path.split(/[/?]/)[1]!;

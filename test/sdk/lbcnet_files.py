@@ -145,7 +145,7 @@ class NoSite:
 
 
 def descriptor_of(daemon, sd_hash):
-    """Reads a descriptor by code of the reference. lbcnet finds a descriptor that a test writes when it starts."""
+    """Reads a descriptor by code of the reference. At its start lbcnet finds descriptors that a test wrote."""
     from lbry.blob.blob_file import BlobFile
     from lbry.stream.descriptor import StreamDescriptor
 

@@ -22,7 +22,7 @@ export interface ForkFigures {
   connectSec: number;
   disconnectSec: number;
   reconnectSec: number;
-  /** Peak growth of live memory while the fork block was processed. NaN in the fast tests, because it needs a collection a second. */
+  /** Peak growth of live memory while the fork block was processed. NaN in the fast tests: it needs a garbage collection each second. */
   extraMb: number;
 }
 

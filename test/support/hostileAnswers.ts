@@ -537,8 +537,8 @@ export const CLAIM_STATES: readonly (readonly [state: string, instead: Instead])
 ];
 
 /**
- * Answers that replace those of `answers` on a page: a search finds no object with this text, so that it shows its results instead
- * of a redirect.
+ * Answers that replace those of `answers` on a page. The answers for a search contain no object with exactly this text, so the page
+ * shows results instead of a redirect.
  */
 export const insteadOn = (page: string, text: string): Readonly<Record<string, unknown>> =>
   page === 'find'

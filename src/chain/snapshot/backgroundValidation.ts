@@ -195,11 +195,11 @@ export class BackgroundValidation {
     log.info(
       `This node uses the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
     );
-    // Headers that were known before this start cause no event.
+    // Headers from earlier starts do not cause an event.
     this.lookAtBranch(this.chain.index.bestHeader);
     this.running = this.run().catch((error: unknown) => {
       this.failed = true;
-      // The chain has reported its own error.
+      // If the chain is broken, it has already reported the error.
       if (!this.chain.isBroken) this.options.onFatal(error);
     });
   }
@@ -483,7 +483,7 @@ async function openGround(chain: Chain, options: ValidationOptions): Promise<Gro
       await contributor.open(store);
       const { lastBlock } = contributor;
       const last = lastBlock === null ? NO_HEADER : headers.find(lastBlock);
-      // An index that lacks blocks would give other rows than the snapshot, which would refute a correct snapshot.
+      // The rows of an index that lacks blocks differ from those of the snapshot. A correct snapshot would be refused.
       if (last !== tip) throw new Error('an index in it is not at its tip');
     }
     const ground: Ground = {

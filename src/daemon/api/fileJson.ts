@@ -31,7 +31,7 @@ function valueMembers(claim: StoredClaim | null, port: ShowPort): Json {
   }
 }
 
-/** Spent outputs of a transaction, in the order of its inputs; null for those that no wallet knows. */
+/** Spent outputs of a transaction, in the order of its inputs; null for outputs that are not in a loaded wallet. */
 async function spentBy(tx: Transaction, { services }: DaemonContext): Promise<(Txo | null)[]> {
   const accountIds = services.runningWallets?.all.flatMap((wallet) => wallet.accountIds) ?? [];
   const outPoints = tx.inputs.map(({ prevout }) => ({ txid: prevout.hash, nout: prevout.index }));

@@ -66,7 +66,10 @@ function sortedMembers(entries: Iterable<readonly [string, JsonOut | undefined]>
   return sortByKey(members as [string, JsonOut][]);
 }
 
-/** A node in the tree of key sequences: the sequences that continue with each key, and the sorted keys of its own sequence. */
+/**
+ * A node in the tree of key sequences. The path from the root to the node is a sequence of keys. `next` has the longer sequences by
+ * their next key. `sorted` has the keys of the sequence in sorted order.
+ */
 interface KeySequence {
   readonly next: Map<string, KeySequence>;
   sorted: readonly string[] | null;
@@ -75,8 +78,8 @@ interface KeySequence {
 const newSequence = (): KeySequence => ({ next: new Map(), sorted: null });
 
 /**
- * Maximum number of nodes in the tree of key sequences. Arbitrary: more than the fields of all answers. A full tree is emptied,
- * because some answers have keys from the caller.
+ * Maximum number of nodes in the tree of key sequences. Arbitrary: larger than the number of fields of all answers. A full tree is
+ * emptied. The limit is needed because callers choose the keys of some answers.
  */
 const MAX_KEY_SEQUENCES = 8192;
 const noKeys = newSequence();
@@ -109,7 +112,7 @@ function sortKeys(keys: readonly string[]): string[] {
   return [...keys].sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Keys of an object in order of code points. Objects of one kind share the list. */
+/** Keys of an object in order of code points. Objects with the same sequence of keys share the list. */
 function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value);
   if (keys.length > MAX_SEQUENCE_KEYS) return sortKeys(keys);
@@ -124,7 +127,7 @@ function* sortedProperties(value: object): Iterable<readonly [string, JsonOut]> 
   }
 }
 
-/** Whether the value is an object of JavaScript with a member for each field. */
+/** Whether the value is a plain JavaScript object. */
 const isRecord = (value: JsonOut): value is { readonly [key: string]: JsonOut | undefined } =>
   value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 
@@ -190,7 +193,7 @@ function write(value: JsonOut, level: number, out: string[]): void {
   else out.push(text);
 }
 
-/** Writes an object of JavaScript. */
+/** Writes a plain JavaScript object. */
 function writeRecord(
   value: { readonly [key: string]: JsonOut | undefined },
   level: number,

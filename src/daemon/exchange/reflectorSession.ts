@@ -32,7 +32,7 @@ export class ReflectorError extends Error {
   override readonly name: string = 'ReflectorError';
 }
 
-/** Error: no connection to the reflector could be established. */
+/** Error: the connection to the reflector could not be established. */
 export class UnreachedReflector extends ReflectorError {
   override readonly name = 'UnreachedReflector';
 }

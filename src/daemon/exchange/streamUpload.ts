@@ -110,7 +110,7 @@ export class StreamUpload {
       } catch (error) {
         ({ message: reason } = error as Error);
         const isUnreached = error instanceof UnreachedReflector && !isReached && !signal.aborted;
-        // The next round tries again: a quota, a block list or a wrong address does not change within seconds.
+        // The upload is retried in the next round. A quota, a block list or a wrong address does not change within seconds.
         if (error instanceof ReflectorRefusal || isUnreached)
           return { sent: [...this.#acknowledged], isComplete: false, reason };
         isReached = true;

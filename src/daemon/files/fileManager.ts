@@ -296,7 +296,7 @@ export class FileManager {
   }
 }
 
-/** Text by which states of a claim differ. */
+/** Identifies a state of a claim: its outpoint and height. */
 const stateOf = ({ outpoint, height }: StoredClaim): string => `${outpoint} ${height}`;
 
 /** Row of a claim in the database; null for other outputs and for values that cannot be decoded. */

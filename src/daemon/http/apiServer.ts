@@ -130,7 +130,7 @@ function corsHeaders(allowed: string): string[] {
   ];
 }
 
-/** Large answers of all servers of the process use one buffer. */
+/** Buffer for large answers. All servers of the process share it. */
 const bodies = new BodyBuffer();
 
 function send(
@@ -142,7 +142,7 @@ function send(
 ): void {
   const length = Buffer.byteLength(text);
   response.writeHead(status, ['Content-Type', type, 'Content-Length', String(length), ...headers]);
-  // A text of ASCII characters only needs no UTF-8 encoding.
+  // If both lengths are equal, the text is ASCII and need not be encoded as UTF-8.
   if (length === text.length) bodies.send(response, text);
   else response.end(text, 'utf8');
 }

@@ -29,7 +29,7 @@ export class BodyBuffer {
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(roundedUp(length));
     this.#buffer.write(text, 'latin1');
     this.#isUsed = true;
-    // The event follows the last byte, or the end of the connection.
+    // Node.js emits `close` after the last byte was sent, or when the connection ends.
     response.once('close', () => this.#release());
     response.end(this.#buffer.subarray(0, length));
   }

@@ -67,7 +67,7 @@ function MethodForm({
   );
 }
 
-/** Text of an answer. Warnings of the node are for the same visitors as on its page. */
+/** Text of an answer. Hides warnings of the node from visitors who cannot see them on `/node`. */
 function textOf(answer: unknown, showsPeers: boolean): string {
   const hide = (key: string, value: unknown): unknown =>
     key === 'warnings' && value !== '' ? 'shown to visitors on the machine of the node' : value;

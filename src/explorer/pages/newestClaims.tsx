@@ -13,7 +13,7 @@ interface Listed extends NewClaim {
   readonly found: ClaimAnswer | null;
 }
 
-/** Maximum number of calls. Each reads the changes of up to 1,000 blocks, in which there may be no new claim. */
+/** Maximum number of calls. Each call reads the changes of up to 1,000 blocks, which may have no new claims. */
 const MOST_CALLS = 4;
 
 interface NewestAnswer {
@@ -24,7 +24,7 @@ interface NewestAnswer {
 
 interface Found {
   readonly claims: readonly Listed[];
-  /** Height from which on older claims were not looked for; undefined if the list has enough claims or all of them. */
+  /** Claims up to this height were not searched; undefined if the list is full or has all claims. */
   readonly until?: number | undefined;
 }
 

@@ -194,7 +194,7 @@ export const noBlockYet = (height: number): PageError =>
     [blockLink('tip'), 'The latest block'],
   ]);
 
-/** Says that the page shows an earlier block. A node may answer for a block whose hint has not arrived: that is not an earlier one. */
+/** Says that the page shows an earlier block. Shows nothing if the answer is for a newer block, whose hint has not arrived yet. */
 export function AsOf({
   height,
   now,

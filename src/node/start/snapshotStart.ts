@@ -9,7 +9,7 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** Share of the caches that the background validation takes in addition to those of the chain, which is near the tip. */
+/** Size of the background validation's caches, as a share of the chain's caches. They are additional to the chain's caches. */
 const CACHE_SHARE = 0.5;
 
 /** Returns the snapshot file to start from; null without `-loadsnapshot`. */

@@ -3,7 +3,7 @@ import { agoText } from '../age.js';
 /** Created on first use, because it takes longer than all uses together. */
 let format: Intl.DateTimeFormat | null = null;
 
-/** Time in ms between two updates of the ages. They are shown in minutes, once they are longer than a minute. */
+/** Time in ms between two updates of the ages. Ages above a minute are shown in minutes or larger units. */
 const AGES_MS = 30_000;
 
 /** Adds the time in the visitor's time zone to the tooltips of all times. */
@@ -19,7 +19,7 @@ export function showLocalTimes(): void {
 
 /** Writes the age of each time that is shown as an age, such as "2 minutes ago". */
 function showAges(): void {
-  // The page of a hidden tab changes when it is seen.
+  // A hidden tab is updated when it becomes visible.
   if (document.hidden) return;
   for (const element of document.querySelectorAll('time[data-age]')) {
     const shown = agoText(Date.parse(element.getAttribute('datetime')!) / 1000, Date.now() / 1000);
@@ -27,7 +27,7 @@ function showAges(): void {
   }
 }
 
-/** Keeps the ages on an open page right while no block or transaction changes it. */
+/** Updates the ages on an open page regularly, also without a new block or transaction. */
 export function keepAges(): void {
   setInterval(showAges, AGES_MS);
   document.addEventListener('visibilitychange', showAges);

@@ -115,8 +115,8 @@ export function systemErrorText(code: string, path: string): string {
 }
 
 /**
- * The message of an `EnvironmentError` for a call of a program that continues to run. The advice is to repeat the call; the
- * message of a system error says to start the program again.
+ * The message of an `EnvironmentError` for a failed call to a program that continues to run. It advises to repeat the call. The
+ * message of a system error advises to start the program again.
  */
 export function callErrorText({ message }: EnvironmentError): string {
   return message

@@ -265,7 +265,7 @@ describe('the page of a name', () => {
     ['names', [], 'listnames'],
     ['upcoming', [], 'listupcoming'],
   ] as const)(
-    'at /%s is not called an earlier one if the answer is ahead of the tip',
+    'at /%s is not marked as an earlier one if the answer is ahead of the known tip',
     async (page, parts, method) => {
       const at = (height: number) =>
         shown(page, parts, { [method]: { ...(known[method] as object), height } }, { block: '' });
@@ -406,7 +406,7 @@ describe('the newest claims of the first page', () => {
     expect((await shown('', [], { listnewclaims: { claims: [] } })).html).toContain('There are no claims.');
   });
 
-  it('are looked for below blocks without new claims, but not for ever', async () => {
+  it('are searched below blocks without new claims, by a limited number of calls', async () => {
     const asked: unknown[][] = [];
     const instead = (answers: readonly object[]) => ({
       get listnewclaims() {
@@ -521,7 +521,7 @@ describe('the console', () => {
     expect(await pageOf(call)).toContain("getclaimsforname 'a'\\''; echo $(id) '\\'''");
   });
 
-  it('names only methods on the command line of a closed one', async () => {
+  it('shows a command line for a refused method only if its name has the form of a method', async () => {
     const messageOf = async (name: string): Promise<string> => {
       const error: unknown = await pageOf({ method: name }).catch((thrown: unknown) => thrown);
       return (error as PageError).message;

@@ -101,7 +101,7 @@ function faultsOf(html: string): string[] {
   return faults;
 }
 
-/** The warning of a name that could be taken for another one. Pages of harmless names do not have it. */
+/** The warning about a name that looks like another name. Pages of harmless names do not have it. */
 const NAME_WARNING =
   /<p class="notice warning"><span aria-hidden="true">⚠<\/span> <span>This name (has|mixes) [^<]*<\/span><\/p>/g;
 

@@ -241,7 +241,7 @@ test.each([
   expect(own).not.toMatch(/^HTTP\/1.1 403 /);
 });
 
-test('a connection that is reset during an upgrade ends nothing else', async () => {
+test('a connection reset during an upgrade does not end the server', async () => {
   for (let n = 0; n < 20; n++) {
     const socket = await opened();
     socket.write(
@@ -262,7 +262,7 @@ test('a request that offers HTTP/2 is answered over HTTP/1.1', async () => {
   socket.destroy();
 });
 
-test('a page without a new block is rendered again after a minute, because it has ages', async () => {
+test('without a new block a page is rendered again after a minute, because it shows ages', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   try {
     await loaded('/names');

@@ -17,7 +17,10 @@ import {
 import { walletId } from './params.js';
 import { file, filePage } from './shapes.js';
 
-/** Usage of the filters by state. The usage texts of lbry-sdk contain them only in `file_list`, but its methods accept them. */
+/**
+ * Usage text of the filters by state. In lbry-sdk only the usage text of `file_list` contains these filters, but the other methods
+ * of files accept them too.
+ */
 const stateUsage = [
   '[--outpoint=<outpoint>] [--added_on=<added_on>] [--claim_height=<claim_height>]',
   '[--blobs_in_stream=<blobs_in_stream>] [--blobs_remaining=<blobs_remaining>]',

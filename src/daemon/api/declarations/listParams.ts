@@ -250,7 +250,7 @@ export const fileFilter = [
   ...unnamedFileFilter,
 ] as const;
 
-/** Filters that select files by their claim's output, progress and state, except by `status`. */
+/** Filters by the state of a file: its claim's outpoint, its blobs, its path and its upload. The filter `status` is separate. */
 export const fileStateFilter = [
   fileFilterOf({
     name: 'added_on',

@@ -57,7 +57,7 @@ function filterOf(args: object, besides: readonly string[] = []): FileFilter {
   ) as FileFilter;
 }
 
-/** The search for the files that the arguments select. The arguments in `besides` are not filters. */
+/** Converts the arguments of a call to a query for files. The arguments in `besides` are not filters. */
 export const queryOf = (
   args: { readonly comparison?: string | undefined },
   besides: readonly string[] = [],

@@ -26,7 +26,7 @@ import { assertSettingsPath, readSettingsFile, writeSettingsFile } from './setti
 import { SETTINGS } from './settingsTable.js';
 
 const PREFIX = 'LBRY_';
-/** Environment variables with this prefix that are not settings: the fee a character of a name, as in lbry-sdk. */
+/** Environment variables with this prefix that are not settings. `fee_per_name_char` is the fee for each character of a name. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set(['fee_per_name_char']);
 const FILE_NAME = 'daemon_settings.yml';
 

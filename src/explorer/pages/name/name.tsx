@@ -38,8 +38,8 @@ const A_PAGE = 100;
 const COMING = 15;
 
 /**
- * Reads the controlling claim with its title and channel. Null if the list of bids has its title and it names no channel, or if
- * the node cannot read it. In some orders the list may not contain it.
+ * Reads the controlling claim with its title and channel. Null if the node cannot read it, or if the list of bids contains it
+ * without a channel, because the list then has all its data. In some orders the list does not contain the controlling claim.
  */
 async function signedOwner(
   { ask }: PageContext,
@@ -103,7 +103,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   ]);
   if (!isHex && isLongName(name) && answer.claims === 0 && answer.supportsWithoutClaim === 0)
     throw nameTooLong(name);
-  // The answer may be that of a block whose hint has not arrived.
+  // The answer may be for a newer block, whose hint has not arrived yet.
   const isNow = answer.height >= tip.height;
   const isFirst = after === undefined;
   const isRead = isEarly && isNow;

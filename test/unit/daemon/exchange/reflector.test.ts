@@ -449,7 +449,7 @@ describe('uploads', () => {
     other.close();
   });
 
-  it('end with a reason at the first attempt if the port is closed', async () => {
+  it('end with a reason after the first attempt if the port is closed', async () => {
     const { sdHash } = addStream([10]);
     const result = await reflecting.reflectStream(sdHash, { host: '127.0.0.1', port: 1 });
     expect(result.isComplete).toBe(false);
