@@ -4,7 +4,7 @@
  * scripts.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,21 +20,28 @@ function install(name, { place = name, args = [] } = {}) {
   const source = join(ROOT, 'scripts', 'toolchain', name);
   const folder = join(ROOT, 'build', 'toolchain', place);
   const modules = join(folder, 'node_modules');
-  // npm writes this file last, so its presence shows a complete installation.
-  const isThere = existsSync(join(modules, '.package-lock.json'));
-  if (isThere && readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(source, LOCK), 'utf8'))
-    return modules;
-  rmSync(modules, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const file of ['package.json', LOCK]) copyFileSync(join(source, file), join(folder, file));
+  // npm writes the hidden lockfile last, so its presence shows a complete installation.
+  const isThere = () =>
+    existsSync(join(modules, '.package-lock.json')) &&
+    readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(source, LOCK), 'utf8');
+  if (isThere()) return modules;
+  // Another process may install or use the same packages, so they appear at their place when they are complete.
+  const fresh = `${folder}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  for (const file of ['package.json', LOCK]) copyFileSync(join(source, file), join(fresh, file));
   console.log(`Installing ${name} from the npm registry`);
   const { status, stderr, error } = spawnSync(
     'npm',
     ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...args],
-    { cwd: folder, encoding: 'utf8', env: withoutNpmSettings() },
+    { cwd: fresh, encoding: 'utf8', env: withoutNpmSettings() },
   );
+  if (status === 0 && !isThere()) {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+    return modules;
+  }
+  rmSync(fresh, { recursive: true, force: true });
   if (status === 0) return modules;
-  rmSync(modules, { recursive: true, force: true });
   const reason = (error?.message ?? stderr).trim().split('\n')[0];
   console.log(`${name} cannot be had from the npm registry: ${reason}`);
   return null;
