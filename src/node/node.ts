@@ -25,6 +25,7 @@ import { startNative } from './start/nativeStart.js';
 import { writePidFile } from './start/pidFile.js';
 import { HeapTrim } from './watch/heapTrim.js';
 import { collectWhenIdle } from '../util/idleCollection.js';
+import { keepNewSpaceDuringStart } from '../util/startNewSpace.js';
 import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
 /** Indexes that must be at the tip before the hub gives correct responses. */
@@ -86,6 +87,8 @@ class NodeStart {
 
   async run(): Promise<NodeHandle> {
     const { loaded, deps, signal } = this;
+    const endStart = keepNewSpaceDuringStart();
+    this.closers.push(endStart);
     const hub = await this.begin();
     const { context, answering } = await this.openServers();
     const started = await startChain(context, answering);
@@ -113,6 +116,7 @@ class NodeStart {
     this.startBackground(started);
     if (hub !== null) await this.startHub(hub, context, answering, started);
     answering.closeBeforeChain();
+    endStart();
     return handle;
   }
 
