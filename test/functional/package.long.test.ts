@@ -22,8 +22,8 @@ import { freePort } from './support/node.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r';
-/** Maximum size of all files with the native parts for one platform. */
-const MAX_UNPACKED_BYTES = 20.5e6;
+/** Maximum size of all files with the native parts for one platform. Arbitrary: a little more than now. */
+const MAX_UNPACKED_BYTES = 21e6;
 /** Folders that are not copied to the packed folder. They are linked there or not needed. */
 const NOT_COPIED = ['.git', 'build', 'node_modules', 'prebuilds', 'test', 'vendor'];
 
