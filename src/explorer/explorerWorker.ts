@@ -16,7 +16,7 @@ import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
 import { inNextRound } from '../scheduler/rounds.js';
 import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
-import { collectWhenIdle } from '../util/idleCollection.js';
+import { collectWhenIdle } from '../util/memory/idleCollection.js';
 import { reportMemory } from '../util/threadMemory.js';
 
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */

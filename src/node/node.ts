@@ -24,8 +24,8 @@ import { IMPORT_ENDED, importBlocks } from './start/importFiles.js';
 import { startNative } from './start/nativeStart.js';
 import { writePidFile } from './start/pidFile.js';
 import { HeapTrim } from './watch/heapTrim.js';
-import { collectWhenIdle } from '../util/idleCollection.js';
-import { keepNewSpaceDuringStart } from '../util/startNewSpace.js';
+import { collectWhenIdle } from '../util/memory/idleCollection.js';
+import { keepNewSpaceDuringStart } from '../util/memory/startNewSpace.js';
 import { StartError, type NodeDeps, type StartContext } from './start/startContext.js';
 
 /** Indexes that must be at the tip before the hub gives correct responses. */

@@ -1,6 +1,6 @@
 /** Returns unused memory of the daemon to the operating system: the heap of a thread, and memory that the C library keeps. */
 import { loadNative, type NativeAddon } from '../../native/binding.js';
-import { collectWhenIdle, threadPort, type CollectionPort } from '../../util/idleCollection.js';
+import { collectWhenIdle, threadPort, type CollectionPort } from '../../util/memory/idleCollection.js';
 
 /**
  * Limits the memory that the C library keeps for each thread. Call it before the first worker thread starts. Does nothing

@@ -6,7 +6,7 @@ import { CrossingErrors, type ErrorKind } from '../../threads/crossingErrors.js'
 import { serveThread, type ServedObject } from '../../threads/serveThread.js';
 import { SharedThread } from '../../threads/sharedThread.js';
 import { EnvironmentError } from '../../util/text/environmentError.js';
-import { threadPort } from '../../util/idleCollection.js';
+import { threadPort } from '../../util/memory/idleCollection.js';
 import { returnIdleMemory } from './idleMemory.js';
 
 /** The message of an `EnvironmentError` is complete, so the operator sees it unchanged. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { collectWhenIdle, threadPort } from '../../../src/util/idleCollection.js';
+import { collectWhenIdle, threadPort } from '../../../src/util/memory/idleCollection.js';
 
 const MB = 1 << 20;
 const CHECK_MS = 5_000;

@@ -1,6 +1,6 @@
 /** The new space of V8 keeps its size during a start, for a limited time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { keepNewSpaceDuringStart } from '../../../src/util/startNewSpace.js';
+import { keepNewSpaceDuringStart } from '../../../src/util/memory/startNewSpace.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
