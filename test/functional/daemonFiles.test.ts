@@ -9,6 +9,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -278,7 +279,11 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
-  it('are sent to a reflector at once, and published if there is no reflector', async () => {
+  it('are sent to a reflector at once, and published if no reflector answers', async () => {
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => sockets.add(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const placeOf = (server: Server): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const reflector = await startDaemon({
       hubPorts: [],
       settings: { components_to_skip: ['wallet', 'dht', 'upnp'] },
@@ -290,9 +295,12 @@ describe('files', () => {
       const one = async (name: string) => (await files({ claim_name: name })).items[0]!;
       await daemon.call('settings_set', { key: 'reflector_servers', value: ['127.0.0.1:1'] });
       const { path } = written('reflected.txt', 2_500_000, 'reflected');
+      await daemon.call('publish', { name: 'refused', bid: '0.1', file_path: path });
+      expect(await one('refused')).toMatchObject({ is_fully_reflected: false });
+      await daemon.call('settings_set', { key: 'reflector_servers', value: [placeOf(silent)] });
       await daemon.call('publish', { name: 'lonely', bid: '0.1', file_path: path });
       let lonely = await one('lonely');
-      // The upload starts in the background. It pauses for seconds between its attempts.
+      // The upload starts in the background. It waits for seconds for the answer of the server.
       while (!lonely.uploading_to_reflector) lonely = await one('lonely');
       expect(lonely).toMatchObject({ is_fully_reflected: false });
       await daemon.call('settings_set', { key: 'reflector_servers', value: [place] });
@@ -324,9 +332,12 @@ describe('files', () => {
       expect(await daemon.call('file_delete', { claim_name: 'lonely' })).toBe(true);
       lonely = await one('lonely');
       expect(lonely).toBeUndefined();
+      expect(await daemon.call('file_delete', { claim_name: 'refused' })).toBe(true);
       await daemon.call('settings_clear', { key: 'reflector_servers' });
       await node.rpc('generate', [1]);
     } finally {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
       await reflector.stop();
     }
   });
