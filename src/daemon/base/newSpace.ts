@@ -3,12 +3,8 @@
  * 22, more in Node 24) whenever enough objects survive, also during the start and under a light load, and keeps it for as
  * long as the load lasts. A larger new space saves processor time only under a heavy load. Source: V8 src/heap/new-spaces.cc `SemiSpaceNewSpace::Grow`.
  */
-import { setFlagsFromString } from 'node:v8';
+import { GROWTH_FACTOR, MAX_START_MS, setGrowthFactor } from '../../util/memory/startNewSpace.js';
 
-/** V8's default. */
-const GROWTH_FACTOR = 2;
-/** Time in ms after which the new space may grow although the start has not finished. */
-const START_MS = 3_000;
 /** Time in ms between two checks of the load. Arbitrary. */
 const CHECK_MS = 1_000;
 /** Number of checks in a row from which a load is more than a burst. Arbitrary. */
@@ -36,12 +32,12 @@ function processPort(): GrowthPort {
       const usedMs = (usage.user + usage.system - before.user - before.system) / 1000;
       return usedMs / Math.max(1, atMs - beforeMs);
     },
-    setGrowthFactor: (factor) => setFlagsFromString(`--semi-space-growth-factor=${factor}`),
+    setGrowthFactor,
   };
 }
 
 /** Keeps the new space of all threads at its present size until the next check of `NewSpace`. Each thread calls it at its start. */
-export const keepNewSpace = (): void => setFlagsFromString('--semi-space-growth-factor=1');
+export const keepNewSpace = (): void => setGrowthFactor(1);
 
 /**
  * Lets the new space of all threads grow only while the process is busy. During the start, for at most three seconds, it keeps
@@ -58,7 +54,7 @@ export class NewSpace {
   constructor(port: GrowthPort = processPort()) {
     this.#port = port;
     port.setGrowthFactor(1);
-    this.#timer = setTimeout(this.endStart, START_MS).unref();
+    this.#timer = setTimeout(this.endStart, MAX_START_MS).unref();
   }
 
   /** Called at the end of the start. */

@@ -5,12 +5,14 @@
  */
 import { setFlagsFromString } from 'node:v8';
 
-/** V8's default. */
-const GROWTH_FACTOR = 2;
+/** The factor by which V8 enlarges the new space by default. */
+export const GROWTH_FACTOR = 2;
 /** Time in ms after which the new space may grow although the start has not finished, because a long start is a load. */
-const MAX_START_MS = 3_000;
+export const MAX_START_MS = 3_000;
 
-const setGrowthFactor = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+/** Sets the factor by which V8 enlarges the new space of all threads. 1 keeps its size. */
+export const setGrowthFactor = (factor: number): void =>
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 
 /** Keeps the new space of all threads at its size. Returns a function that ends this at the end of the start. */
 export function keepNewSpaceDuringStart(set: (factor: number) => void = setGrowthFactor): () => void {
