@@ -147,7 +147,7 @@ export class BackgroundValidation {
       const first = this.height + 1;
       return { first, last: Math.min(this.options.record.height, this.height + FETCHED_AHEAD) };
     };
-    chain.events.on('headerTip', ({ id }) => this.lookAtBranch(id));
+    chain.events.on('headerTip', () => this.warnOfBranch());
   }
 
   private useGround(): void {
@@ -196,7 +196,7 @@ export class BackgroundValidation {
       `This node uses the snapshot of block ${record.height} (${record.block}). Its blocks are validated in the background, from height ${this.height + 1}.`,
     );
     // Headers from earlier starts do not cause an event.
-    this.lookAtBranch(this.chain.index.bestHeader);
+    this.warnOfBranch();
     this.running = this.run().catch((error: unknown) => {
       this.failed = true;
       // If the chain is broken, it has already reported the error.
@@ -217,20 +217,26 @@ export class BackgroundValidation {
     }
   }
 
-  /** Detects a branch with more work that forks off below the snapshot. */
-  private lookAtBranch(id: number): void {
-    const { index } = this.chain;
-    const { record, warn } = this.options;
-    const own = index.active.at(record.height);
-    if (this.passed || this.warnedOfBranch) return;
-    if (index.active.ancestorOf(id, record.height) === own || index.headers.isFailed(id)) return;
-    this.warnedOfBranch = true;
-    warn(
+  /** Warning about a branch with more work that forks off below the snapshot; empty if there is none. */
+  get warning(): string {
+    const { headers, active, bestHeader } = this.chain.index;
+    const { record } = this.options;
+    if (this.passed || headers.isFailed(bestHeader)) return '';
+    if (active.ancestorOf(bestHeader, record.height) === active.at(record.height)) return '';
+    return (
       `There are headers with more work whose chain does not contain the snapshot's block ${record.block} ` +
-        `at height ${record.height}. The node stays on the snapshot's chain until its blocks are validated. ` +
-        'If the snapshot is of a branch that the network abandoned, start again with -reindex and without ' +
-        '-loadsnapshot.',
+      `at height ${record.height}. The node stays on the snapshot's chain until its blocks are validated. ` +
+      'If the snapshot is of a branch that the network abandoned, start again with -reindex and without ' +
+      '-loadsnapshot.'
     );
+  }
+
+  /** Logs the warning about a branch when it applies for the first time. */
+  private warnOfBranch(): void {
+    const { warning } = this;
+    if (warning === '' || this.warnedOfBranch) return;
+    this.warnedOfBranch = true;
+    this.options.warn(warning);
   }
 
   private async run(): Promise<void> {

@@ -118,8 +118,8 @@ export class NodeRpcServices implements RpcServices {
   readonly options: RpcNodeOptions;
   readonly zmqNotifiers: RpcServices['zmqNotifiers'];
   readonly warnings = (): string => {
-    const { warnings, peers } = this.parts;
-    return warnings?.text() || peers?.net.warning() || '';
+    const { warnings, validation, peers } = this.parts;
+    return warnings?.text() || validation?.warning || peers?.net.warning() || '';
   };
   // This is an arrow function, because methods extract it from the object without `this`, as they do with `warnings`.
   readonly indexes = (): readonly IndexStatus[] => this.parts.now.indexes.statuses();

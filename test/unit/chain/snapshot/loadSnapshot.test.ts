@@ -229,6 +229,25 @@ it('is refused for another hash, a cut file, and a block outside the best chain 
   await chain.opened.close();
 });
 
+it('warns of a branch with more work that does not contain the block of the snapshot', async () => {
+  const other = await TestChain.open({ timeSec: source.timeSec });
+  await other.mine(TIP + 1, ADDRESS_SCRIPT);
+  const headers = await headersOf(other);
+  await other.close();
+  const chain = await load(newFolder());
+  const { validation, warnings } = await validate(chain);
+  expect(chain.opened.chain.acceptHeaders(headers.slice(0, HEIGHT - 1)).error).toBeNull();
+  expect(validation.warning).toBe('');
+  expect(chain.opened.chain.acceptHeaders(headers.slice(HEIGHT - 1)).error).toBeNull();
+  expect(validation.warning).toContain(`does not contain the snapshot's block ${dump.block}`);
+  expect(warnings).toEqual([validation.warning]);
+  await feed(chain, HEIGHT + 1, TIP);
+  // The branch of the snapshot has less work still.
+  expect(validation.warning).not.toBe('');
+  await validation.stop();
+  await chain.opened.close();
+});
+
 longIt('restarts the validation if its database is corrupt', async () => {
   const folder = newFolder();
   const reached = async (chain: TestChain, height: number): Promise<Outcome> => {
