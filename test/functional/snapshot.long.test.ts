@@ -111,6 +111,13 @@ describe('a node started from a snapshot', () => {
       await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
     await expect(node.rpc('gettxoutproof', [[claimTx]])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
     await expect(node.rpc('importaddress', [ADDRESS])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    const watched = { scriptPubKey: { address: ADDRESS }, timestamp: 1, watchonly: true };
+    expect(await node.rpc('importmulti', [[watched]])).toMatchObject([
+      {
+        success: false,
+        error: { message: expect.stringContaining(`snapshot of block ${HEIGHT}`) as string },
+      },
+    ]);
     expect(await node.rpc('getindexinfo')).toMatchObject({
       claimindex: { synced: true, best_block_height: HEIGHT },
       txindex: { synced: false },

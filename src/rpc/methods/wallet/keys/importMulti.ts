@@ -14,7 +14,7 @@ import { defineMethod } from '../../../declare/method.js';
 import { getArray, getBool, getInt64, getString } from '../../../declare/paramTypes.js';
 import { t } from '../../../../schema/schema.js';
 import { importFailure } from './importing.js';
-import { scanSince, withScanTurn } from './rescanning.js';
+import { scanSince, snapshotAdvice, withScanTurn } from './rescanning.js';
 import { requireUnlocked, walletOf } from '../wallets/walletOf.js';
 
 /** Timestamp of an item without known creation time. It means that the whole chain must be scanned. */
@@ -90,7 +90,8 @@ function importOne(
   }
 }
 
-function unscanned(timeSec: number, scannedFromSec: number): RpcError {
+/** `advice` says why blocks are missing, if the node knows it. */
+function unscanned(timeSec: number, scannedFromSec: number, advice: string): RpcError {
   return rpcError(
     RPC_ERROR.MISC_ERROR,
     `Rescan failed for key with creation timestamp ${timeSec}. There was an error reading a block from time ` +
@@ -98,7 +99,8 @@ function unscanned(timeSec: number, scannedFromSec: number): RpcError {
       'creation, and could contain transactions pertaining to the key. As a result, transactions and coins using this ' +
       'key may not appear in the wallet. This error could be caused by pruning or data corruption (see bitcoind log for ' +
       'details) and could be dealt with by downloading and rescanning the relevant blocks (see -reindex and -rescan ' +
-      'options).',
+      'options).' +
+      advice,
   );
 }
 
@@ -189,9 +191,10 @@ export const importMulti = defineMethod({
       if (turn === null || tip < 0 || !errors.includes(null)) return answerOf(length, (n) => errors[n]!);
       const { scannedFromSec } = await scanSince(ctx, wallet, turn, lowestSec);
       await ctx.outOfTurn(() => reacceptTransactions(wallet));
+      const advice = snapshotAdvice(ctx);
       return answerOf(length, (n) => {
         const isScanned = scannedFromSec <= lowestSec || scannedFromSec <= times[n]!;
-        return isScanned || errors[n] !== null ? errors[n]! : unscanned(times[n]!, scannedFromSec);
+        return isScanned || errors[n] !== null ? errors[n]! : unscanned(times[n]!, scannedFromSec, advice);
       });
     });
   },

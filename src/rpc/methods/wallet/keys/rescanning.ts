@@ -48,6 +48,19 @@ export async function scanSince(
   return end;
 }
 
+/**
+ * Advice for a scan that reached blocks which the node does not have because it was started from a snapshot; empty for other
+ * nodes. Begins with a space.
+ */
+export function snapshotAdvice(ctx: RpcContext): string {
+  const { snapshotHeight } = ctx.services.chain.chain.index;
+  if (snapshotHeight < 0) return '';
+  return (
+    ` The node was started from a snapshot of block ${snapshotHeight}, and the blocks up to it are not ` +
+    'validated yet. Call rescanblockchain when getblockchaininfo no longer has the member snapshot.'
+  );
+}
+
 /** Scans the chain from a time on, like `scanSince`. Also throws if blocks are missing. */
 export async function rescanSince(
   ctx: RpcContext,
@@ -57,14 +70,10 @@ export async function rescanSince(
 ): Promise<void> {
   const { scannedFromSec } = await scanSince(ctx, wallet, turn, timeSec);
   if (scannedFromSec > timeSec) {
-    const { snapshotHeight } = ctx.services.chain.chain.index;
     throw rpcError(
       RPC_ERROR.WALLET_ERROR,
       'Rescan was unable to fully rescan the blockchain. Some transactions may be missing.' +
-        (snapshotHeight < 0
-          ? ''
-          : ` The node was started from a snapshot of block ${snapshotHeight}, and the blocks up to it are not ` +
-            'validated yet. Call rescanblockchain when getblockchaininfo no longer has the member snapshot.'),
+        snapshotAdvice(ctx),
     );
   }
 }
