@@ -17,6 +17,11 @@ const dist = (name) => import(pathToFileURL(join(root, 'dist/testing/mainLike', 
 const { makeChain } = await dist('makeChain.js');
 const { chainForks } = await dist('forks.js');
 
+/** Maximum number of blocks: five times those of the main network. */
+const MAX_BLOCKS = 10_000_000;
+/** Maximum of `--density`: ten times the transactions of the main network. Arbitrary. */
+const MAX_DENSITY = 10;
+
 const USAGE =
   'usage: npm run make-chain -- --blocks <number> --like main --out <file> [--seed <text>] [--density <share>] [--forks main|regtest]';
 
@@ -39,9 +44,12 @@ function readOptions() {
   const { blocks, like, out, seed = 'main', density = '0.1', forks = 'main' } = values;
   if (blocks === undefined || out === undefined) fail('--blocks and --out are needed');
   if (!/^\d{1,8}$/.test(blocks)) fail(`--blocks is a number of blocks, not ${blocks}`);
+  if (Number(blocks) > MAX_BLOCKS) fail(`--blocks is at most ${MAX_BLOCKS}, not ${blocks}`);
   if (like !== 'main') fail('--like main is the one kind of chain');
   if (!/^\d+(\.\d+)?$/.test(density))
     fail(`--density is a share of the main network's transactions, not ${density}`);
+  if (Number(density) > MAX_DENSITY)
+    fail(`--density is a share of the main network's transactions, at most ${MAX_DENSITY}, not ${density}`);
   if (forks !== 'main' && forks !== 'regtest') fail(`--forks is main or regtest, not ${forks}`);
   return { blocks: Number(blocks), out: resolve(out), seed, density: Number(density), forks };
 }

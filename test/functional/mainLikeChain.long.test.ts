@@ -78,8 +78,10 @@ it('reports invalid options, and leaves nothing behind', async () => {
   const wrong: [Record<string, string>, string][] = [
     [{ '--blocks': '20' }, 'A chain has at least 300 blocks'],
     [{ '--blocks': 'many' }, '--blocks is a number of blocks, not many'],
+    [{ '--blocks': '10000001' }, '--blocks is at most 10000000, not 10000001'],
     [{ '--like': 'test' }, '--like main is the one kind of chain'],
     [{ '--density': '-1' }, '--density'],
+    [{ '--density': '10.5' }, 'at most 10, not 10.5'],
     [{ '--forks': 'none' }, '--forks is main or regtest, not none'],
     [{ '--out': join(folder, 'missing', 'x.dat') }, 'cannot be written'],
     [{ '--unknown': '1' }, 'unknown'],
