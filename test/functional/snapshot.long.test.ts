@@ -69,6 +69,26 @@ describe('a node started from a snapshot', () => {
     return stderr;
   }
 
+  /** Expects that calls which need blocks below the snapshot name the snapshot. `old` is the hash of such a block. */
+  async function expectRefusals(node: RegtestNode, old: string): Promise<void> {
+    for (const call of [
+      node.rpc('getblock', [old]),
+      node.rpc('rescanblockchain', [50]),
+      node.rpc('getrawtransaction', ['11'.repeat(32)]),
+      node.rpc('dumpsnapshot', ['again']),
+    ])
+      await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    await expect(node.rpc('gettxoutproof', [[claimTx]])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    await expect(node.rpc('importaddress', [ADDRESS])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    const watched = { scriptPubKey: { address: ADDRESS }, timestamp: 1, watchonly: true };
+    expect(await node.rpc('importmulti', [[watched]])).toMatchObject([
+      {
+        success: false,
+        error: { message: expect.stringContaining(`snapshot of block ${HEIGHT}`) as string },
+      },
+    ]);
+  }
+
   it('has the tip, coins and claims of the snapshot, and reports the snapshot', async () => {
     expect(dump.height).toBe(HEIGHT);
     expect(await source.rpc('verifysnapshot', ['chain.snapshot'])).toMatchObject({
@@ -102,22 +122,7 @@ describe('a node started from a snapshot', () => {
     expect(await node.rpc('gettxout', [claimTx, 0])).toMatchObject({ confirmations: HEIGHT - 103 });
     expect(JSON.stringify(await node.rpc('resolve', ['lbry://tester']))).toContain(claimId);
     const old = await node.rpc<string>('getblockhash', [50]);
-    for (const call of [
-      node.rpc('getblock', [old]),
-      node.rpc('rescanblockchain', [50]),
-      node.rpc('getrawtransaction', ['11'.repeat(32)]),
-      node.rpc('dumpsnapshot', ['again']),
-    ])
-      await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
-    await expect(node.rpc('gettxoutproof', [[claimTx]])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
-    await expect(node.rpc('importaddress', [ADDRESS])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
-    const watched = { scriptPubKey: { address: ADDRESS }, timestamp: 1, watchonly: true };
-    expect(await node.rpc('importmulti', [[watched]])).toMatchObject([
-      {
-        success: false,
-        error: { message: expect.stringContaining(`snapshot of block ${HEIGHT}`) as string },
-      },
-    ]);
+    await expectRefusals(node, old);
     expect(await node.rpc('getindexinfo')).toMatchObject({
       claimindex: { synced: true, best_block_height: HEIGHT },
       txindex: { synced: false },
