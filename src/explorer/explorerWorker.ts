@@ -10,6 +10,7 @@ import {
   type NodeCalls,
   type ToExplorer,
 } from './messages.js';
+import { ConnectionLimit } from './connectionLimit.js';
 import { ExplorerRpcClient } from './explorerRpcClient.js';
 import { Site, type SiteState } from './site.js';
 import { SyncClock } from './syncClock.js';
@@ -21,6 +22,8 @@ import { reportMemory } from '../util/threadMemory.js';
 
 /** Maximum number of connections for pages; those of `/live` are counted separately (live.ts). */
 const MAX_CONNECTIONS = 512;
+/** Maximum number of connections of one visitor. Arbitrary: a browser opens six, and an office may share an address. */
+const MAX_OF_VISITOR = 64;
 const COUNT_MS = 1000;
 /** Maximum milliseconds that the stop of the thread waits for pending responses. */
 const CLOSE_MS = 2000;
@@ -67,11 +70,11 @@ const site = new Site(start, {
 reportMemory('explorer', () => [site.pageMemory]);
 collectWhenIdle();
 const { server } = site;
-let connections = 0;
-server.on('connection', (socket) => {
-  if (connections - site.live.count >= MAX_CONNECTIONS) return void socket.destroy();
-  connections++;
-  socket.once('close', () => connections--);
+new ConnectionLimit(server, {
+  max: MAX_CONNECTIONS,
+  maxOfVisitor: MAX_OF_VISITOR,
+  isShared: (address) => site.isShared(address),
+  uncounted: () => site.live.count,
 });
 
 server.on('request', (_, response) => response.once('close', noteCounters));

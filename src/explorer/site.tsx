@@ -229,6 +229,11 @@ export class Site {
     return URL.canParse(origin) && new URL(origin).host === host;
   }
 
+  /** Whether several visitors may have the remote address of a connection: those of a proxy, or of a program on this machine. */
+  isShared(address: string): boolean {
+    return isLoopback(address) || this.isProxy(address);
+  }
+
   private isProxy(address: string): boolean {
     const ip = parseIp(address);
     return ip !== null && this.proxies.some((proxy) => proxy.contains(ip));
