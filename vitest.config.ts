@@ -4,8 +4,6 @@ import LongestFirst from './scripts/longestFirst.mjs';
 const long = process.env['LBCNODE_LONG_TESTS'] === '1';
 /** Each file in a process of its own, one after the other: the second attempt of scripts/test.mjs. */
 const alone = process.env['LBCNODE_TESTS_ALONE'] === '1';
-/** The runner that starts no file after the time limit, if the run has one. */
-const runner = process.env['LBCNODE_TESTS_UNTIL'] ? { runner: './scripts/deadlineRunner.mjs' } : {};
 /** Files that measure the memory of their own process: no other tests may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
 
@@ -13,7 +11,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     setupFiles: ['test/support/compareBytes.ts'],
-    ...runner,
+    runner: './scripts/testRunner.mjs',
     // A long test may block its worker's event loop for a minute, and the runner then counts a late report as an
     // unhandled error. scripts/jsonlReporter.mjs reports the other unhandled errors.
     dangerouslyIgnoreUnhandledErrors: long,

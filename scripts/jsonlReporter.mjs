@@ -1,7 +1,7 @@
 /**
  * A vitest reporter that writes the outcome of every file to the path in `LBCNODE_TEST_OUTCOME`, for scripts/test.mjs. Each
- * file has one line with its tests, their states and error messages, its seconds, and whether it was skipped for lack of
- * time (scripts/deadlineRunner.mjs). Errors outside tests are listed as problems: errors in loading, in hooks, outside any
+ * file has one line with its tests, their states and error messages, its seconds by the clock and of processor time, and whether
+ * it was skipped for lack of time (scripts/testRunner.mjs). Errors outside tests are listed as problems: errors in loading, in hooks, outside any
  * file, and of a process that ended early. If a file has several lines, the last one counts.
  */
 import { appendFileSync } from 'node:fs';
@@ -37,7 +37,8 @@ function outcomeOf(module) {
   });
   const { collectDuration, setupDuration, duration } = module.diagnostic();
   const seconds = (collectDuration + setupDuration + duration) / 1000;
-  return { problems, tests, seconds, notRun: module.meta().notRun === true };
+  const { processorSeconds, notRun = false } = module.meta();
+  return { problems, tests, seconds, processorSeconds, notRun };
 }
 
 export default class JsonlReporter {

@@ -6,7 +6,8 @@
 // - `--rotate=<n>`: one of n shares of the files. The date (UTC) chooses the share, so n days cover all files.
 //   LBCNODE_TESTS_SHARE=<1 to n> chooses another share.
 // - `--smoke`: the files of smokeTests.mjs, for another version of Node.
-// - `--record`: writes the measured times of the files to testTimes.json. Use it on a machine that does nothing else.
+// - `--record`: writes the measured times of the files to testTimes.json. Use it on a machine that does nothing else. Of the fast
+//   tests it writes the processor time.
 // - `--node=<major version>`: runs on that version of Node. Without that version it prints a line and runs no test.
 //
 // The script runs each file with failures a second time, one after the other, each in its own process. A test that fails
@@ -176,9 +177,12 @@ const notRun = [];
 let passed = 0;
 
 const until = process.env['LBCNODE_TESTS_UNTIL'];
-// The fast tests measure the slowness; the result of an earlier run may be outdated.
-if (!long && !smoke) rmSync(pace, { force: true });
+/** Whether this run measures the slowness of the machine. The result of an earlier run may be outdated. */
+const isWholeFastRun = !long && given.length === 0;
+if (isWholeFastRun) rmSync(pace, { force: true });
+const startedMs = Date.now();
 const first = firstAttempt([...given, ...shareOfToday()]);
+const clockSeconds = (Date.now() - startedMs) / 1000;
 // A problem that belongs to no file cannot be retried.
 const again = Object.keys(first).filter((file) => file !== '' && hasFailed(first[file]));
 let second = {};
@@ -213,13 +217,17 @@ const tell = (word, { where, lines }) =>
 for (const one of failed) tell('FAILED', one);
 for (const one of flaky) tell('FLAKY', one);
 for (const one of notRun) tell('NOT RUN', one);
-/** The seconds of the files that ran; failed files are left out, since a failure may shorten a run. */
+/**
+ * The seconds of the files that ran, by the clock or of processor time as in testTimes.json; failed files are left out, since a
+ * failure may shorten a run.
+ */
 const measured = Object.fromEntries(
   Object.entries(first)
     .filter(([file, one]) => file !== '' && one.seconds !== undefined && !one.notRun && !hasFailed(one))
-    .map(([file, { seconds }]) => [file, seconds]),
+    .map(([file, { seconds, processorSeconds }]) => [file, long ? seconds : processorSeconds]),
 );
-if (!long && !smoke) writeFileSync(pace, JSON.stringify({ slowness: slownessOf(measured, times) }));
+if (isWholeFastRun)
+  writeFileSync(pace, JSON.stringify({ slowness: slownessOf(measured, times, clockSeconds) }));
 if (long)
   for (const [file, seconds] of Object.entries(measured))
     console.log(`TOOK ${Math.round(seconds)} s ${file}`);

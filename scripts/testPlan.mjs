@@ -1,6 +1,8 @@
 /**
- * Chooses and orders test files by their recorded times. `scripts/testTimes.json` has the seconds that files took, alone on a
- * machine of two cores; `node scripts/test.mjs --record` measures them. A file without a recorded time counts as `UNKNOWN_SECONDS`.
+ * Chooses and orders test files by their recorded times, which `node scripts/test.mjs --record` writes to
+ * `scripts/testTimes.json`: for a long file the seconds by the clock on a machine of two cores that does nothing else, for another
+ * file its processor seconds, which do not depend on the number of processes. A file without a recorded time counts as
+ * `UNKNOWN_SECONDS`.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -59,16 +61,27 @@ export function longestFirst(files, times) {
 }
 
 /**
- * How many times slower this machine is than the one of the recorded times, at least 1: the median over the recorded files.
- * @param {Record<string, number>} measured seconds by file
- * @param {Record<string, number>} times
+ * Average number of processors that a run of all fast tests uses on a machine of two cores that does nothing else. It is less
+ * than two, because tests of programs wait.
  */
-export function slownessOf(measured, times) {
+const USUAL_PROCESSORS = 1.2;
+
+/**
+ * How many times slower this machine is than the one of the recorded times, at least 1. A slow processor needs more processor
+ * time: the median over the recorded files counts. On a machine with a single core, a limit or other load the tests use fewer
+ * processors on average.
+ * @param {Record<string, number>} measured processor seconds by file, of a run of all fast tests
+ * @param {Record<string, number>} times
+ * @param {number} clockSeconds of the run
+ */
+export function slownessOf(measured, times, clockSeconds) {
   const ratios = Object.entries(measured)
     .filter(([file]) => times[file] !== undefined)
     .map(([file, seconds]) => seconds / times[file])
     .sort((a, b) => a - b);
-  return Math.max(1, ratios[Math.floor(ratios.length / 2)] ?? 1);
+  const needed = Math.max(1, ratios[Math.floor(ratios.length / 2)] ?? 1);
+  const used = Object.values(measured).reduce((sum, seconds) => sum + seconds, 0);
+  return used === 0 ? needed : needed * Math.max(1, (USUAL_PROCESSORS * clockSeconds) / used);
 }
 
 /**

@@ -61,9 +61,16 @@ describe('the end', () => {
       'd.test.ts': 20,
       'unknown.test.ts': 500,
     };
-    expect(slownessOf(measured, TIMES)).toBe(2);
-    expect(slownessOf({ 'a.long.test.ts': 100 }, TIMES)).toBe(1);
-    expect(slownessOf({}, TIMES)).toBe(1);
+    expect(slownessOf(measured, TIMES, 1000)).toBe(2);
+    expect(slownessOf({ 'a.long.test.ts': 100 }, TIMES, 60)).toBe(1);
+    expect(slownessOf({}, TIMES, 60)).toBe(1);
+  });
+
+  it('counts a machine as slower if the tests got fewer processors', () => {
+    const measured = { 'a.long.test.ts': 300, 'unknown.test.ts': 300 };
+    expect(slownessOf(measured, TIMES, 500)).toBe(1);
+    expect(slownessOf(measured, TIMES, 1000)).toBe(2);
+    expect(slownessOf({ 'a.long.test.ts': 600 }, TIMES, 1000)).toBe(4);
   });
 });
 
