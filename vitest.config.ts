@@ -6,6 +6,8 @@ const long = process.env['LBCNODE_LONG_TESTS'] === '1';
 const alone = process.env['LBCNODE_TESTS_ALONE'] === '1';
 /** Files that measure the memory of their own process: no other tests may have run in it. */
 const measuring = 'test/**/{m,*M}emory.test.ts';
+/** Rules about sources and documents, which `npm run lint` runs and `npm test` does not. */
+const rules = 'test/lint/{documentNames,folders,language,layers,links,rpcErrors,sources}.test.ts';
 
 export default defineConfig({
   test: {
@@ -33,10 +35,11 @@ export default defineConfig({
             test: {
               name: 'fast',
               include: ['test/**/*.test.ts'],
-              exclude: ['node_modules', 'test/**/*.long.test.ts', measuring],
+              exclude: ['node_modules', 'test/**/*.long.test.ts', measuring, rules],
             },
           },
           { extends: true, test: { name: 'memory', include: [measuring] } },
+          { extends: true, test: { name: 'lint', include: [rules] } },
         ],
   },
 });
