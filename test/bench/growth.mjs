@@ -7,10 +7,12 @@
 //   npm run bench:growth -- [--scale 1] [--turns 5] [--rows resolve,getclaimsfortx]
 //
 // At scale 1 a name has 5,000 claims, a claim 10,000 supports, a channel 20,000 streams, an address 100,000 entries and a block
-// 20,000 operations at 2n.
+// 20,000 operations at 2n. The methods of the lbcd profile are measured after a start of the node with this profile.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { OutputMaker, claimIdsOf, claimPrefixes, supportPrefixes } from './crowdedNames.mjs';
 import { dist } from './searchClaims.mjs';
@@ -48,8 +50,11 @@ const KEY = sha256(Buffer.from('the key of the channels'));
 /** The printed form of an id. */
 const printed = (bytes) => Buffer.from(bytes).reverse().toString('hex');
 
+const dataDir = mkdtempSync(join(tmpdir(), 'bench-growth-'));
+process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const hubPort = await freePort();
-const node = await startRegtest({
+let node = await startRegtest({
+  dataDir,
   args: [
     '-hub',
     `-hubport=${hubPort}`,
@@ -225,7 +230,18 @@ const ROWS = [
     (objects) => hub('blockchain.transaction.get_batch', [objects.claimTransaction]),
   ],
   ['getchangesinblock', (objects) => rpc('getchangesinblock', [objects.block])],
-].filter(([name]) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)));
+];
+
+const LBCD_ROWS = [
+  ['lbcd getclaimsforname', (objects) => rpc('getclaimsforname', [objects.name])],
+  [
+    'lbcd getclaimsfornamebyid',
+    (objects) => rpc('getclaimsfornamebyid', [objects.name, [objects.claimId.slice(0, 4)]]),
+  ],
+  ['lbcd getclaimsfornamebybid', (objects) => rpc('getclaimsfornamebybid', [objects.name, [0, 1]])],
+  ['lbcd getclaimsfornamebyseq', (objects) => rpc('getclaimsfornamebyseq', [objects.name, [1, 2]])],
+  ['lbcd getclaimsforname, supports', (objects) => rpc('getclaimsforname', [objects.supported.name])],
+];
 
 /** Processor time of the node in milliseconds; the wall-clock time if the system does not report it. */
 function workedMs() {
@@ -260,14 +276,23 @@ console.log(
 );
 console.log('| call | ms at n | ms at 2n | ratio |');
 console.log('| --- | --- | --- | --- |');
-for (const [name, ask] of ROWS) {
-  try {
-    const [small, large] = [await least(ask, measured[0]), await least(ask, measured[1])];
-    const ratio = (large / small).toFixed(2);
-    console.log(`| ${name} | ${small.toPrecision(3)} | ${large.toPrecision(3)} | ${ratio} |`);
-  } catch (error) {
-    console.log(`| ${name} | ${error.message} | | |`);
+
+async function measure(rows) {
+  for (const [name, ask] of rows) {
+    if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) continue;
+    try {
+      const [small, large] = [await least(ask, measured[0]), await least(ask, measured[1])];
+      const ratio = (large / small).toFixed(2);
+      console.log(`| ${name} | ${small.toPrecision(3)} | ${large.toPrecision(3)} | ${ratio} |`);
+    } catch (error) {
+      console.log(`| ${name} | ${error.message} | | |`);
+    }
   }
 }
+
+await measure(ROWS);
 socket.destroy();
+await node.stop();
+node = await startRegtest({ dataDir, args: ['-compat=lbcd', '-addressindex', '-txindex', '-rpccache=0'] });
+await measure(LBCD_ROWS);
 await node.stop();
