@@ -22,6 +22,9 @@ import {
   type StreamDescriptor,
 } from '../../../../src/daemon/content/descriptor.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const threads = new BlobThreads(2);
 let folder: ContentFolder;

@@ -11,6 +11,9 @@ import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
 import { CHUNK_BYTES, ChunkTable } from '../../../../src/daemon/content/chunkTable.js';
 import { loadNative } from '../../../../src/native/binding.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const CIPHER = { key: randomBytes(16), iv: randomBytes(16) };
 const PIECE = randomBytes(4 * CHUNK_BYTES + 5000);

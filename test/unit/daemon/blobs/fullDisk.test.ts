@@ -12,6 +12,9 @@ import { PIECE_BYTES } from '../../../../src/daemon/content/blobHash.js';
 import { FileManager } from '../../../../src/daemon/files/fileManager.js';
 import { canMount, mountSmall } from '../../../functional/support/smallDisk.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const threads = new BlobThreads(2);
 afterAll(() => threads.close());

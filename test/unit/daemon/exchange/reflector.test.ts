@@ -23,6 +23,9 @@ import { ReflectorServer } from '../../../../src/daemon/exchange/reflectorServer
 import { ReflectorStore } from '../../../../src/daemon/exchange/reflectorStore.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
 import { MemoryBlobs, RawPeer, ScriptedServer } from '../../../support/exchangePeers.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const threads = new BlobThreads(2);
 const unlimited = new RateLimiter(systemClock, () => 0);

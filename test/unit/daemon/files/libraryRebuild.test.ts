@@ -20,6 +20,9 @@ import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { buildClaimPrefix } from '../../../../src/script/claimScript.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const threads = new BlobThreads(2);
 let folder: ContentFolder;

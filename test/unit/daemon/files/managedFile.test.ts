@@ -16,6 +16,9 @@ import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 import { FakeClock } from '../../../support/fakeClock.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 /** While this is set, reading the sizes of saved files does not complete. */
 const slowLooks = vi.hoisted(() => ({ until: null as Promise<void> | null }));

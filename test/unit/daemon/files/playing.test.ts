@@ -16,6 +16,9 @@ import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const PIECE_BYTES = 2_097_151;
 const SIZE_BYTES = 3 * PIECE_BYTES + 1000;

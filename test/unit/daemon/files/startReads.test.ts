@@ -11,6 +11,9 @@ import { FileManager } from '../../../../src/daemon/files/fileManager.js';
 import { LibraryRebuild } from '../../../../src/daemon/files/libraryRebuild.js';
 import { Playing } from '../../../../src/daemon/files/playing.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { keepDatabaseThread } from '../../../support/databaseThread.js';
+
+keepDatabaseThread();
 
 const FILES = 60;
 
