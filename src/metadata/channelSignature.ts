@@ -2,15 +2,19 @@
  * Channel signatures of all formats, over claims and over the data of supports: the signed data, verification, and the
  * signing key. Source: lbry-sdk lbry/wallet/transaction.py `get_signature_digest`, `is_signature_valid`.
  */
+import type { DescMessage } from '@bufbuild/protobuf';
 import { ecdsaBackend, type SignatureVerifier } from '../crypto/ecdsa.js';
 import { COMPACT_SIGNATURE_SIZE, COMPRESSED_KEY_SIZE, formatDer } from '../crypto/ecdsaEncoding.js';
 import { sha256 } from '../crypto/hash.js';
 import type { Bytes } from '../util/bytes.js';
 import { concatBytes } from '../util/bytes.js';
 import { decodeClaim, type DecodedClaim } from './claim.js';
+import { openEnvelope } from './envelope.js';
+import { ClaimSchema, SupportSchema } from './messages/claim_pb.js';
 import { MetadataError } from './metadataError.js';
 import { readPublicKeyInfo } from './publicKeyInfo.js';
 import { decodeSupport, type DecodedSupport } from './support.js';
+import { isSurelyCanonical } from './wire.js';
 
 /**
  * The public key of a channel in 33 bytes; null if the channel has no key or the key is unreadable. A key of 33 bytes is
@@ -56,6 +60,16 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
+ * Digest of a value in the current format that is signed and whose message is canonical, which most are. The message is
+ * then signed as it is, and need not be decoded. Null for another value.
+ */
+function canonicalDigest(schema: DescMessage, value: Bytes, firstInputOutPoint: Bytes): Buffer | null {
+  const envelope = openEnvelope(value);
+  if (!envelope?.channelId || !isSurelyCanonical(schema, envelope.message)) return null;
+  return digestOf(firstInputOutPoint, envelope.channelId, envelope.message);
+}
+
+/**
  * Digest over which the signature of a claim's value is computed; null if the value is not signed or cannot be decoded.
  * `firstInputOutPoint` is the outpoint (36 bytes) of the transaction's first input. `address25` returns the address of the
  * claim's output with version byte and checksum. Only claims of 2017 need the address; if it is null, the digest of such a
@@ -66,6 +80,8 @@ export function claimSignatureDigest(
   firstInputOutPoint: Bytes,
   address25: () => Bytes | null,
 ): Bytes | null {
+  const known = canonicalDigest(ClaimSchema, value, firstInputOutPoint);
+  if (known !== null) return known;
   return nullIfUndecodable(() => {
     const claim = decodeClaim(value);
     return decodedClaimDigest(claim, firstInputOutPoint, claim.version === 2 ? null : address25());
@@ -74,6 +90,8 @@ export function claimSignatureDigest(
 
 /** Digest over which the signature of a support's data is computed; null if the data is not signed or cannot be decoded. */
 export function supportSignatureDigest(data: Bytes, firstInputOutPoint: Bytes): Bytes | null {
+  const known = canonicalDigest(SupportSchema, data, firstInputOutPoint);
+  if (known !== null) return known;
   return nullIfUndecodable(() => decodedSupportDigest(decodeSupport(data), firstInputOutPoint));
 }
 

@@ -324,6 +324,92 @@ class WireReader {
   }
 }
 
+/** Checks whether a message is canonical, without creating objects from it. */
+class CanonicalCheck {
+  private readonly bytes: Buffer;
+  private at = 0;
+  /** Whether the number that was read last was malformed or not in its shortest form. */
+  private failed = false;
+  /** High 32 bits of the varint that was read last. */
+  private high = 0;
+
+  constructor(bytes: Bytes) {
+    this.bytes = asBuffer(bytes);
+  }
+
+  /** Reads a varint of 64 bits in its shortest form and returns its low 32 bits. */
+  private varint(end: number): number {
+    let low = 0;
+    let high = 0;
+    for (let i = 0; i < MAX_VARINT_SIZE && this.at < end; i++) {
+      const byte = this.bytes[this.at++]!;
+      const bits = byte & 0x7f;
+      if (i < 5) low |= bits << (7 * i);
+      if (i === 4) high = bits >> 4;
+      else if (i > 4) high |= bits << (7 * i - 32);
+      if (byte >= 0x80) continue;
+      if (!isShortest(i + 1, byte) || (i + 1 === MAX_VARINT_SIZE && byte !== 1)) break;
+      this.high = high >>> 0;
+      return low >>> 0;
+    }
+    this.failed = true;
+    return 0;
+  }
+
+  /** Whether the bytes up to `end` are a canonical message that has only known fields. */
+  message(schema: DescMessage, end: number, depth: number): boolean {
+    if (depth > MAX_DEPTH) return false;
+    const plan = planOf(schema);
+    let lastNumber = 0;
+    let oneof: string | null = null;
+    while (this.at < end) {
+      const tag = this.varint(end);
+      const number = tag >>> 3;
+      const field = plan.get(number);
+      if (this.failed || this.high !== 0 || field?.wireType !== (tag & 7)) return false;
+      if (number < lastNumber || (number === lastNumber && !field.isList)) return false;
+      lastNumber = number;
+      if (field.oneof !== null) {
+        if (oneof !== null) return false;
+        oneof = field.oneof;
+      }
+      const isWhole = field.wireType === WIRE.LENGTH ? this.lengthField(field, end, depth) : this.number(field, end);
+      if (!isWhole) return false;
+    }
+    return true;
+  }
+
+  private lengthField(field: FieldPlan, end: number, depth: number): boolean {
+    const length = this.varint(end);
+    const from = this.at;
+    if (this.failed || this.high !== 0 || length > end - from) return false;
+    if (field.message !== null) return this.message(field.message, from + length, depth + 1);
+    this.at = from + length;
+    if (length === 0) return !field.isImplicit;
+    return field.scalar !== ScalarType.STRING || isUtf8(this.bytes.subarray(from, this.at));
+  }
+
+  /** Reads a field that is a varint. Fields of 4 bytes, and closed enumerations, do not count as canonical. */
+  private number(field: FieldPlan, end: number): boolean {
+    if (field.wireType !== WIRE.VARINT || field.closedValues !== null) return false;
+    const low = this.varint(end);
+    const { high } = this;
+    if (this.failed || (field.isImplicit && low === 0 && high === 0)) return false;
+    if (field.scalar === ScalarType.INT32) return high === (low < 0x8000_0000 ? 0 : 0xffff_ffff);
+    if (field.scalar === ScalarType.BOOL) return high === 0 && low <= 1;
+    return high === 0 || (field.scalar !== ScalarType.UINT32 && field.scalar !== ScalarType.SINT32);
+  }
+}
+
+/**
+ * Whether the bytes are a message in canonical encoding. False also for some canonical messages that are rare, such as those
+ * with unknown fields; the caller then decodes the message. Takes a fraction of the time of decoding. The fields must be
+ * those of a proto3 message.
+ */
+export function isSurelyCanonical(schema: DescMessage, bytes: Bytes): boolean {
+  return new CanonicalCheck(bytes).message(schema, bytes.length, 0);
+}
+
 function read<Schema extends DescMessage>(
   schema: Schema,
   bytes: Bytes,

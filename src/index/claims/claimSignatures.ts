@@ -6,9 +6,8 @@
 import { ecdsaBackend } from '../../crypto/ecdsa.js';
 import { formatDer } from '../../crypto/ecdsaEncoding.js';
 import { sha256d } from '../../crypto/hash.js';
-import { claimSignatureDigest, decodedSupportDigest } from '../../metadata/channelSignature.js';
-import { MetadataError } from '../../metadata/metadataError.js';
-import { decodeSupport, type DecodedSupport } from '../../metadata/support.js';
+import { claimSignatureDigest, supportSignatureDigest } from '../../metadata/channelSignature.js';
+import { openEnvelope } from '../../metadata/envelope.js';
 import { loadNative, type SignatureItem } from '../../native/binding.js';
 import type { NetworkParams } from '../../params/network.js';
 import { extractDestination } from '../../script/standard.js';
@@ -80,19 +79,10 @@ export function readSupportSignature(
   data: Bytes,
   firstInput: Bytes,
 ): { readonly channelId: Bytes; readonly signature: ReadSignature } | null {
-  const decoded = supportOrNull(data);
-  if (!decoded?.channelId || decoded.signature?.length !== SIGNATURE_BYTES) return null;
-  const hash = decodedSupportDigest(decoded, firstInput);
-  return hash && { channelId: decoded.channelId, signature: { hash, compact: decoded.signature } };
-}
-
-function supportOrNull(data: Bytes): DecodedSupport | null {
-  try {
-    return decodeSupport(data);
-  } catch (error) {
-    if (error instanceof MetadataError) return null;
-    throw error;
-  }
+  const envelope = openEnvelope(data);
+  if (!envelope?.channelId || envelope.signature?.length !== SIGNATURE_BYTES) return null;
+  const hash = supportSignatureDigest(data, firstInput);
+  return hash && { channelId: envelope.channelId, signature: { hash, compact: envelope.signature } };
 }
 
 /** Finds the keys that verify the signatures of claims, with `findKeys`. */

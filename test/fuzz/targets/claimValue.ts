@@ -3,7 +3,12 @@
  * and a decoded value that is encoded again has the same meaning.
  */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { claimSignatureDigest, supportSignatureDigest } from '../../../src/metadata/channelSignature.js';
+import {
+  claimSignatureDigest,
+  decodedClaimDigest,
+  decodedSupportDigest,
+  supportSignatureDigest,
+} from '../../../src/metadata/channelSignature.js';
 import { decodeClaim, encodeClaim, type DecodedClaim } from '../../../src/metadata/claim.js';
 import { claimToJson, supportToJson } from '../../../src/metadata/claimJson.js';
 import { ClaimSchema, SupportSchema } from '../../../src/metadata/messages/claim_pb.js';
@@ -145,7 +150,8 @@ function checkDecoded(value: Buffer, decoded: DecodedClaim): string {
   law(json === null || JSON.stringify(json).startsWith('{'), 'JSON is an object');
   law(decoded.kind !== null || json === null, 'no kind, no JSON');
   const digest = claimSignatureDigest(value, Buffer.alloc(36), () => Buffer.alloc(25));
-  law((digest === null) === (decoded.channelId === null), 'signed claims have a digest');
+  const expected = decodedClaimDigest(decoded, Buffer.alloc(36), Buffer.alloc(25));
+  law(toHex(digest ?? Buffer.alloc(0)) === toHex(expected ?? Buffer.alloc(0)), 'digests cover the message');
   return `version ${decoded.version}${decoded.channelId ? ' signed' : ''} ${json === null ? 'without' : 'with'} JSON`;
 }
 
@@ -155,10 +161,17 @@ export function checkClaimValue(value: Buffer): string {
   if (support !== null) {
     supportToJson(support.support);
     law(equalBytes(support.message, toBinary(SupportSchema, support.support)), 'supports are canonical');
-    supportSignatureDigest(value, Buffer.alloc(36));
+    const digest = supportSignatureDigest(value, Buffer.alloc(36));
+    const expected = decodedSupportDigest(support, Buffer.alloc(36));
+    law(toHex(digest ?? Buffer.alloc(0)) === toHex(expected ?? Buffer.alloc(0)), 'digests cover the data');
+  } else {
+    law(supportSignatureDigest(value, Buffer.alloc(36)) === null, 'refused data has no digest');
   }
   const decoded = attempt(() => decodeClaim(value));
-  return decoded === null ? 'refused' : checkDecoded(value, decoded);
+  if (decoded !== null) return checkDecoded(value, decoded);
+  const digest = claimSignatureDigest(value, Buffer.alloc(36), () => Buffer.alloc(25));
+  law(digest === null, 'a refused value has no digest');
+  return 'refused';
 }
 
 export const claimValueTarget: Target<Buffer> = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ClaimSchema } from '../../../src/metadata/messages/claim_pb.js';
 import { LegacyClaimSchema } from '../../../src/metadata/messages/legacy_pb.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';
-import { readMessage, readPartialMessage, writeMessage } from '../../../src/metadata/wire.js';
+import { isSurelyCanonical, readMessage, readPartialMessage, writeMessage } from '../../../src/metadata/wire.js';
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const canonicalOf = (hex: string): string =>
@@ -61,6 +61,33 @@ describe('reading messages', () => {
     ['a character that ends early', '4202e282'],
   ])('refuses %s', (_what, hex) => {
     expect(() => readMessage(ClaimSchema, fromHex(hex))).toThrow(MetadataError);
+  });
+
+  it.each([
+    ['nothing', '', true],
+    ['a stream with texts, a list and a language', '0a0322016142016262020801', true],
+    ['a text twice in a list', '5a01625a0161', true],
+    ['a number of 64 bits', '0a0b28ffffffffffffffffff01', true],
+    ['an enumeration that is below zero', '620b08ffffffffffffffffff01', true],
+    ['fields in another order', '5a01624a0161', false],
+    ['a text twice', '420161420162', false],
+    ['two kinds', '0a001200', false],
+    ['an empty text', '4200', false],
+    ['a number that is zero', '0a022800', false],
+    ['an unknown field', 'f80701', false],
+    ['another wire type', '4001', false],
+    ['a longer number', '620408818000', false],
+    ['a longer length', '42818000 61', false],
+    ['a longer tag', 'c28000 0161', false],
+    ['an enumeration of more than 32 bits', '6206088180808010', false],
+    ['a length beyond the message', '42056162', false],
+    ['a length beyond the inner message', '0a0212056162636465', false],
+    ['a number that ends early', '62020880', false],
+    ['an overlong character', '4202c080', false],
+    ['a zero byte', '42016100', false],
+  ])('knows without decoding whether a message is canonical: %s', (_what, hex, isCanonical) => {
+    expect(isSurelyCanonical(ClaimSchema, fromHex(hex))).toBe(isCanonical);
+    if (isCanonical) expect(canonicalOf(hex)).toBe(hex);
   });
 
   it('keeps a byte order mark in a text', () => {
