@@ -373,7 +373,8 @@ class CanonicalCheck {
         if (oneof !== null) return false;
         oneof = field.oneof;
       }
-      const isWhole = field.wireType === WIRE.LENGTH ? this.lengthField(field, end, depth) : this.number(field, end);
+      const isWhole =
+        field.wireType === WIRE.LENGTH ? this.lengthField(field, end, depth) : this.number(field, end);
       if (!isWhole) return false;
     }
     return true;

@@ -45,11 +45,14 @@ export interface NotedTrending {
   readonly latterSat: bigint;
 }
 
+type ChangeWriter = Pick<RowTransaction, 'put' | 'relieve'>;
+
+/** Writes the changes of a block. Returns the number of rows. */
 export async function writeChanges(
-  rows: RowTransaction,
+  rows: ChangeWriter,
   height: number,
   { touched, rewritten, deleted, takeovers, signed }: NotedChanges,
-): Promise<void> {
+): Promise<number> {
   const encoder = new RowEncoder();
   let chunk = 0;
   const add = async (note: number, ids: readonly string[]): Promise<void> => {
@@ -69,7 +72,8 @@ export async function writeChanges(
   await add(NOTE.signed, signed);
   // A row is written even for a block without changes, because a missing row means that the changes of the block are not
   // stored any more.
-  if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk), encoder.finish());
+  if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk++), encoder.finish());
+  return chunk;
 }
 
 /** Reads the changes of a block; null if they are not stored any more. */
@@ -99,7 +103,7 @@ export async function readNotedChanges(rows: RowReader, height: number): Promise
 }
 
 export async function writeTrending(
-  rows: RowTransaction,
+  rows: ChangeWriter,
   height: number,
   changes: readonly NotedTrending[],
 ): Promise<void> {

@@ -26,6 +26,7 @@ import {
   repostKey,
   signedCountKey,
   signedKey,
+  supportSignersKey,
   supportsKey,
   TOTALS_KEY,
 } from './claimIndexKeys.js';
@@ -104,6 +105,8 @@ export class BlockWork {
   private readonly signed = new Map<string, number>();
   /** Index rows of the claims in `created`, as they are after the block. */
   private readonly newRows = new Map<string, ClaimRow>();
+  /** Decoded index rows of claims before the block, by their ids. */
+  private readonly formerRows = new Map<string, ClaimRow | null>();
   /** Keys of the rows of claims, by their ids. */
   private readonly claimKeys = new Map<string, string>();
   private readonly touched = new Set<string>();
@@ -157,11 +160,11 @@ export class BlockWork {
 
   /** Applies the block to the rows. Returns the changes for readers that follow the index. */
   async run(): Promise<{ changes: NotedChanges; trending: NotedTrending[] }> {
-    const { noted, created, removed, activated, supports } = this;
-    const supported = [...supports.values()].map(({ claimId }) => claimId);
-    const ids = [...created.keys(), ...removed.keys(), ...activated, ...supported];
-    await noted.load([TOTALS_KEY, ...ids.map((id) => this.keyOf(id))]);
-    const claims = await this.newClaims();
+    const { noted, created, removed, activated } = this;
+    const outputs = await this.readOutputs();
+    const found = this.createdOutputs(outputs);
+    await this.loadFirst(found);
+    const claims = await this.newClaims(outputs, found);
     const ended = this.endedClaims();
     const rekeyed = rekeyedBy(claims, ended);
     await this.loadReferences(claims, ended, rekeyed);
@@ -170,12 +173,14 @@ export class BlockWork {
       this.takeOut(claimId, row);
       this.deleted.push(claimId);
       noted.set(endedKey(claimId), formatEndedRow(removed.get(claimId)!));
-      since = await yieldIfDue(since);
+      const slice = yieldIfDue(since);
+      since = typeof slice === 'number' ? slice : await slice;
     }
     for (const claim of claims) {
       if (claim.former !== null) this.takeOut(claim.claimId, claim.former);
       this.putIn(claim);
-      since = await yieldIfDue(since);
+      const slice = yieldIfDue(since);
+      since = typeof slice === 'number' ? slice : await slice;
     }
     if (this.totals !== null) noted.set(TOTALS_KEY, formatTotalsRow(this.totals));
     this.changeCounts();
@@ -214,17 +219,22 @@ export class BlockWork {
     return key;
   }
 
+  /** Index row of the claim before the block; null without a row. The row must have been loaded. */
   private formerRow(claimId: string): ClaimRow | null {
-    const row = this.noted.former(this.keyOf(claimId));
-    return row && parseClaimRow(row);
+    let row = this.formerRows.get(claimId);
+    if (row === undefined) {
+      const bytes = this.noted.former(this.keyOf(claimId));
+      this.formerRows.set(claimId, (row = bytes && parseClaimRow(bytes)));
+    }
+    return row;
   }
 
   /** Index row of the claim after the block; null without a row. The row must have been loaded. */
   private rowOf(claimId: string): ClaimRow | null {
     const made = this.newRows.get(claimId);
     if (made) return made;
-    const row = this.noted.get(this.keyOf(claimId));
-    return row && parseClaimRow(row);
+    // A row that the block changed is in `newRows`, or was deleted.
+    return this.noted.get(this.keyOf(claimId)) && this.formerRow(claimId);
   }
 
   /** Claims that ended in the block. */
@@ -238,18 +248,54 @@ export class BlockWork {
     return ended;
   }
 
-  private async newClaims(): Promise<NewClaim[]> {
-    const made = [...this.created.values()];
-    const points = new Map(made.map(({ item }) => [item.point, item.claimId]));
-    const formers = made.map(({ item }) => this.formerRow(item.claimId));
-    const updatesNew = made.some(({ item }, i) => item.kind === 'update' && formers[i] === null);
-    const outputs = await ClaimOutputs.read(this.block, points);
-    const found = made.map(({ item }) => {
+  private readOutputs(): Promise<ClaimOutputs> {
+    const points = new Map<string, string>();
+    for (const { item } of this.created.values()) points.set(item.point, item.claimId);
+    return ClaimOutputs.read(this.block, points);
+  }
+
+  /** Outputs of the claims in `created`, in their order. */
+  private createdOutputs(outputs: ClaimOutputs): ClaimOutputInBlock[] {
+    const found: ClaimOutputInBlock[] = [];
+    for (const { item } of this.created.values()) {
       const output = outputs.byPoint.get(item.point);
       assert(output, 'a block lacks an output that the claim trie took from it');
-      return output;
-    });
-    if (updatesNew) await outputs.readOrigins();
+      found.push(output);
+    }
+    return found;
+  }
+
+  /** Loads the rows whose keys follow from the block alone. `found` contains the outputs of the claims in `created`. */
+  private async loadFirst(found: readonly ClaimOutputInBlock[]): Promise<void> {
+    const { noted, blockSupports } = this;
+    const keys = [TOTALS_KEY];
+    for (const { item } of this.created.values()) {
+      // The id of a new claim is a hash of its outpoint, so no earlier claim has it.
+      if (item.kind === 'claim') noted.noteAbsent(this.keyOf(item.claimId));
+      else keys.push(this.keyOf(item.claimId));
+    }
+    for (const { facts } of found) {
+      if (facts.channelId !== null) keys.push(this.keyOf(toLatin1(facts.channelId)));
+      if (facts.repostedId === null) continue;
+      const repostedId = toLatin1(facts.repostedId);
+      keys.push(this.keyOf(repostedId), countsKey(repostedId));
+    }
+    for (const id of this.removed.keys()) {
+      keys.push(this.keyOf(id));
+      if (!this.created.has(id)) keys.push(endedKey(id));
+    }
+    for (const id of this.activated) keys.push(this.keyOf(id));
+    for (const { claimId, group } of this.supports.values())
+      keys.push(this.keyOf(claimId), supportsKey(claimId, group));
+    for (const { point } of blockSupports.removed) keys.push(supportSignersKey(point));
+    await noted.load(keys);
+  }
+
+  private async newClaims(outputs: ClaimOutputs, found: readonly ClaimOutputInBlock[]): Promise<NewClaim[]> {
+    const made = [...this.created.values()];
+    const formers = made.map(({ item }) => this.formerRow(item.claimId));
+    if (made.some(({ item }, i) => item.kind === 'update' && formers[i] === null))
+      await outputs.readOrigins();
     const signers = await this.signersOf(
       found,
       new Map(made.map(({ item }, i) => [item.claimId, found[i]!])),
@@ -301,7 +347,7 @@ export class BlockWork {
   ): Promise<Map<ClaimOutputInBlock, string[]>> {
     const signed = found.filter(({ facts }) => facts.channelId !== null && facts.signature !== null);
     const channelOf = ({ facts }: ClaimOutputInBlock): string => toLatin1(facts.channelId!);
-    await this.noted.load(signed.map((output) => this.keyOf(channelOf(output))));
+    if (signed.length === 0) return new Map();
     // The channel's key after the block is tried first, because it is the most likely signer.
     const publicKeyOf = (id: string) => (made.get(id) ?? this.formerRow(id))?.publicKey ?? null;
     const checks = signed.map((output) => ({ output, publicKey: publicKeyOf(channelOf(output)) }));
@@ -315,21 +361,22 @@ export class BlockWork {
     ended: readonly EndedClaim[],
     rekeyed: readonly string[],
   ): Promise<void> {
-    const referred = new Set<string>();
+    const keys: string[] = [];
     const signed = new Set(rekeyed);
-    const rows = [...claims.flatMap(({ row, former }) => [row, former]), ...ended.map(([, row]) => row)];
-    for (const row of rows) {
-      if (row === null) continue;
+    const refer = (row: ClaimRow | null): void => {
+      if (row === null) return;
       for (const tag of row.signers) {
-        referred.add(row.channelId!);
+        keys.push(this.keyOf(row.channelId!));
         signed.add(row.channelId! + tag);
       }
-      if (row.repostedId !== null) referred.add(row.repostedId);
+      if (row.repostedId !== null) keys.push(this.keyOf(row.repostedId), countsKey(row.repostedId));
+    };
+    for (const { row, former } of claims) {
+      refer(row);
+      refer(former);
     }
-    const keys: string[] = [];
-    for (const id of referred) keys.push(this.keyOf(id), countsKey(id));
+    for (const [, row] of ended) refer(row);
     for (const by of signed) keys.push(signedCountOf(by));
-    for (const { claimId, group } of this.supports.values()) keys.push(supportsKey(claimId, group));
     await this.noted.load(keys);
   }
 
@@ -437,7 +484,8 @@ export class BlockWork {
           ? this.formerAmount(claimId, amountSat, supportSat - (support?.activeSat.get(filed) ?? 0n))
           : this.formerAmountIn(before, claimId);
       changes.push({ claimId, formerSat, latterSat });
-      since = await yieldIfDue(since);
+      const slice = yieldIfDue(since);
+      since = typeof slice === 'number' ? slice : await slice;
     }
     return changes;
   }

@@ -23,7 +23,15 @@ import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';
 import { BlockWork } from './blockWork.js';
 import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIndexKeys.js';
 import { formatSeriesRow } from './claimPast.js';
-import { canTakeBack, dropChunks, firstUndoHeight, NotedRows, takeBack } from './notedRows.js';
+import {
+  canTakeBack,
+  countChunks,
+  dropChunks,
+  firstUndoHeight,
+  NotedRows,
+  PackedRows,
+  takeBack,
+} from './notedRows.js';
 
 /** Name of the index in `getindexinfo`. */
 export const CLAIM_INDEX_NAME = 'claimindex';
@@ -52,6 +60,11 @@ class ClaimIndex implements ChainIndex {
   private readonly records = new RecordWriter();
   /** Lowest height for which undo rows are stored; null until this process has handled its first block. */
   private keptFrom: number | null = null;
+  /**
+   * Numbers of the rows of blocks that this process has connected and that are within the window, by height, so that they
+   * are deleted without reading them.
+   */
+  private readonly chunks = new Map<number, BlockChunks>();
 
   constructor(options: ClaimIndexOptions) {
     this.options = options;
@@ -67,7 +80,10 @@ class ClaimIndex implements ChainIndex {
     const { params, rules, window } = this.options;
     // The cached height is deleted when a rebuild starts, because after a reorg the rebuilt index may store undo rows of
     // lower blocks than before.
-    if (height === 0) this.keptFrom = null;
+    if (height === 0) {
+      this.keptFrom = null;
+      this.chunks.clear();
+    }
     const tipHeight = Math.max(height, this.options.tipHeight());
     const keepsUndo = window === 'all' || height > tipHeight - window;
     const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
@@ -75,25 +91,24 @@ class ClaimIndex implements ChainIndex {
     const isPresent = height === tipHeight;
     const deps = { params, rules, rows, isPresent, names: claims?.names ?? null, noted };
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
-    const { changes, trending } = (await work?.run()) ?? NOTHING;
-    if (keepsUndo) await writeChanges(rows, height, changes);
+    const { changes, trending } = work === null ? NOTHING : await work.run();
+    await noted.complete();
     // A rebuild after a loss of the index continues from a much lower height, so the lowest height with undo rows may
     // decrease.
     if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
-    await writeTrending(rows, height, trending);
-    if (window !== 'all') await this.dropBehind(rows, height - window);
-    await noted.finish(keepsUndo ? height : null);
-    await this.noteTotals(rows, height, isPresent);
-  }
-
-  /**
-   * Stores the numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
-   * `pastWalk.ts` computes the rows of all past blocks later.
-   */
-  private async noteTotals(rows: RowTransaction, height: number, isPresent: boolean): Promise<void> {
-    if (!isPresent) return rows.del(PAST_KEY);
-    const { totals } = parseSummaryRow(await rows.get(SUMMARY_KEY));
-    rows.put(seriesKey(height), formatSeriesRow(totals));
+    const dropped = window === 'all' ? [] : await this.behind(rows, height - window);
+    // The numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
+    // `pastWalk.ts` computes the rows of all past blocks later.
+    const totals = isPresent ? parseSummaryRow(rows.getBlocking(SUMMARY_KEY)).totals : null;
+    const out = new PackedRows(rows, this.records);
+    for (const key of dropped) out.del(key);
+    const changeRows = keepsUndo ? await writeChanges(out, height, changes) : 0;
+    if (trending.length > 0) await writeTrending(out, height, trending);
+    const undoRows = await noted.finish(out, keepsUndo ? height : null);
+    if (keepsUndo && window !== 'all') this.chunks.set(height, { undoRows, changeRows });
+    if (totals === null) out.del(PAST_KEY);
+    else out.put(seriesKey(height), formatSeriesRow(totals));
+    out.handOn();
   }
 
   canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
@@ -105,19 +120,37 @@ class ClaimIndex implements ChainIndex {
     await dropChunks(rows, (chunk) => changesKey(height, chunk));
     await dropChunks(rows, (chunk) => trendingKey(height, chunk));
     rows.del(seriesKey(height));
+    this.chunks.delete(height);
   }
 
-  /** Deletes the undo rows and changes of blocks up to this height. */
-  private async dropBehind(rows: RowTransaction, height: number): Promise<void> {
+  /** Keys of the undo rows and changes of blocks up to this height, which are not needed any more. */
+  private async behind(rows: RowTransaction, height: number): Promise<string[]> {
     // The lowest height is searched only once per start of the process, because a later search would have to skip all
     // deleted rows.
     this.keptFrom ??= (await firstUndoHeight(rows)) ?? height + 1;
+    const keys: string[] = [];
     for (let count = 0; this.keptFrom <= height && count < DROPPED_AT_ONCE; count++) {
       const at = this.keptFrom++;
-      await dropChunks(rows, (chunk) => undoKey(at, chunk));
-      await dropChunks(rows, (chunk) => changesKey(at, chunk));
+      const { undoRows, changeRows } = this.chunks.get(at) ?? (await countRows(rows, at));
+      this.chunks.delete(at);
+      for (let chunk = 0; chunk < undoRows; chunk++) keys.push(undoKey(at, chunk));
+      for (let chunk = 0; chunk < changeRows; chunk++) keys.push(changesKey(at, chunk));
     }
+    return keys;
   }
+}
+
+/** Numbers of the rows that a block has of two kinds: undo rows, and rows with its changes. */
+interface BlockChunks {
+  readonly undoRows: number;
+  readonly changeRows: number;
+}
+
+async function countRows(rows: RowTransaction, height: number): Promise<BlockChunks> {
+  return {
+    undoRows: await countChunks(rows, (chunk) => undoKey(height, chunk)),
+    changeRows: await countChunks(rows, (chunk) => changesKey(height, chunk)),
+  };
 }
 
 /** Result for a block without changes of claims, the most frequent case while the chain is little used. */

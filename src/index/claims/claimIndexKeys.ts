@@ -29,7 +29,11 @@ const KIND = {
   past: 'z',
 } as const;
 
-const prefixOf = (kind: keyof typeof KIND): string => PREFIX.claimIndex + KIND[kind];
+/** Prefixes of the keys by type of row. */
+const PREFIXES = Object.fromEntries(
+  Object.entries(KIND).map(([kind, letter]) => [kind, PREFIX.claimIndex + letter]),
+) as Readonly<Record<keyof typeof KIND, string>>;
+const prefixOf = (kind: keyof typeof KIND): string => PREFIXES[kind];
 
 /**
  * Types of rows that a snapshot contains, in ascending order: those that depend only on the chain up to the tip. The rows of
@@ -67,7 +71,8 @@ export function turned(id: string): string {
  * do so.
  */
 export function groupOf(name: string): string {
-  return normalizeKey(normalizeKey(name));
+  const once = normalizeKey(name);
+  return once === name ? name : normalizeKey(once);
 }
 
 /**
@@ -76,9 +81,12 @@ export function groupOf(name: string): string {
  */
 const sized = (name: string): string => String.fromCharCode(name.length >>> 8, name.length & 255) + name;
 
+const u24Key = (value: number): string =>
+  String.fromCharCode((value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+
 /** Part of a key: height, position in the block and output index. With this part rows are sorted by age. */
 const ageKey = (height: number, position: number, nout: number): string =>
-  u32Key(height) + u32Key(position).slice(1) + u32Key(nout).slice(1);
+  u32Key(height) + u24Key(position) + u24Key(nout);
 
 /** `c` ‖ claim id → index data of a live claim (`claimRow.ts`). */
 export const claimKey = (claimId: string): string => prefixOf('claim') + turned(claimId);

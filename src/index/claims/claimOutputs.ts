@@ -55,7 +55,7 @@ export class ClaimOutputs {
   /** Reads the outputs at `points`, a map from outpoints to claim ids. Values of other outputs are not decoded. */
   static async read(block: LoadedBlock, points: ReadonlyMap<string, string>): Promise<ClaimOutputs> {
     const outputs = new ClaimOutputs(block, points);
-    await outputs.forEachTransaction((position) => outputs.readAsked(position));
+    if (points.size > 0) await outputs.forEachTransaction((position) => outputs.readAsked(position));
     return outputs;
   }
 
@@ -80,7 +80,8 @@ export class ClaimOutputs {
       const row = tx * TX_STRIDE;
       if (txs[row + TX_CLAIM_OUTPUTS] === 0 || (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
       visit(tx);
-      since = await yieldIfDue(since);
+      const slice = yieldIfDue(since);
+      since = typeof slice === 'number' ? slice : await slice;
     }
   }
 

@@ -89,7 +89,8 @@ export function parseClaimRow(bytes: Bytes): ClaimRow {
   const creationNout = isUpdated ? input.number() : nout;
   const channelId = flags & FLAG_CHANNEL ? input.raw(ID_BYTES) : null;
   const signerCount = flags & FLAG_SIGNED ? input.byte() : 0;
-  const signers = Array.from({ length: signerCount }, () => input.raw(TAG_LENGTH));
+  const signers: string[] = [];
+  while (signers.length < signerCount) signers.push(input.raw(TAG_LENGTH));
   const repostedId = flags & FLAG_REPOST ? input.raw(ID_BYTES) : null;
   const publicKey = flags & FLAG_KEY ? input.bytes(KEY_BYTES) : null;
   return {
@@ -174,8 +175,13 @@ export interface KindTotals {
 export function parseTotalsRow(row: Bytes | undefined | null): KindTotals {
   if (!row) return { stream: 0, channel: 0, collection: 0, repost: 0, unknown: 0 };
   const input = new RowDecoder(row);
-  const [stream, channel, collection, repost, unknown] = Array.from({ length: 5 }, () => input.number());
-  return { stream: stream!, channel: channel!, collection: collection!, repost: repost!, unknown: unknown! };
+  return {
+    stream: input.number(),
+    channel: input.number(),
+    collection: input.number(),
+    repost: input.number(),
+    unknown: input.number(),
+  };
 }
 
 export function formatTotalsRow({ stream, channel, collection, repost, unknown }: KindTotals): Buffer {

@@ -107,7 +107,8 @@ export async function findKeys(signatures: readonly SignatureOfChannel[]): Promi
   for (const [i, { signature, publicKey }] of signatures.entries()) {
     if (signature === null) signers.push([]);
     else signers.push(valid[i] ? [keyTag(publicKey!)] : recoverSigners(signature));
-    since = await yieldIfDue(since);
+    const slice = yieldIfDue(since);
+    since = typeof slice === 'number' ? slice : await slice;
   }
   return signers;
 }

@@ -5,7 +5,7 @@
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { PREFIX } from '../../store/rows/keys.js';
 import { PackedValues, type RecordWriter } from '../../store/rows/rowRecords.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../../store/rows/rows.js';
+import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
@@ -20,6 +20,40 @@ const MANY_ROWS = 100;
 const CHUNK_BYTES = 32 << 10;
 const ABSENT = 0;
 
+/**
+ * Writes the rows of one block as packed records, without an entry of the row transaction for each row. Afterwards the block
+ * must not read rows of the index, because that would unpack all records.
+ */
+export class PackedRows implements RowWriter {
+  private readonly rows: RowTransaction;
+  private readonly records: RecordWriter;
+
+  /** `records` is a reusable writer. Several instances may share it, if each ends by `handOn` before the next one starts. */
+  constructor(rows: RowTransaction, records: RecordWriter) {
+    this.rows = rows;
+    this.records = records;
+  }
+
+  put(key: string, value: Bytes): void {
+    this.records.add(key, value);
+  }
+
+  del(key: string): void {
+    this.records.add(key, null);
+  }
+
+  /** Adds the rows to the transaction. Must be called last, and may be called before. */
+  handOn(): void {
+    this.rows.putRecords(PREFIX.claimIndex, Buffer.from(this.records.take()));
+  }
+
+  /** Must be awaited every few hundred rows, or tens of kilobytes. See `RowTransaction.relieve`. */
+  relieve(): Promise<void> {
+    this.handOn();
+    return this.rows.relieve();
+  }
+}
+
 /** One row of the index while a block changes it. */
 interface NotedRow {
   /** Value before the block; null if the row did not exist, undefined if it is not read yet. */
@@ -33,7 +67,7 @@ export class NotedRows {
   private readonly records: RecordWriter;
   private readonly noted = new Map<string, NotedRow>();
 
-  /** `records` is a reusable writer. Several instances may share it, if each finishes (`finish`) before the next one starts. */
+  /** `records` is the reusable writer of the block's rows. It must be empty while rows are loaded. */
   constructor(rows: RowTransaction, records: RecordWriter) {
     this.rows = rows;
     this.records = records;
@@ -43,6 +77,10 @@ export class NotedRows {
   async load(keys: Iterable<string>): Promise<void> {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
+    if (missing.length > 0) await this.read(missing);
+  }
+
+  private async read(missing: readonly string[]): Promise<void> {
     let since = performance.now();
     for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
       const part = missing.slice(at, at + READ_AT_ONCE);
@@ -85,6 +123,13 @@ export class NotedRows {
     return formerOf(this.noted.get(key));
   }
 
+  /** Notes that a row did not exist before the block, so that it need not be loaded. */
+  noteAbsent(key: string): void {
+    const row = this.noted.get(key);
+    if (row === undefined) this.noted.set(key, { former: null, value: undefined });
+    else row.former ??= null;
+  }
+
   /** Sets a row to a value, or deletes it (null). */
   set(key: string, value: Bytes | null): void {
     this.change(key, value, undefined);
@@ -109,41 +154,42 @@ export class NotedRows {
     }
   }
 
-  /**
-   * Writes the changes to the row transaction, and the undo rows for this height unless it is null. Must be called last: the
-   * rows are passed as packed records, and reading one of them later would unpack all.
-   */
-  async finish(undoHeight: number | null): Promise<void> {
+  /** Loads the rows that were changed and not read. Must be called before rows are written, and before `finish`. */
+  async complete(): Promise<void> {
     const unread: string[] = [];
     for (const [key, { former }] of this.noted) if (former === undefined) unread.push(key);
-    await this.load(unread);
-    const { records } = this;
-    const handOn = (): void => this.rows.putRecords(PREFIX.claimIndex, Buffer.from(records.take()));
+    if (unread.length > 0) await this.read(unread);
+  }
+
+  /**
+   * Writes the changes to `out`, and the undo rows for this height unless it is null. Returns the number of undo rows.
+   */
+  async finish(out: PackedRows, undoHeight: number | null): Promise<number> {
     const encoder = new RowEncoder();
     let chunk = 0;
     const close = (): void => {
-      if (undoHeight !== null) records.add(undoKey(undoHeight, chunk++), encoder.finish());
+      if (undoHeight !== null) out.put(undoKey(undoHeight, chunk++), encoder.finish());
     };
     let count = 0;
     let since = performance.now();
     for (const [key, { former, value }] of this.noted) {
       if (value === undefined || former === undefined || former === value) continue;
       if (former !== null && value !== null && equalBytes(former, value)) continue;
-      records.add(key, value);
+      if (value === null) out.del(key);
+      else out.put(key, value);
       if (undoHeight !== null) {
         encoder.string(key).number(former === null ? ABSENT : former.length + 1);
         if (former !== null) encoder.bytes(former);
         if (encoder.size >= CHUNK_BYTES) close();
       }
       if (++count % ROWS_A_LOOK !== 0) continue;
-      handOn();
-      await this.rows.relieve();
+      await out.relieve();
       since = await yieldIfDue(since);
     }
     // An undo row is written even for a block without changes, because a missing row means that the block cannot be
     // disconnected.
     if (encoder.size > 0 || chunk === 0) close();
-    handOn();
+    return chunk;
   }
 }
 
@@ -188,9 +234,12 @@ export async function firstUndoHeight(rows: RowReader): Promise<number | null> {
 
 /** Deletes the rows with the keys `keyOf(0)`, `keyOf(1)` and so on, up to the first that does not exist. */
 export async function dropChunks(rows: RowTransaction, keyOf: (chunk: number) => string): Promise<void> {
-  for (let chunk = 0; ; chunk++) {
-    const key = keyOf(chunk);
-    if ((await rows.get(key)) === undefined) return;
-    rows.del(key);
-  }
+  for (let count = await countChunks(rows, keyOf); count > 0;) rows.del(keyOf(--count));
+}
+
+/** Number of rows with the keys `keyOf(0)`, `keyOf(1)` and so on, up to the first that does not exist. */
+export async function countChunks(rows: RowReader, keyOf: (chunk: number) => string): Promise<number> {
+  let count = 0;
+  while ((await rows.get(keyOf(count))) !== undefined) count++;
+  return count;
 }

@@ -81,6 +81,7 @@ class SumChanges {
   }
 
   async write(noted: NotedRows): Promise<void> {
+    if (this.changes.size === 0) return;
     await noted.load(this.changes.keys());
     for (const [key, change] of this.changes) {
       const { count, amountSat } = parseSupportSumRow(noted.get(key));
@@ -140,7 +141,8 @@ async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promis
       if (read !== null)
         signed.push({ item, channelId: toLatin1(read.channelId), signature: read.signature });
     }
-    since = await yieldIfDue(since);
+    const slice = yieldIfDue(since);
+    since = typeof slice === 'number' ? slice : await slice;
   }
   return signed;
 }

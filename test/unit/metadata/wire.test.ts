@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { ClaimSchema } from '../../../src/metadata/messages/claim_pb.js';
 import { LegacyClaimSchema } from '../../../src/metadata/messages/legacy_pb.js';
 import { MetadataError } from '../../../src/metadata/metadataError.js';
-import { isSurelyCanonical, readMessage, readPartialMessage, writeMessage } from '../../../src/metadata/wire.js';
+import {
+  isSurelyCanonical,
+  readMessage,
+  readPartialMessage,
+  writeMessage,
+} from '../../../src/metadata/wire.js';
 
 const fromHex = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const canonicalOf = (hex: string): string =>
