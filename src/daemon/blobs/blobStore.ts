@@ -49,10 +49,14 @@ export class BlobStore {
   readonly #verifying: BlobVerifying;
   /** Blobs that are being stored. A blob whose storing failed stays in the map until a caller has received the error. */
   readonly #coming = new Map<string, Promise<void>>();
+  /** Downloaded blobs that are being verified, and the start of their storing. */
+  readonly #arrivals = new Set<Promise<boolean>>();
   readonly #tables: ChunkTables;
   #isClosed = false;
   /** Resolves when all files without a row were checked. */
   settled: Promise<void> = Promise.resolve();
+  /** Called before a stream is deleted. It must end all uses of the file that store blobs. */
+  onStreamDeletion: (streamHash: string) => Promise<void> = () => Promise.resolve();
   /** Called when a stream was deleted with its file. */
   onStreamDeleted: (streamHash: string) => Promise<void> = () => Promise.resolve();
 
@@ -397,6 +401,16 @@ export class BlobStore {
    * `write`.
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
+    const arrival = this.#accept(hash, blob);
+    this.#arrivals.add(arrival);
+    try {
+      return await arrival;
+    } finally {
+      this.#arrivals.delete(arrival);
+    }
+  }
+
+  async #accept(hash: string, blob: BlobBytes): Promise<boolean> {
     if (this.#finished.has(hash)) return true;
     const right = await this.#verifying.verify(hash, blob);
     if (right === null) return false;
@@ -523,9 +537,11 @@ export class BlobStore {
     return { hash, length, kept };
   }
 
-  /** Waits until none of these blobs is being stored, whether storing succeeded or failed. */
-  async #settle(hashes: readonly string[]): Promise<void> {
-    await Promise.allSettled(hashes.map((hash) => this.#coming.get(hash)));
+  /** Waits until no blob, or none of the given blobs, is being stored, whether storing succeeded or failed. */
+  async #settle(hashes: readonly string[] | null): Promise<void> {
+    // A blob that is being verified would otherwise be stored later.
+    await Promise.allSettled(this.#arrivals);
+    await Promise.allSettled([...(hashes ?? this.#coming.keys())].map((hash) => this.#coming.get(hash)));
   }
 
   /** Deletes blobs. The row of a blob that a stream needs stays, marked as pending. */
@@ -584,8 +600,9 @@ export class BlobStore {
 
   /** Deletes a stream and the blobs that no other stream needs. */
   async deleteStream(streamHash: string): Promise<void> {
+    await this.onStreamDeletion(streamHash);
     await Promise.all(this.#keptUntil);
-    await Promise.allSettled(this.#coming.values());
+    await this.#settle(null);
     const removed = await this.#removeStreamRows(streamHash);
     this.originals.removeStream(streamHash);
     await this.onStreamDeleted(streamHash);

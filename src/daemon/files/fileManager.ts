@@ -61,6 +61,7 @@ export class FileManager {
   async start(): Promise<void> {
     const { database, log } = this.#deps;
     await this.pins.load();
+    this.#deps.blobs.onStreamDeletion = async (streamHash) => this.#use(streamHash)?.endForDeletion();
     this.#deps.blobs.onStreamDeleted = (streamHash) => this.#forget(streamHash);
     this.#count = await database.fileCount();
     for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
@@ -244,7 +245,7 @@ export class FileManager {
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { place, row } = file;
     const isWhole = row.isSaved;
-    await file.end();
+    await file.endForDeletion();
     await this.#deps.reflector()?.cancel(row.sdHash);
     // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
     if (deletesOutput && place !== null && isWhole) await removeOutput(place);

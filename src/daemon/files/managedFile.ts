@@ -4,7 +4,7 @@
  */
 import { open, type FileHandle } from 'node:fs/promises';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
-import { failure } from '../base/daemonError.js';
+import { DaemonError, failure } from '../base/daemonError.js';
 import type { Timer } from '../base/clock.js';
 import { RateWindow } from '../base/rateWindow.js';
 import type { EndTransfer } from '../base/transfers.js';
@@ -47,6 +47,7 @@ export class ManagedFile {
   #syncing: Promise<void> = Promise.resolve();
   #readers = 0;
   readonly #resuming = new AbortController();
+  readonly #deleting = new AbortController();
   #idle: Timer | null = null;
   #writing: RateWindow;
   readonly #deps: FilesDeps;
@@ -61,6 +62,11 @@ export class ManagedFile {
 
   get isRunning(): boolean {
     return this.row.status === 'running';
+  }
+
+  /** Aborts when the stream is deleted. Readers must then stop, because they would download its blobs again. */
+  get deleted(): AbortSignal {
+    return this.#deleting.signal;
   }
 
   get isSaving(): boolean {
@@ -380,6 +386,12 @@ export class ManagedFile {
     this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
     await this.#endSave('stopped');
+  }
+
+  /** Ends the save and all readers before the stream is deleted. */
+  async endForDeletion(): Promise<void> {
+    this.#deleting.abort(new DaemonError('DownloadCancelledError', 'The file was deleted.'));
+    await this.end();
   }
 
   /** Ends the save and stops the file. A finished file stays finished. */

@@ -121,12 +121,13 @@ export class Playing {
 
   /**
    * Opens the stream of a listed file; null if no file has this descriptor. Throws the signal's reason. Throws `DaemonError`
-   * and `TimeoutError` if a blob needed to find the size does not arrive.
+   * and `TimeoutError` if a blob needed to find the size does not arrive, and `DownloadCancelledError` if the file is deleted.
    */
   async open(sdHash: string, options: PlayOptions): Promise<PlayableStream | null> {
     const kept = await this.#keep(sdHash);
     if (kept === null) return null;
-    const sizeBytes = await this.#sizeOf(kept, options);
+    const signal = AbortSignal.any([options.signal, kept.file.deleted]);
+    const sizeBytes = await this.#sizeOf(kept, { ...options, signal });
     return {
       sizeBytes,
       mimeType: mediaTypeOfFile(kept.file.suggestedFileName).mediaType,
@@ -223,7 +224,8 @@ export class Playing {
 
   /**
    * Yields the bytes of a range. Opens the next blob while the current blob is sent. Throws if a blob has an unexpected
-   * size, because the player would otherwise receive bytes of another position.
+   * size, because the player would otherwise receive bytes of another position. Throws `DownloadCancelledError` at the next
+   * blob if the file is deleted.
    */
   async *#read(
     kept: Kept,
@@ -234,7 +236,7 @@ export class Playing {
     const reading = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
     // The download ahead is aborted when the player disconnects.
     const leaving = new AbortController();
-    const both = AbortSignal.any([signal, leaving.signal]);
+    const both = AbortSignal.any([signal, leaving.signal, kept.file.deleted]);
     let coming: Promise<PlainBlob> | null = null;
     try {
       const stream = await this.#descriptor(kept, both);

@@ -43,6 +43,8 @@ const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   NameError: 501,
   ComponentsNotStartedError: 503,
   ResolveTimeoutError: 504,
+  // The file was deleted while it was opened.
+  DownloadCancelledError: 404,
   DownloadSDTimeoutError: 504,
   DownloadDataTimeoutError: 504,
   TimeoutError: 504,

@@ -6,6 +6,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { FastifyInstance } from 'fastify';
 import type { ComponentName } from '../api/declaration.js';
 import type { ComponentGate } from '../api/dispatch.js';
+import { DaemonError } from '../base/daemonError.js';
 import { sendStream } from './mediaAnswer.js';
 import { mediaFailure, type MediaFailure } from './mediaErrors.js';
 import type { MediaSource } from './mediaPort.js';
@@ -119,7 +120,8 @@ export function mediaServer(deps: MediaServerDeps): FastifyInstance {
   function fail(path: string, response: ServerResponse, error: unknown): void {
     const isGone = response.destroyed || stopping.aborted;
     if (isGone || response.headersSent) {
-      if (!isGone) onFailure(path, error);
+      const isDeleted = error instanceof DaemonError && error.name === 'DownloadCancelledError';
+      if (!isGone && !isDeleted) onFailure(path, error);
       response.destroy();
       return;
     }

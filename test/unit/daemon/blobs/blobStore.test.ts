@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -21,6 +22,8 @@ import {
   readDescriptor,
   type StreamDescriptor,
 } from '../../../../src/daemon/content/descriptor.js';
+import { DATABASE_NAME } from '../../../../src/daemon/content/openDatabases.js';
+import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
 import { keepDatabaseThread } from '../../../support/databaseThread.js';
 
@@ -222,7 +225,6 @@ describe('BlobStore', () => {
   it('marks blobs as missing if their files are missing', async () => {
     const { descriptor, bytes } = await streamOf(5_000_000);
     const [first, second] = descriptor.blobs;
-    const { rmSync } = await import('node:fs');
     rmSync(folder.blobPath(first!.blobHash!));
     expect(await folder.store.read(first!.blobHash!)).toBeNull();
     rmSync(folder.blobPath(second!.blobHash!));
@@ -258,6 +260,23 @@ describe('BlobStore', () => {
     expect(readdirSync(folder.blobFolder)).toEqual([]);
     await folder.reopen();
     expect(folder.store.finished.size).toBe(0);
+  });
+
+  it('deletes a blob of the stream that is verified during the deletion', async () => {
+    const { descriptor } = await streamOf(3_000_000);
+    const hash = descriptor.blobs[0]!.blobHash!;
+    const bytes = readFileSync(folder.blobPath(hash));
+    rmSync(folder.blobPath(hash));
+    expect(await folder.store.read(hash)).toBeNull();
+    const received = folder.store.receive(hash, bytes);
+    await folder.store.deleteStream(descriptor.streamHash);
+    await received;
+    await folder.store.kept(hash);
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
+    expect([...folder.store.finished]).toEqual([]);
+    const rows = (await loadSqlite()).open(join(folder.path, DATABASE_NAME));
+    expect(rows.prepare('select * from blob').all()).toEqual([]);
+    rows.close();
   });
 
   it('completes an interrupted deletion at the next start', async () => {

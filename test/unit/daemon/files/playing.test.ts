@@ -293,6 +293,28 @@ describe('a stream that is not stored', () => {
     expect(before[0]!.signal.aborted).toBe(true);
   });
 
+  it('is not downloaded any more after it was deleted during the reading', async () => {
+    await manager.start();
+    for (const remove of [
+      async () => manager.delete((await manager.bySdHash(made.sdHash))!, false),
+      () => folder.store.deleteStream(made.descriptor.streamHash),
+    ]) {
+      fetched = [];
+      await list([made.sdHash, hashes[0]!]);
+      await claimSays(SIZE_BYTES);
+      const reading = (await open()).read(0, SIZE_BYTES, signal);
+      expect((await reading.next()).done).toBe(false);
+      await remove();
+      const rest = async (): Promise<void> => {
+        for await (const _piece of reading);
+      };
+      await expect(rest()).rejects.toThrow('The file was deleted.');
+      expect(fetched.every((request) => request.signal.aborted)).toBe(true);
+      expect([...folder.store.finished]).toEqual([]);
+      expect(await playing.open(made.sdHash, { mayDownload: true, signal })).toBeNull();
+    }
+  });
+
   it('rejects with the reason when the reader disconnects during a download', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
