@@ -64,12 +64,12 @@ class Comparison {
    * left out, because a reorganisation may leave some.
    */
   private digest(): string {
-    const hash = createHash('sha256');
+    let text = '';
     for (const [key, value] of this.rows.dump(CLAIM_PREFIX.idle)) {
       if (this.model.tip.height < this.rules.allClaimsForkHeight - 1 && key.startsWith('t1')) continue;
-      hash.update(`${key.length}:${value.length}:`).update(key, 'latin1').update(value, 'latin1');
+      text += `${key.length}:${value.length}:${key}${value}`;
     }
-    return hash.digest('hex');
+    return createHash('sha256').update(text, 'latin1').digest('hex');
   }
 
   /** Opens a new store on the same rows, so that no cached state remains. */

@@ -161,9 +161,9 @@ describe.skipIf(!loadNative())("answers about claims in the hub's thread", () =>
     const run = await begin(31);
     const sides = new Sides(run, { isShared });
     const own = new ClaimAnswers(confirmedClaims(sides.index), null);
-    const depths = [9, 3, 1];
+    const depths = [3, 9];
     let rows = 0;
-    for (let round = 0; round < 9; round++) {
+    for (let round = 0; round < 6; round++) {
       for (let n = 0; n < 4; n++) await run.mine(6);
       if (round % 3 === 1) await run.chain.opened.flusher.flush();
       if (round % 3 === 2) await run.reorganise(depths.pop()!, 4, false);

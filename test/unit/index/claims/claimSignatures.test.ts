@@ -72,8 +72,8 @@ it('verifies larger numbers on other threads, in batches', async ({ skip }) => {
   }
 });
 
-/** Without the addon a claim takes thirty times as long. Then every third claim is verified, and every one with `LBCNODE_FULL=1`. */
-const FALLBACK_STEP = process.env['LBCNODE_FULL'] === '1' ? 1 : 3;
+/** Without the addon a claim takes thirty times as long. Then every fifth claim is verified, and every one with `LBCNODE_FULL=1`. */
+const FALLBACK_STEP = process.env['LBCNODE_FULL'] === '1' ? 1 : 5;
 
 describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
   it('returns the results of lbry-sdk, also for claims of 2017', async ({ skip }) => {
@@ -93,8 +93,9 @@ describe.each(['with the addon', 'without it'])('findSigners %s', (how) => {
     } finally {
       spy?.mockRestore();
     }
-    expect(claims.valid.filter(Boolean).length).toBeGreaterThan(50);
-    expect(claims.valid.filter((isValid) => !isValid).length).toBeGreaterThan(50);
+    const least = how === 'without it' ? 30 : 50;
+    expect(claims.valid.filter(Boolean).length).toBeGreaterThan(least);
+    expect(claims.valid.filter((isValid) => !isValid).length).toBeGreaterThan(least);
   });
 });
 
@@ -103,7 +104,7 @@ describe('the keys that are recovered from a signature', () => {
   const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const random = (n: number): Buffer => sha256(Buffer.from(`number ${n}`));
   const edges = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n].map(number);
-  const numbers = [...edges, ...Array.from({ length: 12 }, (_, n) => random(n))];
+  const numbers = [...edges, ...Array.from({ length: 6 }, (_, n) => random(n))];
   const signatures = numbers.flatMap((r) => numbers.map((s) => Buffer.concat([r, s])));
   const hashes = [random(-1), Buffer.alloc(32), Buffer.alloc(32, 0xff), number(ORDER)];
   const backends = [binding.loadNative()?.ecdsa, fallbackEcdsa].filter(

@@ -20,7 +20,8 @@ import { claimedNames, claimsOf, normalized, pointOf } from '../../../support/cl
 import { hex, naiveBlock, PROOF_WINDOW, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
 import { IS_LONG, longIt } from '../../../support/long.js';
 
-const BLOCKS = 280;
+/** All forks are below 231. */
+const BLOCKS = IS_LONG ? 280 : 245;
 
 /** The block in the form of the naive model. */
 function textOf(block: NameBlock): NaiveBlock {

@@ -16,7 +16,7 @@ import { WalletClosedError, WalletFileError } from '../../../../src/wallet/store
 import { HEAD_BYTES } from '../../../../src/wallet/store/walletFileHead.js';
 import { EnvironmentError } from '../../../../src/util/text/environmentError.js';
 import { randomOf } from '../../../support/claimLife.js';
-import { longIt } from '../../../support/long.js';
+import { IS_LONG, longIt } from '../../../support/long.js';
 
 let folder: string;
 let path: string;
@@ -83,7 +83,7 @@ describe('WalletFile', () => {
     await file.close();
     const cut = join(folder, 'cut');
     let opened = 0;
-    for (let length = 0; length <= bytes.length; length++) {
+    for (let length = 0; length <= bytes.length; length += IS_LONG ? 1 : 3) {
       writeFileSync(cut, bytes.subarray(0, length));
       let again: WalletFile;
       try {
@@ -104,7 +104,7 @@ describe('WalletFile', () => {
       await third.close();
       opened++;
     }
-    expect(opened).toBeGreaterThan(50);
+    expect(opened).toBeGreaterThan(IS_LONG ? 50 : 16);
   });
 
   it('never returns data with a flipped bit', async () => {
@@ -115,7 +115,8 @@ describe('WalletFile', () => {
     const bytes = readFileSync(path);
     const flipped = join(folder, 'flipped');
     let refused = 0;
-    for (let at = 0; at < bytes.length; at++) {
+    const step = IS_LONG ? 1 : 3;
+    for (let at = 0; at < bytes.length; at += step) {
       const copy = Buffer.from(bytes);
       copy[at]! ^= 1 << (at % 8);
       writeFileSync(flipped, copy);
@@ -130,7 +131,7 @@ describe('WalletFile', () => {
         refused++;
       }
     }
-    expect(refused).toBeGreaterThanOrEqual(bytes.length - HEAD_BYTES);
+    expect(refused).toBeGreaterThanOrEqual(Math.floor((bytes.length - HEAD_BYTES) / step));
   });
 
   it('detects that a value has changed on disk', async () => {
