@@ -48,7 +48,7 @@ export class StoredBlocks {
   async take(id: number): Promise<LoadedBlock> {
     const waiting = this.waiting.take(id);
     if (waiting) return waiting;
-    const block = await this.read(id);
+    const block = await this.readBy(loadBlock, id, (position) => this.files.readNextBlock(position));
     const wrong = checkBlockView(block);
     if (wrong) throw this.corruption(id, wrong.reason);
     return block;
@@ -60,7 +60,7 @@ export class StoredBlocks {
    * the time of the verification, which takes long for a large block.
    */
   read(id: number, beforeLooking?: () => Promise<unknown>): Promise<LoadedBlock> {
-    return this.readBy(loadBlock, id, beforeLooking);
+    return this.readBy(loadBlock, id, undefined, beforeLooking);
   }
 
   /** Like `read`, but parses and hashes the block on another thread. For many blocks that are read ahead. */
@@ -71,13 +71,14 @@ export class StoredBlocks {
   private async readBy(
     load: (bytes: Buffer) => LoadedBlock | Promise<LoadedBlock>,
     id: number,
+    readBytes = (position: FilePosition): Promise<Buffer> => this.files.readBlock(position),
     beforeLooking?: () => Promise<unknown>,
   ): Promise<LoadedBlock> {
     const { headers, versionBits } = this.index;
     let block: LoadedBlock;
     try {
-      const bytes = await this.files.readBlock(headers.dataPosition(id));
-      await beforeLooking?.();
+      const bytes = await readBytes(headers.dataPosition(id));
+      if (beforeLooking) await beforeLooking();
       const loading = load(bytes);
       block = loading instanceof Promise ? await loading : loading;
     } catch (error) {

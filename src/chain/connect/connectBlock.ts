@@ -325,7 +325,7 @@ async function commit(
 function hasUndo({ index, files }: ConnectDeps, id: number, parentHash: Bytes, undo: Buffer): boolean {
   if (!index.headers.hasStatus(id, STATUS.haveUndo)) return false;
   try {
-    return files.readUndoSync(index.headers.undoPosition(id), parentHash).equals(undo);
+    return files.hasUndoSync(index.headers.undoPosition(id), parentHash, undo);
   } catch (error) {
     if (error instanceof BlockFileError) return false;
     throw error;

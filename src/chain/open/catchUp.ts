@@ -46,13 +46,20 @@ export async function rebuild(options: CatchUpOptions, from: FilePosition): Prom
   log.info('Reindexing finished');
 }
 
+/** Number of progress reports while stored blocks are connected. More would not change what is displayed. Arbitrary. */
+const REPORTS = 2000;
+
 /** Connects the stored blocks that are not connected: usually few, but all after `-reindex-chainstate`. */
 async function connectStored(chain: Chain): Promise<void> {
   const { index } = chain;
   const progress = new ProgressTeller(chain, 'Connecting blocks');
+  let nextReport = 0;
   const off = chain.events.on('blockConnected', () => {
-    const best = index.candidates.best();
-    progress.report(index.headers.chainTxCount(chain.tip), index.headers.chainTxCount(best));
+    const done = index.headers.chainTxCount(chain.tip);
+    if (done < nextReport) return;
+    const total = index.headers.chainTxCount(index.candidates.best());
+    progress.report(done, total);
+    nextReport = done + total / REPORTS;
   });
   await chain.connectBestChain().finally(() => {
     off();

@@ -4,10 +4,12 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -117,6 +119,65 @@ describe('BlockFiles', () => {
     const at = files.writeUndo(0, parent, block(20, 9));
     expect(files.readUndoSync({ file: 0, offset: at }, parent)).toEqual(block(20, 9));
     expect(() => files.readUndoSync({ file: 0, offset: at }, Buffer.alloc(32, 8))).toThrow(BlockFileError);
+  });
+
+  it('reads blocks ahead that follow each other, and no longer knows them after their file has changed', async () => {
+    files = new BlockFiles({ folder, magic });
+    const sizes = [300, 10, 200 << 10, 40, 50, 60, 70];
+    const positions = sizes.map((size, n) => files.writeBlock(block(size, n)));
+    for (const [n, position] of positions.entries())
+      expect(await files.readNextBlock(position)).toEqual(block(sizes[n]!, n));
+    for (const n of [5, 2, 6, 3, 4])
+      expect(await files.readNextBlock(positions[n]!)).toEqual(block(sizes[n]!, n));
+    const { file, offset } = positions[4]!;
+    const inside = { file, offset: offset + 5 };
+    await expect(files.readNextBlock(inside)).rejects.toThrow(BlockFileError);
+    await expect(files.readNextBlock({ file: 3, offset: 8 })).rejects.toThrow(BlockFileError);
+    // Appended blocks follow those that were read ahead.
+    const appended = files.writeBlock(block(500, 8));
+    expect(await files.readNextBlock(positions[6]!)).toEqual(block(70, 6));
+    expect(await files.readNextBlock(appended)).toEqual(block(500, 8));
+    await files.readNextBlock(positions[3]!);
+    files.truncate(0, offset - 8);
+    expect(files.writeBlock(block(50, 9))).toEqual(positions[4]);
+    expect(await files.readNextBlock(positions[4]!)).toEqual(block(50, 9));
+    files.remove(0);
+    await expect(files.readNextBlock(positions[4]!)).rejects.toThrow(BlockFileError);
+  });
+
+  it('compares undo data that follows each other, with its checksums', () => {
+    files = new BlockFiles({ folder, magic });
+    const parent = Buffer.alloc(32, 7);
+    const sizes = [20, 0, 30, 200 << 10, 40, 50, 60];
+    const offsets = sizes.map((size, n) => files.writeUndo(0, parent, block(size, n)));
+    const holds = (n: number, undo: Buffer, parentHash = parent): boolean =>
+      files.hasUndoSync({ file: 0, offset: offsets[n]! }, parentHash, undo);
+    for (const [n, size] of sizes.entries()) expect(holds(n, block(size, n))).toBe(true);
+    // The same and other bytes, lengths and parents, in and out of order.
+    for (const [n, size] of sizes.entries()) {
+      expect(holds(n, block(size, n))).toBe(true);
+      expect(holds(n, block(size, n + 1))).toBe(size === 0);
+      expect(holds(n, block(size + 1, n))).toBe(false);
+    }
+    expect(holds(2, block(30, 2))).toBe(true);
+    expect(() => files.hasUndoSync({ file: 0, offset: 9 }, parent, block(20, 0))).toThrow(BlockFileError);
+    files.writeOut();
+    const path = files.path('rev', 0);
+    const bytes = readFileSync(path);
+    bytes[offsets[1]! + 4]! ^= 1;
+    bytes[offsets[4]! + 4]! ^= 1;
+    bytes[offsets[5]! + 50]! ^= 1;
+    writeFileSync(path, bytes);
+    const again = new BlockFiles({ folder, magic });
+    const states = sizes.map((size, n) => {
+      try {
+        return again.hasUndoSync({ file: 0, offset: offsets[n]! }, parent, block(size, n));
+      } catch {
+        return false;
+      }
+    });
+    expect(states).toEqual([true, false, true, true, false, false, true]);
+    again.close();
   });
 
   it('returns the position of a torn record, so that it can be removed before the next write', async () => {
