@@ -86,15 +86,21 @@ bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
 }
 
 napi_value read(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
+  napi_value arguments[3];
   Latin1Key key;
   uint8_t* target;
   size_t room;
-  Memtable* table = readCall(env, info, 2, arguments);
-  if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room)) return nullptr;
+  uint32_t at;
+  Memtable* table = readCall(env, info, 3, arguments);
+  if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room) ||
+      !readUint32(env, arguments[2], "at", &at)) {
+    return nullptr;
+  }
   const uint8_t* value;
   const int64_t size = table->find(key.data(), key.size(), &value);
-  if (size > 0 && static_cast<size_t>(size) <= room) memcpy(target, value, static_cast<size_t>(size));
+  if (size > 0 && at <= room && static_cast<size_t>(size) <= room - at) {
+    memcpy(target + at, value, static_cast<size_t>(size));
+  }
   return makeNumber(env, static_cast<double>(size));
 }
 

@@ -13,8 +13,14 @@ import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
  */
 const DELETED = -2;
 
-/** Buffer into which the addon writes values. It grows with the longest value. */
-let target = Buffer.allocUnsafeSlow(64 << 10);
+/**
+ * Size in bytes of the memory for several values. A caller that keeps one value keeps all of this memory, so it is as small
+ * as that of `Buffer.allocUnsafe`.
+ */
+const POOL_BYTES = 8 << 10;
+/** Memory into which the addon writes values. A value is a view of it, because a copy would need two more objects. */
+let pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+let usedBytes = 0;
 
 /** A cache with a size limit. If it is exceeded, rows that were not read since their insertion are evicted first. */
 export class NativeRowCache implements RowCache {
@@ -30,15 +36,23 @@ export class NativeRowCache implements RowCache {
 
   get(key: string): Bytes | null | undefined {
     const { rows } = this;
-    let length = rows.read(key, target);
-    if (length > target.length) {
-      target = Buffer.allocUnsafeSlow(2 * length);
-      length = rows.read(key, target);
-    }
+    const length = rows.read(key, pool, usedBytes);
     if (length < 0) return length === DELETED ? null : undefined;
-    const value = Buffer.allocUnsafe(length);
-    target.copy(value, 0, 0, length);
-    return value;
+    if (length > POOL_BYTES - usedBytes) return this.readLarge(key, length);
+    const start = usedBytes;
+    usedBytes += length;
+    return pool.subarray(start, usedBytes);
+  }
+
+  /** Reads a value that does not fit into the rest of the memory. */
+  private readLarge(key: string, length: number): Bytes {
+    const isLarge = length > POOL_BYTES / 2;
+    const memory = Buffer.allocUnsafeSlow(isLarge ? length : POOL_BYTES);
+    this.rows.read(key, memory, 0);
+    if (isLarge) return memory;
+    pool = memory;
+    usedBytes = length;
+    return memory.subarray(0, length);
   }
 
   set(key: string, value: Bytes | null): void {

@@ -11,6 +11,8 @@ import type { NameState } from '../../claimtrie/nameState.js';
 import { expiringCreation, hashesAllClaims, isHashFork } from '../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules } from '../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { isPromise } from '../../util/maybePromise.js';
+import { manyOf } from '../rows/rows.js';
 import { refuseLostTotals } from './claimCheck.js';
 import { describeEvents } from './query/claimEvents.js';
 import { dueKey, SUMMARY_KEY } from './rows/claimKeys.js';
@@ -57,7 +59,8 @@ export async function connectClaims(
   const { rows } = deps;
   const { height } = block;
   await noteDropped(rows, deps.versions.window, height);
-  const [summaryRow, dueRow] = await rows.getMany([SUMMARY_KEY, dueKey(height)]);
+  const read = manyOf(rows, [SUMMARY_KEY, dueKey(height)]);
+  const [summaryRow, dueRow] = isPromise(read) ? await read : read;
   const summary = parseSummaryRow(summaryRow);
   const generation = hashesAllClaims(rules, height - 1) ? '1' : '0';
   const expiring = await expiringItems(rules, height, deps);

@@ -5,7 +5,8 @@
 import type { NodeChange } from '../../claimtrie/workTrie.js';
 import { u32Key } from '../rows/keys.js';
 import type { Bytes } from '../../util/bytes.js';
-import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../rows/rows.js';
+import { isPromise } from '../../util/maybePromise.js';
+import { manyOf, prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../rows/rows.js';
 import {
   CLAIM_PREFIX,
   DROPPED_KEY,
@@ -63,7 +64,8 @@ async function readDropped(rows: RowReader): Promise<number> {
 
 /** Height of the first block whose changes are stored with one note per node; Infinity without such a block. */
 export async function readNotedFrom(rows: RowReader): Promise<number> {
-  const row = await rows.get(NOTED_KEY);
+  const read = manyOf(rows, [NOTED_KEY]);
+  const [row] = isPromise(read) ? await read : read;
   return row ? new RowDecoder(row).number() : Infinity;
 }
 
@@ -115,6 +117,8 @@ export function versionsOf(from: number, to: number): { gte: string; lt: string 
 
 export class VersionWriter {
   readonly window: ProofWindow;
+  /** Whether a committed row names the first noted block, so that blocks to come need not read it. */
+  private isNoted = false;
 
   constructor(window: ProofWindow) {
     this.window = window;
@@ -141,7 +145,12 @@ export class VersionWriter {
       notes.push(note);
     }
     if (keys.length === 0) return;
-    if ((await readNotedFrom(rows)) === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
+    if (!this.isNoted) {
+      const from = await readNotedFrom(rows);
+      if (from === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
+      // The row of this block itself may be discarded with its transaction.
+      this.isNoted = from < height;
+    }
     const known = again ? await rows.getMany(keys) : [];
     keys.forEach((key, i) => {
       const earlier = known[i];
@@ -177,6 +186,7 @@ export class VersionWriter {
    * block.
    */
   async endErasing(rows: RowTransaction, height: number): Promise<void> {
+    this.isNoted = false;
     if ((await readNotedFrom(rows)) === height) rows.del(NOTED_KEY);
   }
 

@@ -17,7 +17,8 @@ import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
-import type { RowTransaction } from '../rows/rows.js';
+import { isPromise } from '../../util/maybePromise.js';
+import { manyOf, type RowTransaction } from '../rows/rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
   claimIdKey,
@@ -168,14 +169,15 @@ export class WorkStore implements ClaimSource {
     for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
       const sought = rowless.size === 0 ? some : some.filter((name) => !rowless.has(name));
-      const rows = await this.rows.getMany(sought.map(nameKey));
+      const read = sought.length === 0 ? [] : manyOf(this.rows, sought.map(nameKey));
+      const rows = isPromise(read) ? await read : read;
       const marks = this.marking ? await this.rows.getMany(sought.map(markKey)) : [];
       let next = 0;
       for (const name of some) {
         const i = rowless.has(name) ? -1 : next++;
         this.addName(name, rows[i], marks[i]);
       }
-      await this.yieldTimer.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
   }
 
@@ -211,13 +213,15 @@ export class WorkStore implements ClaimSource {
     );
     for (let at = 0; at < missing.length; at += ROWS_AT_ONCE) {
       const some = missing.slice(at, at + ROWS_AT_ONCE);
-      const rows = await this.rows.getMany(some.map(({ name, since, point }) => itemKey(name, since, point)));
+      const keys = some.map(({ name, since, point }) => itemKey(name, since, point));
+      const read = manyOf(this.rows, keys);
+      const rows = isPromise(read) ? await read : read;
       some.forEach(({ name, since, point }, i) => {
         const row = rows[i];
         const id = itemId(name, since, point);
         if (!items.has(id)) items.set(id, row ? parseItemRow(name, since, point, row) : null);
       });
-      await this.yieldTimer.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
   }
 
@@ -226,6 +230,7 @@ export class WorkStore implements ClaimSource {
    * because the order of the block's log depends on it.
    */
   async load(names: ReadonlySet<string>, items: readonly ItemKey[]): Promise<void> {
+    if (names.size === 0 && items.length === 0) return;
     const [leaves] = await Promise.all([this.loadTrie(names), this.loadItems(items)]);
     const rowless = new Set([...names].filter((name) => this.isUnknown(name)));
     await this.loadNames([...names, ...leaves], rowless);
@@ -264,11 +269,12 @@ export class WorkStore implements ClaimSource {
       const wanted = trie.wanted(leaves);
       if (wanted.length === 0) return leaves;
       const keys = wanted.map((path) => nodeKey(this.generation, path));
-      const rows = await this.rows.getMany(keys);
+      const read = manyOf(this.rows, keys);
+      const rows = isPromise(read) ? await read : read;
       wanted.forEach((path, i) => {
         trie.supply(path, this.nodeOf(path, rows[i]));
       });
-      await this.yieldTimer.pause();
+      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
   }
 
@@ -286,7 +292,8 @@ export class WorkStore implements ClaimSource {
       for (const due of state.pending.keys()) dues.add(due);
     }
     if (dues.size === 0) return pending;
-    const rows = await this.rows.getMany([...dues].map(dueKey));
+    const read = manyOf(this.rows, [...dues].map(dueKey));
+    const rows = isPromise(read) ? await read : read;
     const entries = rows.flatMap((row) => parseDueRow(row).filter((entry) => pending.has(entry.name)));
     await this.loadItems(entries);
     for (const { name, since, point } of entries.sort(compareDue)) {
@@ -344,6 +351,7 @@ export class WorkStore implements ClaimSource {
   async forgetVanished(): Promise<void> {
     const { work } = this;
     const paths = work.trie.takeVanished().filter((path) => this.isKept(path));
+    if (paths.length === 0) return;
     await this.loadNames(paths);
     for (const path of paths) {
       const name = work.name(path);
@@ -481,7 +489,8 @@ export class WorkStore implements ClaimSource {
     const { dueAdded, dueRemoved } = this.work;
     const heights = [...new Set([...dueAdded.keys(), ...dueRemoved.keys()])];
     if (heights.length === 0) return;
-    const rows = await this.rows.getMany(heights.map(dueKey));
+    const read = manyOf(this.rows, heights.map(dueKey));
+    const rows = isPromise(read) ? await read : read;
     heights.forEach((height, i) => {
       const merged = mergeDue(parseDueRow(rows[i]), dueAdded.get(height) ?? [], dueRemoved.get(height));
       if (merged.length > 0) this.rows.put(dueKey(height), formatDueRow(merged));

@@ -13,6 +13,8 @@ const SPILL_BYTES = 48 << 20;
 
 /** Access of a transaction to committed rows. */
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
+  /** Like `getMany`, but synchronous; null if a row is not in memory. */
+  getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null;
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
   /** Reads a range synchronously; null if the rows must be read asynchronously. */
@@ -68,6 +70,23 @@ export class OpenTransaction implements RowTransaction {
 
   async get(key: string): Promise<Bytes | undefined> {
     return (await this.getMany([key]))[0];
+  }
+
+  getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null {
+    const out = new Array<Bytes | undefined>(keys.length);
+    let missing: number[] | null = null;
+    for (let i = 0; i < keys.length; i++) {
+      const row = this.rows.get(keys[i]!);
+      if (row === undefined) (missing ??= []).push(i);
+      else if (row !== null) out[i] = row;
+    }
+    if (missing === null) return out;
+    if (this.spilled) return null;
+    if (missing.length === keys.length) return this.store.getManyNow(keys);
+    const lower = this.store.getManyNow(missing.map((i) => keys[i]!));
+    if (lower === null) return null;
+    for (let at = 0; at < missing.length; at++) out[missing[at]!] = lower[at];
+    return out;
   }
 
   async getMany(keys: readonly string[]): Promise<(Bytes | undefined)[]> {

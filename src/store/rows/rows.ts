@@ -65,6 +65,11 @@ export interface RowTransaction extends RowReader, RowWriter {
   relieve(): Promise<void>;
 }
 
+/** Reads rows like `getMany`: synchronously if they are in memory, because a promise costs more than reading some rows. */
+export function manyOf(rows: RowReader, keys: readonly string[]): MaybePromise<(Bytes | undefined)[]> {
+  return rows.getManyNow?.(keys) ?? rows.getMany(keys);
+}
+
 /** Collects the rows of an iteration into an array, to implement `getRange`. */
 export async function collectRows(
   rows: AsyncIterable<[key: string, value: Bytes]>,

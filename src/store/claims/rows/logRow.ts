@@ -7,7 +7,8 @@
  */
 import type { WorkEvent } from '../../../claimtrie/claimWork.js';
 import type { Bytes } from '../../../util/bytes.js';
-import type { RowReader } from '../../rows/rows.js';
+import { isPromise } from '../../../util/maybePromise.js';
+import { manyOf, type RowReader } from '../../rows/rows.js';
 import { logKey } from './claimKeys.js';
 import { readPoint, writePoint } from './nameRow.js';
 import { RowDecoder, RowEncoder } from './rowCodec.js';
@@ -140,7 +141,8 @@ export async function readLogUntil(
 ): Promise<LogEvent[]> {
   const events: LogEvent[] = [];
   for (let number = 0; ; number++) {
-    const chunk = await rows.get(logKey(height, number));
+    const read = manyOf(rows, [logKey(height, number)]);
+    const [chunk] = isPromise(read) ? await read : read;
     if (!chunk) return events;
     for (const event of parseLogChunk(height, chunk)) {
       if (event.op === end) return events;

@@ -265,12 +265,20 @@ describe('RowStore', () => {
     ]);
 
     const transaction = store.begin();
+    const now = (wanted: readonly string[]): unknown => transaction.getManyNow(wanted)?.map(text) ?? null;
+    const before = ['old-disk', undefined, 'old-staged', 'old-hidden', 'new-overlay', undefined, undefined];
+    expect(now(keys)).toEqual(before);
     transaction.put('staged', bytes('new-staged'));
     transaction.del('hidden');
+    expect(now(keys)).toEqual(before.with(2, 'new-staged').with(3, undefined));
+    expect(now(['staged', 'hidden'])).toEqual(['new-staged', undefined]);
+    expect(now([])).toEqual([]);
     transaction.put('filler', Buffer.alloc(49 << 20));
     await transaction.relieve();
     expect(transaction.spilled).toBe(true);
     transaction.put('own', bytes('new-own'));
+    // The staging area can only be read asynchronously.
+    expect([now(keys), now(['own'])]).toEqual([null, ['new-own']]);
     const after = ['old-disk', undefined, 'new-staged', undefined, 'new-overlay', 'new-own', undefined];
     expect(at(transaction)).toEqual(after);
     store.commit(transaction);
