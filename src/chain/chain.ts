@@ -432,8 +432,8 @@ export class Chain {
     const { error, claims } = await (isAlone ? connect() : this.tasks.whileChecking(block, connect));
     this.noteVerdict(id, error);
     this.events.emit('blockChecked', { id, hash: block.hash, error });
-    const hash = hashToHex(block.hash);
     if (error) {
+      const hash = hashToHex(block.hash);
       this.log.warn(
         `invalid block ${hash} at height ${headers.height(id)}: ${error.reason}${error.debug ? `, ${error.debug}` : ''}`,
       );

@@ -16,8 +16,8 @@ import {
 import { reject, type ValidationError } from './reject.js';
 import { strippedSize } from './txSize.js';
 
-const MIN_COINBASE_SCRIPT_SIZE = 2;
-const MAX_COINBASE_SCRIPT_SIZE = 100;
+export const MIN_COINBASE_SCRIPT_SIZE = 2;
+export const MAX_COINBASE_SCRIPT_SIZE = 100;
 /** Number of inputs up to which pairwise comparison is faster than a set. Arbitrary. */
 const PAIRWISE_INPUTS = 8;
 

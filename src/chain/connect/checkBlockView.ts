@@ -4,7 +4,11 @@
  * `checkTransaction` as objects, so this file contains no rules for such transactions. A differential test compares both
  * implementations. Source: lbrycrd validation.cpp `CheckBlock`, `ContextualCheckBlock`.
  */
-import { checkTransaction } from '../../consensus/checkTransaction.js';
+import {
+  checkTransaction,
+  MAX_COINBASE_SCRIPT_SIZE,
+  MIN_COINBASE_SCRIPT_SIZE,
+} from '../../consensus/checkTransaction.js';
 import {
   checkBlockLength,
   checkCoinbasePlace,
@@ -19,6 +23,7 @@ import { checkWitnessCommitment } from '../../consensus/witnessCommitment.js';
 import type { ParsedBlock } from '../../native/binding.js';
 import {
   INPUT_PREVOUT,
+  INPUT_SCRIPT_LENGTH,
   INPUT_SEQUENCE,
   INPUT_STRIDE,
   OUTPUT_CLAIM_KIND,
@@ -77,12 +82,10 @@ const QUICK_VALUE_HIGH = 1 << 16;
 /** Maximum number of inputs for which duplicates are found by comparing all pairs. */
 const QUICK_INPUTS = 16;
 
-/** Whether a transaction that is not a coinbase is certainly well-formed. If false, the full check must decide. */
-function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
-  const { txs, inputs, outputs } = parsed;
-  const inputCount = txs[row + TX_INPUT_COUNT]!;
+/** Whether size and outputs of a transaction are certainly well-formed. If false, the full check must decide. */
+function outputsSurelyPass(raw: Buffer, { txs, outputs }: ParsedBlock, row: number): boolean {
   const outputCount = txs[row + TX_OUTPUT_COUNT]!;
-  if (inputCount === 0 || inputCount > QUICK_INPUTS || outputCount === 0 || outputCount > 4096) return false;
+  if (outputCount === 0 || outputCount > 4096) return false;
   if (txs[row + TX_STRIPPED_SIZE]! * WITNESS_SCALE_FACTOR > MAX_BLOCK_WEIGHT) return false;
   const firstOutput = txs[row + TX_FIRST_OUTPUT]!;
   for (
@@ -95,6 +98,22 @@ function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
     if (outputs[at + OUTPUT_CLAIM_KIND] !== 0 && outputs[at + OUTPUT_SCRIPT_LENGTH]! > MAX_CLAIM_NAME_SIZE)
       return false;
   }
+  return true;
+}
+
+/** Like `surelyPasses`, for the first transaction of a block. */
+function coinbaseSurelyPasses(raw: Buffer, parsed: ParsedBlock): boolean {
+  if ((parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) === 0) return false;
+  const length = parsed.inputs[INPUT_SCRIPT_LENGTH]!;
+  if (length < MIN_COINBASE_SCRIPT_SIZE || length > MAX_COINBASE_SCRIPT_SIZE) return false;
+  return outputsSurelyPass(raw, parsed, 0);
+}
+
+/** Whether a transaction that is not a coinbase is certainly well-formed. If false, the full check must decide. */
+function surelyPasses(raw: Buffer, parsed: ParsedBlock, row: number): boolean {
+  const { txs, inputs } = parsed;
+  const inputCount = txs[row + TX_INPUT_COUNT]!;
+  if (inputCount === 0 || inputCount > QUICK_INPUTS || !outputsSurelyPass(raw, parsed, row)) return false;
   const firstInput = txs[row + TX_FIRST_INPUT]! * INPUT_STRIDE;
   const lastInput = firstInput + inputCount * INPUT_STRIDE;
   for (let a = firstInput; a < lastInput; a += INPUT_STRIDE) {
@@ -123,7 +142,7 @@ export function checkBlockView(block: LoadedBlock): ValidationError | null {
     checkCoinbasePlace(txCount, (tx) => (txs[tx * TX_STRIDE + TX_FLAGS]! & TX_IS_COINBASE) !== 0);
   if (early) return early;
   for (let tx = 0; tx < txCount; tx++) {
-    if (tx > 0 && surelyPasses(raw, parsed, tx * TX_STRIDE)) continue;
+    if (tx === 0 ? coinbaseSurelyPasses(raw, parsed) : surelyPasses(raw, parsed, tx * TX_STRIDE)) continue;
     const error = checkTransaction(bareTransactionAt(raw, parsed, tx));
     if (error) return transactionFailed(error, txidAt(parsed, tx));
   }
