@@ -513,9 +513,20 @@ export class BlobStore {
       const bytes = await this.originals.read(hash, null);
       if (bytes === null) return null;
       await this.#storing.store({ hash, bytes, table: null, isMine: true }, () => undefined);
+      // The stream was deleted meanwhile.
+      const isNeeded = this.originals.has(hash);
+      if (!isNeeded) await this.#removeRestored(hash);
       this.originals.forget(hash);
-      return bytes.length;
+      return isNeeded ? bytes.length : null;
     });
+  }
+
+  /** Removes a blob that was written while its stream was deleted. Must run in the queue of the blob. */
+  async #removeRestored(hash: string): Promise<void> {
+    this.#finished.delete(hash);
+    await this.#deps.database.forgetBlobs([hash]);
+    await rm(this.#pathOf(hash), { force: true });
+    await this.#deps.database.endDeletion([hash]);
   }
 
   /**
@@ -610,12 +621,16 @@ export class BlobStore {
   }
 
   async #removeFiles(hashes: readonly string[]): Promise<void> {
+    for (const hash of hashes) {
+      this.#finished.delete(hash);
+      this.#checked.delete(hash);
+      this.#held.delete(hash);
+      this.originals.forget(hash);
+    }
     for (const hash of hashes)
       await this.#queue.run(hash, async () => {
-        this.#finished.delete(hash);
-        this.#checked.delete(hash);
-        this.#held.delete(hash);
-        this.originals.forget(hash);
+        // The blob may have been stored again meanwhile.
+        if (this.#finished.has(hash)) return;
         const path = this.#pathOf(hash);
         for (const file of [path, path + QUARANTINE_SUFFIX])
           await rm(file, { force: true }).catch((error: unknown) => {

@@ -243,12 +243,12 @@ export class FileManager {
    * deleted.
    */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
-    const { place, row } = file;
-    const isWhole = row.isSaved;
+    // The row is read afterwards, because a save may be complete before it is ended.
     await file.endForDeletion();
+    const { place, row } = file;
     await this.#deps.reflector()?.cancel(row.sdHash);
     // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
-    if (deletesOutput && place !== null && isWhole) await removeOutput(place);
+    if (deletesOutput && place !== null && row.isSaved) await removeOutput(place);
     await this.#deps.blobs.deleteStream(row.streamHash);
     await this.#forget(row.streamHash);
     this.reader.forget(row.sdHash);

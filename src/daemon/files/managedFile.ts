@@ -3,6 +3,7 @@
  * `ManagedStream`.
  */
 import { open, type FileHandle } from 'node:fs/promises';
+import { SerialQueue } from '../../scheduler/serialQueue.js';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import type { Timer } from '../base/clock.js';
@@ -41,6 +42,8 @@ export class ManagedFile {
   /** Size of the saved file in bytes; null if the file is not saved. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
+  /** Starts and ends saves one after the other, so that each save is known when the next call ends it. */
+  readonly #turns = new SerialQueue();
   /** Number of saves started so far. A change shows that a new save has begun. */
   #saves = 0;
   /** Resolves when the saved file is synced to disk. */
@@ -160,21 +163,20 @@ export class ManagedFile {
 
   /**
    * Saves the stream. Resolves when the first blob is written or, for a stream of one blob, when the file is complete. Ends
-   * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, or the signal's reason;
-   * the status of the file is then stopped.
+   * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, `DownloadCancelledError` if
+   * the file is deleted, or the signal's reason; the status of the file is then stopped.
    */
   async save({ fileName, directory }: ChosenPlace, signal: AbortSignal | null = null): Promise<void> {
-    await this.#endSave('replaced');
-    const { settings } = this.#deps;
-    const name = fileName ?? this.row.fileName ?? this.suggestedFileName;
-    const { place, file } = await this.#createOutput(
-      directory ?? this.row.directory ?? settings().downloadDir,
-      name,
-    );
-    this.writtenBytes = 0;
-    this.#saves++;
-    const save = this.#begin(place, file);
-    this.#save = save;
+    const save = await this.#turns.run(async () => {
+      await this.#endSave('replaced');
+      this.deleted.throwIfAborted();
+      const name = fileName ?? this.row.fileName ?? this.suggestedFileName;
+      const folder = directory ?? this.row.directory ?? this.#deps.settings().downloadDir;
+      const { place, file } = await this.#createOutput(folder, name);
+      this.writtenBytes = 0;
+      this.#saves++;
+      return (this.#save = this.#begin(place, file));
+    });
     if (signal === null) return save.firstWritten;
     const onAbort = (): void => save.ending.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -385,7 +387,7 @@ export class ManagedFile {
   async end(): Promise<void> {
     this.#resuming.abort(new SaveEnded('stopped'));
     this.#idle?.cancel();
-    await this.#endSave('stopped');
+    await this.#turns.run(() => this.#endSave('stopped'));
   }
 
   /** Ends the save and all readers before the stream is deleted. */
@@ -404,7 +406,7 @@ export class ManagedFile {
   async close(): Promise<void> {
     this.#resuming.abort(new SaveEnded('daemon stops'));
     this.#idle?.cancel();
-    await this.#endSave('daemon stops');
+    await this.#turns.run(() => this.#endSave('daemon stops'));
     await this.#syncing;
   }
 

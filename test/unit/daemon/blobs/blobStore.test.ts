@@ -279,6 +279,21 @@ describe('BlobStore', () => {
     rows.close();
   });
 
+  it('keeps a blob that is stored again after its rows were deleted', async () => {
+    const blobs = [await blobOf(100), await blobOf(200)];
+    const { bytes, hash } = blobs[1]!;
+    const { forgetBlobs } = folder.database;
+    (folder.database as { forgetBlobs: typeof forgetBlobs }).forgetBlobs = async (hashes) => {
+      await forgetBlobs.call(folder.database, hashes);
+      again = Promise.resolve().then(() => folder.store.write(hash, bytes));
+    };
+    let again: Promise<boolean> | null = null;
+    await folder.store.delete(blobs.map((blob) => blob.hash));
+    expect(await again!).toBe(true);
+    expect([...folder.store.finished]).toEqual([hash]);
+    expect(readdirSync(folder.blobFolder)).toEqual([hash]);
+  });
+
   it('completes an interrupted deletion at the next start', async () => {
     const { hash, bytes } = await blobOf(100);
     await folder.database.forgetBlobs([hash]);

@@ -207,6 +207,27 @@ describe('a file that is saved', () => {
     expect([names(), wanted.includes(hashes[0]!)]).toEqual([['film.mp4'], false]);
   });
 
+  it('is saved once if several saves begin at the same time', async () => {
+    const file = await add();
+    const outcomes = await Promise.allSettled(
+      ['a.mp4', 'b.mp4', 'c.mp4'].map((fileName) => file.save({ fileName })),
+    );
+    await file.settled();
+    expect(outcomes.at(-1)!.status).toBe('fulfilled');
+    expect(names()).toEqual(['c.mp4']);
+    expect(await stored()).toMatchObject({ status: 'finished', fileName: 'c.mp4', isSaved: true });
+    expect(file.isCompleted).toBe(true);
+  });
+
+  it('leaves nothing if it is deleted while a save begins', async () => {
+    const file = await add();
+    const saves = [file.save({}), file.save({ fileName: 'b.mp4' })];
+    await Promise.all([manager.delete(file, true), Promise.allSettled(saves)]);
+    await expect(file.save({ fileName: 'c.mp4' })).rejects.toThrow('The file was deleted.');
+    expect(names()).toEqual([]);
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
+  });
+
   it('is replaced by a later save', async () => {
     const file = await add();
     hold(hashes[1]!);
@@ -501,6 +522,23 @@ describe('a saved file', () => {
     await again.settled();
     await manager.delete(again, true);
     expect(names()).toEqual(['film.mp4']);
+  });
+
+  it('is deleted on request although its save was completed during the deletion', async () => {
+    const file = await add();
+    let written = 0;
+    let deletion: Promise<void> | null = null;
+    Object.defineProperty(file, 'writtenBytes', {
+      get: () => written,
+      set: (value: number) => {
+        written = value;
+        if (value === bytes.length) deletion = manager.delete(file, true);
+      },
+    });
+    await file.save({});
+    await file.settled();
+    await deletion!;
+    expect(names()).toEqual([]);
   });
 });
 
