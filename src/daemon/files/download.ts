@@ -13,7 +13,7 @@ import { DaemonError, failure } from '../base/daemonError.js';
 import { pythonStr } from '../base/pythonText.js';
 import { ResolveError } from '../base/resolveError.js';
 import type { MadeTransaction, TxBuilder } from '../txBuilding/txBuilder.js';
-import { buildPurchase, priceIn } from '../txBuilding/purchases.js';
+import { buildPurchase, isBought, priceIn } from '../txBuilding/purchases.js';
 import type { Resolver } from '../resolve/resolver.js';
 import { Txo } from '../txo/txo.js';
 import type { WalletPort } from '../txBuilding/ports.js';
@@ -200,7 +200,9 @@ async function begin(
     replaced === null &&
     !claim.notes.isMyOutput &&
     priceIn(claim) !== undefined &&
-    !claim.notes.purchaseReceipt;
+    !claim.notes.purchaseReceipt &&
+    // The claim may have been bought after it was resolved.
+    !(await isBought(txBuilder, wallet.accountsOrAll(undefined), hashToHex(claim.claimId!)));
   let payment: MadeTransaction | null = mustPay ? await buildPurchase(txBuilder, wallet, claim) : null;
   try {
     const { descriptor, sdLengthBytes } = await openInTime(attempt, ports);
@@ -236,6 +238,19 @@ async function begin(
   }
 }
 
+/** The listed file of the stream; null if it is not listed. Throws `ResolveError` if it belongs to another claim. */
+async function knownFile({ claim, sdHash }: Attempt, manager: FileManager): Promise<ManagedFile | null> {
+  const known = await manager.bySdHash(sdHash);
+  const tied = known?.row.claim ?? null;
+  const claimId = hashToHex(claim.claimId!);
+  if (tied !== null && tied.claimId !== claimId)
+    throw new ResolveError(
+      'collision',
+      `stream for ${tied.claimId} collides with existing download ${claimId}`,
+    );
+  return known;
+}
+
 async function download(request: DownloadRequest, ports: DownloadPorts): Promise<ManagedFile> {
   const { files, manager, txBuilder } = ports;
   const settings = files.settings();
@@ -254,18 +269,14 @@ async function download(request: DownloadRequest, ports: DownloadPorts): Promise
     timeoutMs: request.timeoutMs || settings.downloadTimeoutMs,
     startedMs,
   };
-  const known = await manager.bySdHash(sdHash);
-  if (known !== null) {
-    const { claim: tied } = known.row;
-    if (tied !== null && tied.claimId !== claimId)
-      throw new ResolveError(
-        'collision',
-        `stream for ${tied.claimId} collides with existing download ${claimId}`,
-      );
-    return resume(known, attempt, ports);
-  }
-  const replaced = await manager.byClaimId(claimId);
-  return txBuilder.withPurchase(claimId, () => begin(request, attempt, replaced, ports));
+  const known = await knownFile(attempt, manager);
+  if (known !== null) return resume(known, attempt, ports);
+  return txBuilder.withPurchase(claimId, async () => {
+    // Another request may have begun the download while this one waited.
+    const begun = await knownFile(attempt, manager);
+    if (begun !== null) return resume(begun, attempt, ports);
+    return begin(request, attempt, await manager.byClaimId(claimId), ports);
+  });
 }
 
 export class Downloads {

@@ -86,6 +86,16 @@ function priceOf(
   );
 }
 
+/** Whether one of the accounts has bought the claim. */
+export async function isBought(
+  { ports: { ledger } }: TxBuilder,
+  accounts: readonly AccountPort[],
+  claimId: string,
+): Promise<boolean> {
+  const filter = { accountIds: idsOf(accounts), isPurchase: true, purchasedClaimIds: [claimId] };
+  return (await ledger.database.transactionCount(filter)) > 0;
+}
+
 /** Buys a claim. Throws if the claim is not found, has no price, is already bought, or costs more than the limit. */
 export async function buyClaim(
   txBuilder: TxBuilder,
@@ -94,20 +104,12 @@ export async function buyClaim(
   options: SendOptions,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
-  const { ledger } = txBuilder.ports;
   const funding = wallet.accountsOrAll(purchase.fundingAccountIds);
   const claim = await claimToBuy(txBuilder, purchase);
   const id = hashToHex(claim.claimId!);
   return txBuilder.withPurchase(id, async () => {
-    if (!purchase.allowDuplicatePurchase) {
-      const accountIds = idsOf(funding);
-      const filter = { accountIds, isPurchase: true, purchasedClaimIds: [id] };
-      if ((await ledger.database.transactionCount(filter)) > 0)
-        throw new DaemonError(
-          'AlreadyPurchasedError',
-          `You already have a purchase for claim_id '${id}'. Use`,
-        );
-    }
+    if (!purchase.allowDuplicatePurchase && (await isBought(txBuilder, funding, id)))
+      throw new DaemonError('AlreadyPurchasedError', `You already have a purchase for claim_id '${id}'. Use`);
     return txBuilder.make(
       purchasePlan(txBuilder, wallet, claim, { funding, overridesLimit: purchase.overrideMaxKeyFee }),
       options,
