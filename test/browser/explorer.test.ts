@@ -95,6 +95,31 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await context.close();
   });
 
+  it('keeps what was entered in fields of the page while it is updated', async () => {
+    const context = await browser.newContext();
+    const { page, faults } = await watched(context, base);
+    const updated = async (): Promise<void> => {
+      const [tip] = await mine();
+      await page.locator(`body[data-tip="${tip}"]`).waitFor();
+    };
+    await page.goto(`${base}/claims`);
+    await isLive(page);
+    await page.locator('main [name=text]').fill('half a wor');
+    await page.locator('main [name=kind]').selectOption('channel');
+    await page.locator('main [name=tag]').focus();
+    await updated();
+    expect(await page.locator('main [name=text]').inputValue()).toBe('half a wor');
+    expect(await page.locator('main [name=kind]').inputValue()).toBe('channel');
+    await page.goto(`${base}/name/mindblown`);
+    await isLive(page);
+    await page.locator('#as-of').fill('36');
+    await page.locator('#q').focus();
+    await updated();
+    expect(await page.locator('#as-of').inputValue()).toBe('36');
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   it('marks the blocks of a reorganisation on an open page, and removes the mark when the blocks return', async () => {
     const context = await browser.newContext();
     const made = await node.rpc<string>('claimname', ['fleeting', '00', 1]);

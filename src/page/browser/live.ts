@@ -109,11 +109,14 @@ function load(): Promise<Loaded | null> {
   });
 }
 
-/** Whether an update may change an attribute. Elements that the visitor opened stay open, and typed text is kept. */
+/**
+ * Whether an update may change an attribute. Elements that the visitor opened stay open, and fields keep their text and choice,
+ * which the server does not know. Hidden fields contain only what the server sent.
+ */
 function mayChange(name: string, element: Element): boolean {
-  return (
-    !(name === 'open' && element instanceof HTMLDetailsElement) && !(name === 'value' && element.id === 'q')
-  );
+  if (name === 'open') return !(element instanceof HTMLDetailsElement);
+  if (name === 'value') return !(element instanceof HTMLInputElement && element.type !== 'hidden');
+  return !(name === 'selected' && element instanceof HTMLOptionElement);
 }
 
 function put(next: Document): void {
