@@ -195,6 +195,10 @@ describe('a stream', () => {
       name: 'PrivateKeyNotFoundError',
       message: `Couldn't find private key for id '${idOf(made)}'.`,
     });
+    watching.isLocked = true;
+    await expect(exportChannel(txBuilder, watching, { channelName: '@lab' })).rejects.toThrow(
+      'Cannot spend funds with locked wallet',
+    );
     await expect(stream('a', {}, { signing: { channelId: 'x' } })).rejects.toThrow(
       "Couldn't find channel with channel_id 'x'.",
     );
