@@ -36,11 +36,27 @@ export function renderedOf(
   return { status, type, body, headers, etag: `"${digest.slice(0, 22)}"`, isFile, packed: new Map() };
 }
 
+/** Whether an `Accept-Encoding` header accepts an encoding. A weight of 0 refuses it (RFC 9110, section 12.4.2). */
+function accepts(accepted: string, encoding: Encoding): boolean {
+  return accepted.split(',').some((item) => {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+/**
+ * Whether an `If-None-Match` header contains the ETag. Proxies that compress responses make ETags weak (RFC 9110, section
+ * 13.1.2: weak comparison).
+ */
+export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? '').split(',').some((item) => [etag, `W/${etag}`, '*'].includes(item.trim()));
+}
+
 /** Chooses the compression for an `Accept-Encoding` header and a size in bytes. */
 export function encodingOf(accepted: string | string[] | undefined, bytes: number): Encoding {
   if (bytes < PACK_FROM_BYTES || typeof accepted !== 'string') return '';
-  if (/\bbr\b/.test(accepted)) return 'br';
-  return /\bgzip\b/.test(accepted) ? 'gzip' : '';
+  if (accepts(accepted, 'br')) return 'br';
+  return accepts(accepted, 'gzip') ? 'gzip' : '';
 }
 
 export function packed({ body, packed: known, isFile }: Rendered, encoding: Encoding): Buffer {

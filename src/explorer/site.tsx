@@ -20,7 +20,7 @@ import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { pageOf } from './pages/pageTable.js';
 import type { CacheUsage } from '../util/threadMemory.js';
-import { encodingOf, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
+import { encodingOf, matches, packed, RenderedCache, renderedOf, type Rendered } from './rendered.js';
 
 const MAX_URL_CHARS = 4096;
 /** The client program's options for networks other than `main`. */
@@ -116,6 +116,17 @@ function securityHeaders(showsPictures: boolean): Record<string, string> {
 /** Returns the path for a redirect. Returns the home page if a browser could interpret the path as a URL of another site. */
 function localPath(path = '/'): string {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(path) && !path.includes('\\') ? path : '/';
+}
+
+/**
+ * Replaces a request target that is a whole URL by its path, and the `Host` header by its host (RFC 9112, section 3.2.2). Proxies
+ * may send this form.
+ */
+function splitTarget(request: IncomingMessage): void {
+  const [, host, rest = ''] = /^http:\/\/([^/?]*)(.*)$/is.exec(request.url ?? '') ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 const isTooLong = (url = ''): boolean => url.length > MAX_URL_CHARS;
@@ -279,6 +290,7 @@ export class Site {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    splitTarget(request);
     const { method = 'GET', url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
@@ -595,7 +607,7 @@ export class Site {
   ): void {
     const { status, type, headers, etag } = rendered;
     const base = { ...headers, 'Cache-Control': caching, Vary: 'Accept-Encoding, Cookie' };
-    if (status === 200 && request.headers['if-none-match'] === etag) {
+    if (status === 200 && matches(request.headers['if-none-match'], etag)) {
       response.writeHead(304, { ...base, ETag: etag }).end();
       return;
     }

@@ -117,6 +117,50 @@ test.each([
   socket.destroy();
 });
 
+test.each([
+  ['http://localhost/help', '200', 'Words'],
+  ['http://localhost', '200', ''],
+  ['http://other.example/help', '403', 'This host name is not allowed'],
+  ['HTTP://LOCALHOST/nothing', '404', 'There is no such page'],
+])('the target of a request may be a whole URL: %s', async (target, status, text) => {
+  const socket = await opened();
+  const answer = await ask(socket, target);
+  socket.destroy();
+  expect(answer.split(' ')[1]).toBe(status);
+  expect(answer).toContain(text);
+});
+
+test('an unchanged page is not sent again to proxies that weaken its ETag or send several', async () => {
+  const socket = await opened();
+  const etag = /^etag: (.*)\r$/im.exec(await ask(socket, '/help'))![1]!;
+  for (const [header, status] of [
+    [etag, '304'],
+    [`W/${etag}`, '304'],
+    [`"other", W/${etag}`, '304'],
+    ['*', '304'],
+    ['"other"', '200'],
+    [etag.replaceAll('"', ''), '200'],
+  ])
+    expect([header, (await ask(socket, '/help', `If-None-Match: ${header}\r\n`)).split(' ')[1]]).toEqual([
+      header,
+      status,
+    ]);
+  socket.destroy();
+});
+
+test.each([
+  ['gzip, br', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  ['br; q=0.000, gzip;q=0', undefined],
+  ['BR;q=0.5', 'br'],
+  ['xbr', undefined],
+])('an answer has a compression that the client accepts: %s', async (accepted, encoding) => {
+  const socket = await opened();
+  const answer = await ask(socket, '/help', `Accept-Encoding: ${accepted}\r\n`);
+  socket.destroy();
+  expect(/^content-encoding: (.*)\r$/im.exec(answer)?.[1]).toBe(encoding);
+});
+
 test('a parameter of an address may contain question marks', async () => {
   instead['listclaims'] = { ...(answers('harmless')['listclaims'] as object), claims: 0 };
   const socket = await opened();
