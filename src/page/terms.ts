@@ -21,6 +21,10 @@ export const TERMS: ReadonlyMap<string, string> = new Map([
   ['Changed hands', 'Another claim than before holds the name'],
   ['Ended', 'Claims and supports whose owners took the LBC back, and expired ones'],
   ['Channel', 'The identity of a publisher. Claims that it signed are from this publisher'],
+  [
+    'Named channel',
+    'The channel that a claim says it is from. The page of the claim shows if the channel signed it',
+  ],
   ['Stream', 'A claim that publishes a file, such as a video'],
   ['Repost', 'A claim that shows another claim under a further name'],
   ['Collection', 'A claim that lists other claims'],

@@ -67,11 +67,17 @@ async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash
   return { hash: wanted.toLowerCase(), isHash: true };
 }
 
-function EventTable({ events }: { readonly events: readonly ClaimEvent[] }): VNode {
+interface EventTableProps {
+  readonly events: readonly ClaimEvent[];
+  /** Whether the table begins with the first event of the block. */
+  readonly isFirst: boolean;
+}
+
+function EventTable({ events, isFirst }: EventTableProps): VNode {
   return (
     <Table
       caption="What the block did to names"
-      empty="This block did nothing to any name."
+      empty={isFirst ? 'This block did nothing to any name.' : 'There is no further event.'}
       rows={events}
       columns={[
         { title: 'What', cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} /> },
@@ -184,7 +190,7 @@ function Events({ events, path, after }: Shown) {
           </li>
         ))}
       </ul>
-      <EventTable events={events.events} />
+      <EventTable events={events.events} isFirst={after === undefined} />
       <Pager
         next={next === undefined ? undefined : withQuery(path, { after: next })}
         first={after === undefined ? undefined : path}
@@ -199,7 +205,7 @@ function Transactions({ header, whole, path, from }: Shown) {
     <>
       <Table
         caption="Transactions of the block"
-        empty="There is no transaction."
+        empty="There is no further transaction."
         rows={whole.tx.slice(from, from + A_PAGE)}
         columns={[
           { title: '#', cell: (_, index) => integerText(from + index) },

@@ -83,6 +83,62 @@ describe('the page of a claim', () => {
     expect(optionsOf(list, 'searchclaims')).toMatchObject(valid);
   });
 
+  it('shows dates, prices and URLs of a value as they are', async () => {
+    const textOf = async (value: object): Promise<string> => {
+      const page = await shown('claim', [ID], { getclaim: { ...claim, value } });
+      return page.html.replaceAll(/<[^>]*>/g, '');
+    };
+    for (const [seconds, text] of [
+      ['-5', '1969-12-31 23:59:55 UTC'],
+      ['0', '1970-01-01 00:00:00 UTC'],
+      ['9223372036854775807', '9223372036854775807 seconds after 1970'],
+    ] as const)
+      expect(await textOf({ release_time: seconds })).toContain(`Released${text}`);
+    expect(await textOf({ fee: { currency: 'BTC', amount: '1E-8' } })).toContain('Price0.00000001 BTC');
+    expect(await textOf({ fee: { currency: 'USD', amount: '1.99' } })).toContain('Price1.99 USD');
+    const licensed = await textOf({ license: 'CC', license_url: 'https://cc.example/by' });
+    expect(licensed).toContain('Text of the licencehttps://cc.example/by');
+    expect(licensed).not.toContain('Website');
+  });
+
+  it('says why the fields of a value are missing', async () => {
+    const why = 'The fields of its value cannot be shown';
+    expect((await shown('claim', [ID], { getclaim: { ...claim, value: undefined } })).html).toContain(why);
+    expect((await shown('claim', [ID], {})).html).not.toContain(why);
+  });
+
+  it.each([
+    ['has ended', { claimId: OTHER, state: 'spent' }, 'The reposted claim has ended.', true],
+    ['never existed', new AskError(-5, 'no'), 'This node knows no claim with the reposted id.', false],
+  ])('of a repost says that the reposted claim %s', async (_, status, text, isLinked) => {
+    const context = contextOf('harmless', [ID], {});
+    const repost = {
+      ...claim,
+      value_type: 'repost',
+      reposted_claim_id: OTHER,
+      reposted_claim: undefined,
+      is_reposted_claim_gone: true,
+    };
+    const ask = (async (method: string, id: string) => {
+      if (method === 'getclaim') return repost;
+      if (method !== 'getclaimstatus' || id !== OTHER) return known[method];
+      if (status instanceof AskError) throw status;
+      return status;
+    }) as typeof context.ask;
+    const result = await PAGES.get('claim')!({ ...context, ask, taken: [] });
+    const html = render(h(Fragment, null, (result as { body: VNode }).body));
+    expect(html).toContain(text);
+    expect(html.includes(`href="/claim/${OTHER}"`)).toBe(isLinked);
+  });
+
+  it('says that a support names a channel, because the signature is not verified', async () => {
+    const support = { txid: HASH, n: 0, amount: 1, active: true, validAtHeight: 1, channelId: OTHER };
+    const page = await shown('claim', [ID], {
+      listsupports: { ...(known['listsupports'] as object), supports: [support] },
+    });
+    expect(page.html.replaceAll(/<[^>]*>/g, '')).toContain(`names the channel ${OTHER.slice(0, 8)}`);
+  });
+
   it('says that a value is not metadata', async () => {
     const page = await shown('claim', [ID], {
       getclaim: { ...claim, value_type: undefined, value: undefined },

@@ -6,6 +6,7 @@ import {
   ClaimId,
   Copied,
   Facts,
+  Hash,
   LongText,
   Name,
   Notice,
@@ -28,6 +29,7 @@ import type {
   SupportsAnswer,
 } from '../../answers.js';
 import type { PageContext, PageResult } from '../../pageContext.js';
+import { RPC_ERROR } from '../../../rpc/declare/errors.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull, TakenBack, type OrError } from '../parts.js';
 import { Waiting } from '../waiting.js';
@@ -61,6 +63,8 @@ interface Shown {
   readonly bids: OrError<ListClaimsAnswer>;
   readonly status: OrError<ClaimStatusAnswer>;
   readonly outputs: FoundOutputs;
+  /** State of the reposted claim, if it does not exist now; null otherwise. */
+  readonly reposted: OrError<ClaimStatusAnswer> | null;
   /** Operations on the claim in the mempool. */
   readonly waiting: OrError<MempoolClaims>;
   readonly after: string | undefined;
@@ -69,7 +73,7 @@ interface Shown {
 async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Shown> {
   const { claim_id: id, name, namehex } = claim;
   const after = query.get('after') ?? undefined;
-  const [supports, claims, collection, bids, status, outputs, waiting] = await Promise.all([
+  const [supports, claims, collection, bids, status, outputs, reposted, waiting] = await Promise.all([
     claim.creation_height === 0
       ? { ...NO_SUPPORTS, name }
       : orNull(
@@ -93,10 +97,17 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
     ),
     orNull(ask<ClaimStatusAnswer>('getclaimstatus', id)),
     outputsOf(ask, id, { txid: claim.txid, n: claim.nout }),
+    claim.is_reposted_claim_gone === true
+      ? orNull(ask<ClaimStatusAnswer>('getclaimstatus', claim.reposted_claim_id))
+      : null,
     orNull(ask<MempoolClaims>('listmempoolclaims', null, id)),
   ]);
-  return { claim, supports, claims, collection, bids, status, outputs, waiting, after };
+  return { claim, supports, claims, collection, bids, status, outputs, reposted, waiting, after };
 }
+
+/** Whether the answer says that the chain never had a claim. */
+const isNeverMade = (status: OrError<ClaimStatusAnswer> | null): boolean =>
+  isMissing(status) && status.code === RPC_ERROR.INVALID_ADDRESS_OR_KEY;
 
 const isActiveAt = (
   { is_waiting: isWaiting, activation_height: height }: ClaimAnswer,
@@ -116,7 +127,8 @@ interface HeadProps {
   readonly isUpdateWaiting: boolean;
 }
 
-function Head({ shown: { claim }, context, isUpdateWaiting }: HeadProps) {
+function Head({ shown, context, isUpdateWaiting }: HeadProps) {
+  const { claim } = shown;
   const { claim_id: id, name, namehex } = claim;
   const { tip, taken, spacingSec } = context;
   const warning = nameWarning(name);
@@ -152,7 +164,19 @@ function Head({ shown: { claim }, context, isUpdateWaiting }: HeadProps) {
           keeps it by an update.
         </Notice>
       )}
-      {claim.is_reposted_claim_gone && <Notice tone="warning">The reposted claim has ended.</Notice>}
+      {claim.value_type !== undefined && claim.value === undefined && (
+        <Notice>
+          The fields of its value cannot be shown, because some of them have no text form. The section “Data
+          of the claim” has the bytes.
+        </Notice>
+      )}
+      {shown.reposted !== null && (
+        <Notice tone="warning">
+          {isNeverMade(shown.reposted)
+            ? 'This node knows no claim with the reposted id.'
+            : 'The reposted claim has ended.'}
+        </Notice>
+      )}
     </>
   );
 }
@@ -173,15 +197,10 @@ const AtBlock = ({ height, now, spacingSec }: AtBlockProps) => (
   </>
 );
 
-/** Links to the claim that a repost shows, by its title if the node knows it. */
-function Reposted({
-  claim: { reposted_claim: of },
-  id,
-}: {
-  readonly claim: ClaimAnswer;
-  readonly id: string;
-}) {
-  if (of === undefined) return <ClaimId id={id} />;
+/** Links to the claim that a repost shows, by its title if it exists. A claim that never existed has no page. */
+function Reposted({ shown: { claim, reposted }, id }: { readonly shown: Shown; readonly id: string }) {
+  const { reposted_claim: of } = claim;
+  if (of === undefined) return isNeverMade(reposted) ? <Hash hash={id} /> : <ClaimId id={id} />;
   return (
     <a href={claimLink(id)}>
       <Title text={titleOf(of.value) ?? of.name} />
@@ -190,7 +209,8 @@ function Reposted({
 }
 
 /** Rank, amounts and heights of the claim. */
-function bidRows({ claim, bids }: Shown, context: PageContext): [string, ComponentChildren][] {
+function bidRows(shown: Shown, context: PageContext): [string, ComponentChildren][] {
+  const { claim, bids } = shown;
   const { tip, nowSec, spacingSec } = context;
   const isWaiting = claim.is_waiting === true;
   const isActive = isActiveAt(claim, tip.height);
@@ -231,7 +251,7 @@ function bidRows({ claim, bids }: Shown, context: PageContext): [string, Compone
     ['Latest output', <Output txid={claim.txid} n={claim.nout} />],
     ['Reposted', claim.reposted > 0 && countText(claim.reposted, 'time')],
     ['Claims in the channel', claim.value_type === 'channel' && integerText(claim.claims_in_channel)],
-    ['Reposts', claim.reposted_claim_id && <Reposted claim={claim} id={claim.reposted_claim_id} />],
+    ['Reposts', claim.reposted_claim_id && <Reposted shown={shown} id={claim.reposted_claim_id} />],
   ];
 }
 

@@ -28,8 +28,17 @@ const ActiveCell = ({ active, validAtHeight }: Support) =>
     <Tag tone="warning">from {integerText(validAtHeight)}</Tag>
   );
 
+/** The channel that a support names, or its address. `listsupports` does not verify the signature. */
 const FromCell = ({ channelId, address }: Support) =>
-  channelId ? <ClaimId id={channelId} /> : address ? <Address address={address} /> : <>–</>;
+  channelId ? (
+    <>
+      names the channel <ClaimId id={channelId} />
+    </>
+  ) : address ? (
+    <Address address={address} />
+  ) : (
+    <>–</>
+  );
 
 interface SupportsProps {
   readonly supports: SupportsAnswer | AskError;

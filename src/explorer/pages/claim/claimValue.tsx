@@ -18,7 +18,7 @@ type Value = Readonly<Record<string, unknown>>;
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 const numberOf = (value: unknown): number | null => {
-  const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 };
 export const partOf = (value: unknown, key: string): unknown =>
@@ -30,10 +30,31 @@ function hashOf(value: unknown): ComponentChildren {
   return text !== null && /^[0-9a-f]{1,200}$/i.test(text) ? <Hash hash={text} isWhole /> : text;
 }
 
+/** Maximum number of decimals of a price: those of LBC and BTC. */
+const PRICE_DECIMALS = 8;
+
+/** The price of a stream. A value writes small amounts with an exponent, as in `1E-8`. */
 function feeText(fee: unknown): string | null {
   const [currency, amount] = [textOf(partOf(fee, 'currency')), textOf(partOf(fee, 'amount'))];
-  return currency !== null && amount !== null ? `${amount} ${currency}` : null;
+  if (currency === null || amount === null) return null;
+  const shown = /e/i.test(amount) ? Number(amount).toFixed(PRICE_DECIMALS).replace(/0+$/, '') : amount;
+  return `${shown} ${currency}`;
 }
+
+/** The release time. A number of seconds that is not a date is shown as the value has it, because it may exceed 53 bits. */
+function releaseText(value: unknown): string | null {
+  const seconds = numberOf(value);
+  if (seconds === null) return null;
+  const text = timeText(seconds);
+  return text === String(seconds) ? `${String(value)} seconds after 1970` : text;
+}
+
+/** A link to a URL in the value of a claim. */
+const LinkRow = ({ url }: { readonly url: string }) => (
+  <Outside url={url}>
+    <bdi>{shownLine(url, 120)}</bdi>
+  </Outside>
+);
 
 /** Converts the fields of a claim's value to rows of a table. */
 export function valueRows(value: unknown): [string, ComponentChildren][] {
@@ -42,12 +63,12 @@ export function valueRows(value: unknown): [string, ComponentChildren][] {
   const [width, height] = [numberOf(partOf(media, 'width')), numberOf(partOf(media, 'height'))];
   const duration = numberOf(partOf(media, 'duration'));
   const size = numberOf(partOf(source, 'size'));
-  const released = numberOf(partOf(value, 'release_time'));
-  const website = textOf(partOf(value, 'website_url')) ?? textOf(partOf(value, 'license_url'));
+  const website = textOf(partOf(value, 'website_url'));
+  const licenceUrl = textOf(partOf(value, 'license_url'));
   const languages = partOf(value, 'languages');
   const rows: [string, string | null | ComponentChildren][] = [
     ['Author', textOf(partOf(value, 'author'))],
-    ['Released', released === null ? null : timeText(released)],
+    ['Released', releaseText(partOf(value, 'release_time'))],
     ['Kind of file', textOf(partOf(source, 'media_type'))],
     ['File name', textOf(partOf(source, 'name'))],
     ['Size', size === null ? null : sizeText(size)],
@@ -66,14 +87,8 @@ export function valueRows(value: unknown): [string, ComponentChildren][] {
       name,
       typeof text === 'string' ? <bdi>{shownLine(text, 300)}</bdi> : text,
     ]),
-    [
-      'Website',
-      website && (
-        <Outside url={website}>
-          <bdi>{shownLine(website, 120)}</bdi>
-        </Outside>
-      ),
-    ],
+    ['Text of the licence', licenceUrl && <LinkRow url={licenceUrl} />],
+    ['Website', website && <LinkRow url={website} />],
   ];
 }
 

@@ -45,7 +45,7 @@ const ActiveCell = ({ active, validAtHeight }: Bid) =>
 const columnsOf = (answer: ListClaimsAnswer): readonly TableColumn<Bid>[] => [
   { title: '#', cell: ({ bid }) => integerText(bid + 1) },
   { title: 'Claim', isHead: true, cell: (bid) => bidCell(bid, answer) },
-  { title: 'Channel', cell: ({ channelId }) => (channelId ? ClaimId({ id: channelId }) : '–') },
+  { title: 'Named channel', cell: ({ channelId }) => (channelId ? ClaimId({ id: channelId }) : '–') },
   {
     title: 'Effective',
     unit: 'LBC',
