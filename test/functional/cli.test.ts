@@ -217,7 +217,7 @@ describe('answers', () => {
 describe('a wallet that is not loaded', () => {
   it('is named with the command that loads or creates it', async () => {
     const refused = 'error code: -18\nerror message:\nRequested wallet does not exist or is not loaded\n';
-    const base = `lbcnode-cli -regtest -datadir=${data}`;
+    const base = `lbcnode-cli -regtest -datadir=${data} -rpcport=${port}`;
     expect((await ask('-rpcwallet=demo', 't_unloaded')).err).toBe(
       `${refused}The wallet demo exists but is not loaded. Load it with: ${base} loadwallet demo\n`,
     );

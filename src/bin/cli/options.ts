@@ -65,6 +65,9 @@ export const CLI_OPTIONS: readonly CliOption[] = [
   { name: 'rpcssl', help: '', hidden: true },
 ];
 
+/** Options that `CallSettings.addressOptions` repeats if they are on the command line. */
+const ADDRESS_OPTIONS = ['conf', 'rpcconnect', 'rpcport', 'rpccookiefile', 'tls', 'rpccert', 'skipverify'];
+
 /** How the certificate of the node is verified. */
 export interface TlsSettings {
   /** Trusted certificate in PEM format; null to trust the authorities of the system. */
@@ -95,6 +98,8 @@ export interface CallSettings {
    */
   readonly networkOption: string;
   readonly dataDirOption: string;
+  /** Other command-line options with which the node is reached, for messages. Without passwords. */
+  readonly addressOptions: readonly string[];
   /** Cookie files of running nodes of other networks, with the options that select these networks. */
   readonly otherCookies: readonly { network: NetworkSection; networkOption: string; file: string }[];
 }
@@ -181,6 +186,11 @@ export class CliOptions {
       network: this.network,
       networkOption: NETWORK_OPTIONS[this.network],
       dataDirOption: this.args.isSet('datadir') ? `-datadir=${this.dataDir}` : '',
+      addressOptions: ADDRESS_OPTIONS.flatMap((name) => {
+        const given = this.args.givenValue(name);
+        if (given === undefined || given.place !== null) return [];
+        return [given.text === '' ? `-${name}` : `-${name}=${given.text}`];
+      }),
       otherCookies: others.map(([name, { folder }]) => ({
         network: name,
         networkOption: NETWORK_OPTIONS[name],

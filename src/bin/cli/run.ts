@@ -114,7 +114,9 @@ function advice(
     args,
     error: reply.get('error') ?? null,
     wallet: options.isSet('rpcwallet') ? options.value('rpcwallet') : undefined,
-    options: [settings.networkOption, settings.dataDirOption].filter(Boolean).join(' '),
+    options: [settings.networkOption, settings.dataDirOption, ...settings.addressOptions]
+      .filter(Boolean)
+      .join(' '),
     ask,
     async help(...params: string[]) {
       const list = await ask('help', ...params);
