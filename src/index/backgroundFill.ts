@@ -89,12 +89,16 @@ export class BackgroundFill {
 
   /** Returns the status of each index, in the order of the indexes. */
   statuses(): IndexStatus[] {
-    return this.indexes.map((tracked) => ({
-      name: tracked.index.name,
-      synced: tracked.synced,
-      height: tracked.synced ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
-      failure: tracked.failure ?? this.whyWaiting(tracked),
-    }));
+    return this.indexes.map((tracked) => {
+      const waitsFor = tracked.failure === null ? this.whyWaiting(tracked) : null;
+      return {
+        name: tracked.index.name,
+        synced: tracked.synced,
+        height: tracked.synced ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
+        failure: tracked.failure ?? waitsFor,
+        ...(waitsFor !== null && { isWaiting: true }),
+      };
+    });
   }
 
   /**

@@ -44,6 +44,8 @@ export interface IndexStatus {
   readonly height: number;
   /** Reason why the fill of the index has stopped; null while it continues. */
   readonly failure: string | null;
+  /** Whether `failure` only says what the index waits for, because the node was started from a snapshot. */
+  readonly isWaiting?: boolean;
 }
 
 const HASH_BYTES = 32;

@@ -9,7 +9,7 @@ import { PREFIX } from '../../store/rows/keys.js';
 import { prefixEnd, type RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
-import { isPromise, type MaybePromise } from '../../util/maybePromise.js';
+import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import type { IndexStatus } from '../chainIndex.js';
 import { readNotedChanges, readTrending } from './blockChanges.js';
 import {
@@ -134,8 +134,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   /**
-   * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live and a
-   * value whose block was pruned are null. All claims belong to the same tip. Their values stay valid as long as no block is
+   * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live
+   * is null. All claims belong to the same tip. Their values stay valid as long as no block is
    * disconnected.
    */
   private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
@@ -315,6 +315,7 @@ export function claimIndexOf(
     readTransaction: (block, wanted) =>
       reader.hasData(block) ? reader.readTransaction(block, wanted) : null,
     recentScript: (block, position, point) => recent.find(block, position, point),
+    coinScript: (outPoint) => whenResolved(reader.coin(outPoint), (coin) => coin && coin.script),
   };
   return new ClaimIndexQueries({
     rows: chain.deps.store,

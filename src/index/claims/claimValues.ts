@@ -1,6 +1,7 @@
-/** Reads the values of claims from the block files. */
+/** Reads the values of claims from the block files, or from the coins if a block is not on disk. */
 import type { StoredTransaction, WantedTransaction } from '../../chain/blocks/storedTransactions.js';
 import { pointIndex, pointTxid } from '../../claimtrie/item.js';
+import { formatOutPoint } from '../../primitives/transaction.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
@@ -22,16 +23,18 @@ export interface ValuePlace {
 export interface ValueSource {
   /** Returns the header id of the block at a height of the active chain. */
   readonly blockAt: (height: number) => number;
-  /** Reads a transaction from a block; null if the block was pruned. */
+  /** Reads a transaction from a block; null if the block is not on disk: it was pruned, or is below a snapshot. */
   readonly readTransaction: (
     block: number,
     wanted: WantedTransaction,
   ) => StoredTransaction | Promise<StoredTransaction | null> | null;
   /** See `RecentScripts.find`. */
   readonly recentScript: (block: number, position: number, point: string) => Bytes | null;
+  /** Returns the script of an unspent output; null for another output. */
+  readonly coinScript: (outPoint: Bytes) => MaybePromise<Bytes | null>;
 }
 
-/** Values of claims in the order of `places`; null if the output does not exist or its block was pruned. */
+/** Values of claims in the order of `places`; null if the output does not exist. */
 export async function readValues(
   source: ValueSource,
   places: readonly ValuePlace[],
@@ -57,10 +60,16 @@ function valueAt(
   return whenResolved(
     source.readTransaction(block, wanted) as MaybePromise<StoredTransaction | null>,
     (found) => {
-      const output = found?.tx.outputs[pointIndex(point)];
+      if (found === null) return valueOfCoin(source, point);
+      const output = found.tx.outputs[pointIndex(point)];
       return output === undefined ? null : valueIn(output.script);
     },
   );
+}
+
+function valueOfCoin({ coinScript }: ValueSource, point: string): MaybePromise<Bytes | null> {
+  const outPoint = formatOutPoint({ hash: pointTxid(point), index: pointIndex(point) });
+  return whenResolved(coinScript(outPoint), (script) => script && valueIn(script));
 }
 
 function valueIn(script: Bytes): Bytes | null {

@@ -80,7 +80,9 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
     const message =
       status.failure === null
         ? `The address index is not complete: ${progress}. Retry later; getindexinfo shows the progress`
-        : `The address index stopped at ${progress} because of an error: ${status.failure}`;
+        : status.isWaiting === true
+          ? `The address index is not complete: ${progress}. ${status.failure}`
+          : `The address index stopped at ${progress} because of an error: ${status.failure}`;
     throw rpcError(RPC_ERROR.MISC_ERROR, message);
   }
   if (addresses) return addresses;
