@@ -10,6 +10,8 @@ const FOR_WALLETS = / Use gettransaction for wallet transactions\./;
 /** Matches the cause of a stopped index, which may contain paths of the node's machine. */
 const CAUSE = /(because of an error): .*$/s;
 
+/** Start of the message with which `getnameproof` refuses a block that is too old. */
+const TOO_DEEP = 'Block is too deep: ';
 /** Message of the node for a known block that is not in the active chain. */
 const NOT_ACTIVE = 'Block not in main chain';
 
@@ -47,6 +49,8 @@ export function pageErrorOf(error: AskError): PageError {
       'A reorganisation disconnected it, so there is no state of names after it.',
       [['/blocks', 'The latest blocks']],
     );
+  if (message.startsWith(TOO_DEEP))
+    return new PageError(404, 'The node has no proofs for this block', message.slice(TOO_DEEP.length));
   const status = statusOf(error);
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')

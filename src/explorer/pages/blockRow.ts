@@ -9,8 +9,10 @@ export interface BlockRow {
   readonly timeSec: number;
   readonly txCount: number;
   readonly previousHash: string | undefined;
-  /** Sizes of the block's data; null if the data is pruned. */
+  /** Sizes of the block's data; null if the data is not on disk. */
   readonly data: { readonly size: number; readonly weight: number } | null;
+  /** Text in place of the size if the data is not on disk: it was pruned, or is below a snapshot and not downloaded yet. */
+  readonly absent: string;
 }
 
 /** Number of events for each type of event. */
@@ -21,17 +23,18 @@ export async function blockRow({ ask, fixed }: PageContext, hash: string): Promi
   const known = fixed.get(key);
   if (known !== undefined) return known as BlockRow;
   const block = await orNull(ask<BlockAnswer>('getblock', hash, 1));
-  const isPruned = isMissing(block);
-  const header = isPruned ? await ask<BlockHeaderAnswer>('getblockheader', hash) : block;
+  const isAbsent = isMissing(block);
+  const header = isAbsent ? await ask<BlockHeaderAnswer>('getblockheader', hash) : block;
   const row: BlockRow = {
     hash,
     height: header.height,
     timeSec: header.time,
     txCount: header.nTx,
     previousHash: header.previousblockhash,
-    data: isPruned ? null : { size: block.size, weight: block.weight },
+    absent: isMissing(block) && !block.message.includes('pruned') ? 'not yet here' : 'pruned',
+    data: isAbsent ? null : { size: block.size, weight: block.weight },
   };
-  if (!isPruned) fixed.set(key, row);
+  if (!isAbsent) fixed.set(key, row);
   return row;
 }
 

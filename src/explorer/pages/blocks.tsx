@@ -57,7 +57,7 @@ const columnsOf = (nowSec: number): readonly TableColumn<BlockRow>[] => [
   { title: 'Age', cell: ({ timeSec }) => <Time sec={timeSec} now={nowSec} /> },
   { title: 'Hash', cell: ({ hash }) => <Hash hash={hash} href={blockLink(hash)} /> },
   { title: 'Transactions', isNumber: true, cell: ({ txCount }) => integerText(txCount) },
-  { title: 'Size', isNumber: true, cell: ({ data }) => (data ? sizeText(data.size) : 'pruned') },
+  { title: 'Size', isNumber: true, cell: ({ data, absent }) => (data ? sizeText(data.size) : absent) },
   { title: 'Weight', isNumber: true, cell: ({ data }) => (data ? integerText(data.weight) : '–') },
 ];
 

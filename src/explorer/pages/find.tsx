@@ -5,7 +5,7 @@ import { shownLine, shownName } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
 import { ClaimTable, NoneFound } from './claim/claimTable.js';
-import { canBeName, isLongName, isMissing, orNull } from './parts.js';
+import { canBeName, isLongName, isMissing, Missing, orNull } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
@@ -95,7 +95,7 @@ function Objects({ text, claimId, isBlock }: ObjectsProps) {
 
 async function results(context: PageContext, text: string): Promise<PageResult> {
   const { ask, nowSec } = context;
-  const [names, claims, byId] = await Promise.all([
+  const [names, claims, byId, url] = await Promise.all([
     orNull(
       ask<{ names: { name: string; namehex?: string; normalized_name: string }[] }>(
         'listnames',
@@ -104,9 +104,10 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
       ),
     ),
     orNull(ask<{ claims: ClaimAnswer[]; total: number }>('searchclaims', { text, limit: FOUND })),
-    new RegExp(`^[0-9a-f]{${PREFIX_DIGITS},39}$`).test(text.toLowerCase())
+    new RegExp(`^[0-9a-f]{${PREFIX_DIGITS},40}$`).test(text.toLowerCase())
       ? orNull(ask<ClaimAnswer>('getclaimbyid', text.toLowerCase()))
       : null,
+    /^lbry:\/\//i.test(text) ? orNull(ask('resolve', text)) : null,
   ]);
   const found = isMissing(names) ? [] : names.names;
   const id = byId === null || isMissing(byId) ? null : ((byId as { claimId?: string }).claimId ?? null);
@@ -121,6 +122,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
         <h1>
           Search for <bdi>{shownLine(text, 100)}</bdi>
         </h1>
+        {isMissing(url) && <Missing error={url} />}
         <Objects text={text} claimId={id} isBlock={isHeight(text, context)} />
         <Section
           title="Names that begin with it"

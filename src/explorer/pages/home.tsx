@@ -144,7 +144,11 @@ function LatestBlocks({
           },
           { title: 'Age', cell: ({ timeSec }) => <Time sec={timeSec} now={nowSec} /> },
           { title: 'Transactions', isNumber: true, cell: ({ txCount }) => integerText(txCount) },
-          { title: 'Size', isNumber: true, cell: ({ data }) => (data ? sizeText(data.size) : 'pruned') },
+          {
+            title: 'Size',
+            isNumber: true,
+            cell: ({ data, absent }) => (data ? sizeText(data.size) : absent),
+          },
           eventColumn('Claims', 'claim', 'update'),
           eventColumn('Supports', 'support'),
           eventColumn('Ended', 'abandon', 'expiration'),

@@ -38,6 +38,23 @@ async function shown(
 
 const optionsOf = ({ asked }: Shown, method: string): unknown => asked.find(([one]) => one === method)?.[1];
 
+describe('the search', () => {
+  it('says why the node cannot look up a claim id or a URL', async () => {
+    const off = new AskError(-1, 'The claim index is not enabled.');
+    const instead = {
+      getclaim: off,
+      getclaimstatus: off,
+      resolve: off,
+      validateaddress: { isvalid: false },
+      getclaimbyid: { claimId: ID },
+      listclaims: { ...(known['listclaims'] as object), claims: 0 },
+    };
+    expect((await shown('find', [], instead, { q: ID })).html).toContain(`href="/claim/${ID}"`);
+    const url = await shown('find', [], instead, { q: 'lbry://name' });
+    expect(url.html).toContain('The claim index is not enabled.');
+  });
+});
+
 describe('the page of a claim', () => {
   it('lists the claims of a collection in its order, also those that the node does not know', async () => {
     const value = { title: 'List', claims: [OTHER, ID, OTHER, 'no id'] };

@@ -19,6 +19,7 @@ test.each([
   [-8, 'order must be one of bid, oldest, newest', 400],
   [-32603, 'internal', 500],
   [-32603, 'Block not in main chain', 404],
+  [-32603, 'Block is too deep: name proofs reach back to block 393; block 376 is older', 404],
 ])('error %i (%s) becomes a page with status %i', (code, message, status) => {
   const error = new AskError(code, message);
   expect(pageErrorOf(error).status).toBe(status);
