@@ -302,6 +302,13 @@ export class Site {
         new PageError(405, 'The pages are read-only', 'Use GET or HEAD.'),
       );
     }
+    // RFC 9112, section 3.2. Proxies and this server could otherwise choose different ones.
+    if ((request.headersDistinct['host']?.length ?? 0) > 1)
+      return this.sendError(
+        request,
+        response,
+        new PageError(400, 'Several Host headers', 'Send one Host header.'),
+      );
     if (!this.hosts.allows(request.headers.host))
       return this.sendError(
         request,
@@ -607,18 +614,20 @@ export class Site {
   ): void {
     const { status, type, headers, etag } = rendered;
     const base = { ...headers, 'Cache-Control': caching, Vary: 'Accept-Encoding, Cookie' };
+    const encoding = encodingOf(request.headers['accept-encoding'], rendered.body.length);
+    // A strong ETag would stand for equal bytes in all encodings (RFC 9110, section 8.8.1).
+    const shownEtag = encoding === '' ? etag : `W/${etag}`;
     if (status === 200 && matches(request.headers['if-none-match'], etag)) {
-      response.writeHead(304, { ...base, ETag: etag }).end();
+      response.writeHead(304, { ...base, ETag: shownEtag }).end();
       return;
     }
-    const encoding = encodingOf(request.headers['accept-encoding'], rendered.body.length);
     const body = packed(rendered, encoding);
     response.writeHead(status, {
       ...base,
       'Content-Type': type,
       'Content-Length': body.length,
       ...(encoding !== '' && { 'Content-Encoding': encoding }),
-      ...(status === 200 && { ETag: etag }),
+      ...(status === 200 && { ETag: shownEtag }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
   }

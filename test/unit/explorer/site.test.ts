@@ -130,6 +130,24 @@ test.each([
   expect(answer).toContain(text);
 });
 
+test('a request with several Host headers is refused', async () => {
+  const socket = await opened();
+  const answer = await ask(socket, '/help', 'Host: other.example\r\n');
+  socket.destroy();
+  expect(answer.split(' ')[1]).toBe('400');
+  expect(answer).toContain('Several Host headers');
+});
+
+test('a compressed page has a weak ETag, since its bytes differ', async () => {
+  const socket = await opened();
+  const etagOf = async (headers: string): Promise<string> =>
+    /^etag: (.*)\r$/im.exec(await ask(socket, '/help', headers))![1]!;
+  const plain = await etagOf('');
+  expect(await etagOf('Accept-Encoding: gzip\r\n')).toBe(`W/${plain}`);
+  expect(await etagOf(`Accept-Encoding: gzip\r\nIf-None-Match: ${plain}\r\n`)).toBe(`W/${plain}`);
+  socket.destroy();
+});
+
 test('an unchanged page is not sent again to proxies that weaken its ETag or send several', async () => {
   const socket = await opened();
   const etag = /^etag: (.*)\r$/im.exec(await ask(socket, '/help'))![1]!;
