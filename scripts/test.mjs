@@ -218,8 +218,8 @@ for (const one of failed) tell('FAILED', one);
 for (const one of flaky) tell('FLAKY', one);
 for (const one of notRun) tell('NOT RUN', one);
 /**
- * The seconds of the files that ran, by the clock or of processor time as in testTimes.json; failed files are left out, since a
- * failure may shorten a run.
+ * The seconds of the files that ran: by the clock for long tests, of processor time for others, as in testTimes.json. Failed files
+ * are left out, because a failure may shorten a run.
  */
 const measured = Object.fromEntries(
   Object.entries(first)

@@ -67,12 +67,12 @@ export function longestFirst(files, times) {
 const USUAL_PROCESSORS = 1.2;
 
 /**
- * How many times slower this machine is than the one of the recorded times, at least 1. A slow processor needs more processor
- * time: the median over the recorded files counts. On a machine with a single core, a limit or other load the tests use fewer
- * processors on average.
+ * How many times slower this machine is than the one of the recorded times, at least 1: the product of two factors. The first
+ * is the median ratio of measured to recorded processor times, because a slow processor needs more time. The second counts the
+ * processors that the tests used on average, because a single core, a limit or other load leaves fewer to them.
  * @param {Record<string, number>} measured processor seconds by file, of a run of all fast tests
  * @param {Record<string, number>} times
- * @param {number} clockSeconds of the run
+ * @param {number} clockSeconds duration of the run by the clock
  */
 export function slownessOf(measured, times, clockSeconds) {
   const ratios = Object.entries(measured)

@@ -1,6 +1,6 @@
 /**
  * A vitest runner that measures the processor seconds of each file, and skips files that would end after the time in
- * `LBCNODE_TESTS_UNTIL` (seconds since 1970), judged by their recorded time and the machine's slowness
+ * `LBCNODE_TESTS_UNTIL` (seconds since 1970), estimated from their recorded time and the machine's slowness
  * (`LBCNODE_TESTS_SLOWNESS`). The meta data of a file have `processorSeconds`, and `notRun` if it was skipped.
  * scripts/jsonlReporter.mjs reports both.
  */
@@ -14,7 +14,7 @@ const slowness = Number(process.env['LBCNODE_TESTS_SLOWNESS'] ?? 1);
 const times = recordedTimes();
 
 const STAT = '/proc/self/stat';
-/** Positions of `cutime` and `cstime` after the name of the program (proc(5)), and their unit. */
+/** Positions of `cutime` and `cstime` after the name of the program (proc(5)), and the number of their ticks in a second. */
 const [CHILD_USER, CHILD_SYSTEM, TICKS_A_SECOND] = [13, 14, 100];
 
 /** Processor seconds of this process and, on Linux, of its child processes that have ended. */

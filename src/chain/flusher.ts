@@ -24,7 +24,7 @@ const FLUSH_INTERVAL_MS = 10 * 60_000;
  * Measured: `docs/benchmarks.md`.
  */
 const REPLAY_CPU_MS = 12_000;
-/** Number of blocks between two readings of the process's time, which take a system call each. Arbitrary. */
+/** Number of blocks between two checks of the process's processor time. Arbitrary. */
 const BLOCKS_A_READING = 16;
 /**
  * Minimum size in bytes of unflushed data in the caches for which a flush is worthwhile. After a kill, reconnecting blocks
@@ -40,11 +40,11 @@ const OWN_SHARE = 0.4;
 /** Share of `-dbcache` for buffers of a flush, and for memory that the heap holds beside the caches. */
 const FLUSH_SHARE = 0.15;
 
-/** Maximum age in milliseconds of a reading of the process's time. Small compared with `REPLAY_CPU_MS`. */
+/** Maximum age in milliseconds of a reading of the process's processor time. Small compared with `REPLAY_CPU_MS`. */
 const READING_AGE_MS = 50;
 const reading = { atMs: -Infinity, cpuMs: 0 };
 
-/** Milliseconds that the process has spent on processors. A reading takes some ten microseconds, so it is used repeatedly. */
+/** Processor time of the process in milliseconds, at most `READING_AGE_MS` old. A reading is a slow system call. */
 function processCpuMs(): number {
   const nowMs = performance.now();
   if (nowMs - reading.atMs < READING_AGE_MS) return reading.cpuMs;

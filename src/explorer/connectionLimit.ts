@@ -4,13 +4,13 @@ import type { Socket } from 'node:net';
 import { visitorOf } from './limits.js';
 
 export interface ConnectionLimitOptions {
-  /** Maximum number of connections, without those that `uncounted` returns. */
+  /** Maximum number of connections, without those that `uncounted` counts. */
   readonly max: number;
   /** Maximum number of connections of one visitor: an IPv4 address, or a /64 network of IPv6. */
   readonly maxOfVisitor: number;
-  /** Whether many visitors may share the remote address, as behind a proxy. It has no limit of its own. */
+  /** Whether many visitors may share the remote address, as behind a proxy. Only `max` limits such an address. */
   readonly isShared: (address: string) => boolean;
-  /** Number of open connections that have a limit of their own. */
+  /** Returns the number of open connections that another limit covers. */
   readonly uncounted: () => number;
 }
 

@@ -119,8 +119,8 @@ function localPath(path = '/'): string {
 }
 
 /**
- * Replaces a request target that is a whole URL by its path, and the `Host` header by its host (RFC 9112, section 3.2.2). Proxies
- * may send this form.
+ * If the request target is a whole URL, replaces the target by the path of the URL, and the `Host` header by its host (RFC 9112,
+ * section 3.2.2). Proxies may send this form.
  */
 function splitTarget(request: IncomingMessage): void {
   const [, host, rest = ''] = /^http:\/\/([^/?]*)(.*)$/is.exec(request.url ?? '') ?? [];
@@ -240,7 +240,7 @@ export class Site {
     return URL.canParse(origin) && new URL(origin).host === host;
   }
 
-  /** Whether several visitors may have the remote address of a connection: those of a proxy, or of a program on this machine. */
+  /** Whether several visitors may have this remote address, because it belongs to a proxy or to this machine. */
   isShared(address: string): boolean {
     return isLoopback(address) || this.isProxy(address);
   }

@@ -60,8 +60,8 @@ function nullIfUndecodable<Result>(run: () => Result): Result | null {
 }
 
 /**
- * Digest of a value in the current format that is signed and whose message is canonical, which most are. The message is
- * then signed as it is, and need not be decoded. Null for another value.
+ * Digest of a signed value in the current format whose message is canonical, as most are; null for another value. The
+ * signature covers the canonical message, so this message need not be decoded.
  */
 function canonicalDigest(schema: DescMessage, value: Bytes, firstInputOutPoint: Bytes): Buffer | null {
   const envelope = openEnvelope(value);

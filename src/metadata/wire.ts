@@ -328,7 +328,7 @@ class WireReader {
 class CanonicalCheck {
   private readonly bytes: Buffer;
   private at = 0;
-  /** Whether the number that was read last was malformed or not in its shortest form. */
+  /** Whether a number was malformed or not in its shortest form. The check then ends. */
   private failed = false;
   /** High 32 bits of the varint that was read last. */
   private high = 0;
@@ -337,7 +337,7 @@ class CanonicalCheck {
     this.bytes = asBuffer(bytes);
   }
 
-  /** Reads a varint of 64 bits in its shortest form and returns its low 32 bits. */
+  /** Reads a varint of 64 bits and returns its low 32 bits. Sets `failed` if it is not in its shortest form. */
   private varint(end: number): number {
     let low = 0;
     let high = 0;
@@ -390,7 +390,7 @@ class CanonicalCheck {
     return field.scalar !== ScalarType.STRING || isUtf8(this.bytes.subarray(from, this.at));
   }
 
-  /** Reads a field that is a varint. Fields of 4 bytes, and closed enumerations, do not count as canonical. */
+  /** Reads a field that is a varint. Fields of a fixed size and closed enumerations do not count as canonical. */
   private number(field: FieldPlan, end: number): boolean {
     if (field.wireType !== WIRE.VARINT || field.closedValues !== null) return false;
     const low = this.varint(end);

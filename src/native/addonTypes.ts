@@ -90,7 +90,7 @@ export interface NativeRows {
   readonly sizeBytes: number;
   readonly count: number;
   /**
-   * Copies the value to `target` at `at` if it fits. Returns its length; -1 if the key is unknown, -2 for a deletion.
+   * Copies the value to the offset `at` of `target` if it fits. Returns its length; -1 if the key is unknown, -2 for a deletion.
    */
   read(key: Uint8Array | string, target: Uint8Array, at: number): number;
   set(key: Uint8Array | string, value: Uint8Array | null): void;

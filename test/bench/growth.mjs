@@ -7,7 +7,7 @@
 //   npm run bench:growth -- [--scale 1] [--turns 5] [--rows resolve,getclaimsfortx]
 //
 // At scale 1 a name has 5,000 claims, a claim 10,000 supports, a channel 20,000 streams, an address 100,000 entries and a block
-// 20,000 operations at 2n. The methods of the lbcd profile are measured after a start of the node with this profile.
+// 20,000 operations at 2n. The methods of the lbcd profile are measured after a restart of the node with this profile.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

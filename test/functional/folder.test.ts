@@ -120,7 +120,7 @@ describe('a data folder', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('is locked while a node runs, which starts without unreadable files of -loadblock', async () => {
+  it('is locked while a node runs, and the node skips unreadable files of -loadblock', async () => {
     await start(`-loadblock=${dataDir}`, `-loadblock=${join(dataDir, 'nothing')}`);
     expect(await node!.rpc('getblockcount')).toBe(0);
     const log = readFileSync(join(dataDir, 'regtest', 'debug.log'), 'utf8');

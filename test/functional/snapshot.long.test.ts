@@ -69,7 +69,7 @@ describe('a node started from a snapshot', () => {
     return stderr;
   }
 
-  /** Expects that calls which need blocks below the snapshot name the snapshot. `old` is the hash of such a block. */
+  /** Expects that the errors of calls which need blocks below the snapshot name it. `old` is the hash of such a block. */
   async function expectRefusals(node: RegtestNode, old: string): Promise<void> {
     for (const call of [
       node.rpc('getblock', [old]),

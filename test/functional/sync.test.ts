@@ -44,7 +44,7 @@ describe('syncing', () => {
     expect(await chainState(node)).toEqual(await chainState(source));
   });
 
-  it('joins two chains of a partition by work, over 150 blocks, and stops while peers are connected', async () => {
+  it('follows the chain with more work after a partition, over 150 blocks, and stops while peers are connected', async () => {
     const [a, b] = [await start(), await start()];
     await connect(a, b);
     await generate(a, 10);

@@ -1,4 +1,4 @@
-/** Keeps the thread of the daemon's databases between the tests of a file. */
+/** Keeps the thread of the daemon's databases running between the tests of a file. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

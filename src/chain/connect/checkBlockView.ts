@@ -101,7 +101,7 @@ function outputsSurelyPass(raw: Buffer, { txs, outputs }: ParsedBlock, row: numb
   return true;
 }
 
-/** Like `surelyPasses`, for the first transaction of a block. */
+/** Like `surelyPasses`, for the first transaction of a block, which must be a coinbase. */
 function coinbaseSurelyPasses(raw: Buffer, parsed: ParsedBlock): boolean {
   if ((parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) === 0) return false;
   const length = parsed.inputs[INPUT_SCRIPT_LENGTH]!;

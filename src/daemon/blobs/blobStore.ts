@@ -49,13 +49,13 @@ export class BlobStore {
   readonly #verifying: BlobVerifying;
   /** Blobs that are being stored. A blob whose storing failed stays in the map until a caller has received the error. */
   readonly #coming = new Map<string, Promise<void>>();
-  /** Downloaded blobs that are being verified, and the start of their storing. */
+  /** Running calls of `receive`. Each verifies a downloaded blob and adds it to `#coming` if it is saved. */
   readonly #arrivals = new Set<Promise<boolean>>();
   readonly #tables: ChunkTables;
   #isClosed = false;
   /** Resolves when all files without a row were checked. */
   settled: Promise<void> = Promise.resolve();
-  /** Called before a stream is deleted. It must end all uses of the file that store blobs. */
+  /** Called before a stream is deleted. It must end all downloads and saves of the stream, because they store blobs. */
   onStreamDeletion: (streamHash: string) => Promise<void> = () => Promise.resolve();
   /** Called when a stream was deleted with its file. */
   onStreamDeleted: (streamHash: string) => Promise<void> = () => Promise.resolve();
@@ -505,7 +505,7 @@ export class BlobStore {
 
   /**
    * Writes one blob that was made on demand. Resolves to the number of written bytes, or null if the published file cannot
-   * make the blob.
+   * make the blob or the stream was deleted meanwhile.
    */
   #restoreBlob(hash: string): Promise<number | null> {
     if (this.#isClosed) throw new Error('the daemon is stopping');
@@ -513,7 +513,7 @@ export class BlobStore {
       const bytes = await this.originals.read(hash, null);
       if (bytes === null) return null;
       await this.#storing.store({ hash, bytes, table: null, isMine: true }, () => undefined);
-      // The stream was deleted meanwhile.
+      // The stream may have been deleted meanwhile.
       const isNeeded = this.originals.has(hash);
       if (!isNeeded) await this.#removeRestored(hash);
       this.originals.forget(hash);
@@ -548,7 +548,7 @@ export class BlobStore {
     return { hash, length, kept };
   }
 
-  /** Waits until no blob, or none of the given blobs, is being stored, whether storing succeeded or failed. */
+  /** Waits until none of the given blobs (null: of all blobs) is being stored, whether storing succeeded or failed. */
   async #settle(hashes: readonly string[] | null): Promise<void> {
     // A blob that is being verified would otherwise be stored later.
     await Promise.allSettled(this.#arrivals);

@@ -243,7 +243,7 @@ export class FileManager {
    * deleted.
    */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
-    // The row is read afterwards, because a save may be complete before it is ended.
+    // The row must be read after this, because a save may complete before it is ended.
     await file.endForDeletion();
     const { place, row } = file;
     await this.#deps.reflector()?.cancel(row.sdHash);

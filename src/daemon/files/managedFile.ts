@@ -42,7 +42,7 @@ export class ManagedFile {
   /** Size of the saved file in bytes; null if the file is not saved. */
   writtenBytes: number | null = null;
   #save: Save | null = null;
-  /** Starts and ends saves one after the other, so that each save is known when the next call ends it. */
+  /** Queue of the starts and ends of saves. A call thus ends the save that the previous call started. */
   readonly #turns = new SerialQueue();
   /** Number of saves started so far. A change shows that a new save has begun. */
   #saves = 0;
@@ -163,8 +163,8 @@ export class ManagedFile {
 
   /**
    * Saves the stream. Resolves when the first blob is written or, for a stream of one blob, when the file is complete. Ends
-   * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, `DownloadCancelledError` if
-   * the file is deleted, or the signal's reason; the status of the file is then stopped.
+   * an earlier save of the same file. Rejects with system errors, `InvalidStreamDescriptorError`, or the signal's reason;
+   * the status of the file is then stopped. Rejects with `DownloadCancelledError` if the file was deleted before.
    */
   async save({ fileName, directory }: ChosenPlace, signal: AbortSignal | null = null): Promise<void> {
     const save = await this.#turns.run(async () => {

@@ -66,7 +66,8 @@ export interface OwnChannel {
 
 /**
  * Finds a channel of the wallet. Rejects with `ValueError` if not exactly one channel matches, and with
- * `PrivateKeyNotFoundError` if the wallet lacks the key of the channel, or `AssertionError` if it lacks the key and is locked.
+ * `PrivateKeyNotFoundError` if the wallet lacks the key of the channel. If the wallet is also locked, rejects with
+ * `AssertionError` instead.
  */
 export async function ownChannel(
   ledger: TxLedgerPort,
@@ -92,7 +93,7 @@ export async function ownChannel(
   const txo = txoOf(row, wallet);
   const secret = channelSecret(txo, wallet);
   const { claimId } = txo;
-  // A locked wallet has only imported keys, so the missing key may be one that it derives when it is unlocked.
+  // A locked wallet has only imported keys. After it is unlocked it may derive the missing key from its seed.
   if (secret === null) wallet.assertUnlocked();
   if (secret === null || claimId === null) throw noSigningKey(key, value);
   return { txo, signing: { claimId, privateKey: secret } };

@@ -105,7 +105,7 @@ export class BlockWork {
   private readonly signed = new Map<string, number>();
   /** Index rows of the claims in `created`, as they are after the block. */
   private readonly newRows = new Map<string, ClaimRow>();
-  /** Decoded index rows of claims before the block, by their ids. */
+  /** Decoded index rows as they were before the block, by claim id; null without a row. */
   private readonly formerRows = new Map<string, ClaimRow | null>();
   /** Keys of the rows of claims, by their ids. */
   private readonly claimKeys = new Map<string, string>();
@@ -233,7 +233,7 @@ export class BlockWork {
   private rowOf(claimId: string): ClaimRow | null {
     const made = this.newRows.get(claimId);
     if (made) return made;
-    // A row that the block changed is in `newRows`, or was deleted.
+    // If the block changed the row, it is in `newRows` or was deleted.
     return this.noted.get(this.keyOf(claimId)) && this.formerRow(claimId);
   }
 

@@ -61,8 +61,8 @@ class ClaimIndex implements ChainIndex {
   /** Lowest height for which undo rows are stored; null until this process has handled its first block. */
   private keptFrom: number | null = null;
   /**
-   * Numbers of the rows of blocks that this process has connected and that are within the window, by height, so that they
-   * are deleted without reading them.
+   * Numbers of undo rows and of rows with changes, by height, for the blocks of the window that this process has connected.
+   * With these numbers the rows are deleted later without being read.
    */
   private readonly chunks = new Map<number, BlockChunks>();
 
@@ -123,7 +123,7 @@ class ClaimIndex implements ChainIndex {
     this.chunks.delete(height);
   }
 
-  /** Keys of the undo rows and changes of blocks up to this height, which are not needed any more. */
+  /** Returns keys of undo rows and rows with changes that are not needed any more: those of blocks up to this height. */
   private async behind(rows: RowTransaction, height: number): Promise<string[]> {
     // The lowest height is searched only once per start of the process, because a later search would have to skip all
     // deleted rows.
@@ -140,7 +140,7 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
-/** Numbers of the rows that a block has of two kinds: undo rows, and rows with its changes. */
+/** Number of undo rows of a block, and of rows with its changes. */
 interface BlockChunks {
   readonly undoRows: number;
   readonly changeRows: number;

@@ -134,9 +134,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   }
 
   /**
-   * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live
-   * is null. All claims belong to the same tip. Their values stay valid as long as no block is
-   * disconnected.
+   * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live is
+   * null. All claims belong to the same tip. Their values stay valid as long as no block is disconnected.
    */
   private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
     const { active, values } = this.source;

@@ -42,7 +42,7 @@ export class PackedRows implements RowWriter {
     this.records.add(key, null);
   }
 
-  /** Adds the rows to the transaction. Must be called last, and may be called before. */
+  /** Adds the rows to the transaction. Must be called after the last row; may also be called earlier. */
   handOn(): void {
     this.rows.putRecords(PREFIX.claimIndex, Buffer.from(this.records.take()));
   }

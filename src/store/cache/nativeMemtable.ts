@@ -14,11 +14,11 @@ import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
 const DELETED = -2;
 
 /**
- * Size in bytes of the memory for several values. A caller that keeps one value keeps all of this memory, so it is as small
- * as that of `Buffer.allocUnsafe`.
+ * Size in bytes of the pool. A caller that keeps one value keeps the whole pool in memory, so the pool is as small as that of
+ * `Buffer.allocUnsafe`.
  */
 const POOL_BYTES = 8 << 10;
-/** Memory into which the addon writes values. A value is a view of it, because a copy would need two more objects. */
+/** Memory into which the addon writes several values. A value is a view of it, because a copy would need two more objects. */
 let pool = Buffer.allocUnsafeSlow(POOL_BYTES);
 let usedBytes = 0;
 
@@ -44,7 +44,7 @@ export class NativeRowCache implements RowCache {
     return pool.subarray(start, usedBytes);
   }
 
-  /** Reads a value that does not fit into the rest of the memory. */
+  /** Reads a value that does not fit into the rest of the pool. */
   private readLarge(key: string, length: number): Bytes {
     const isLarge = length > POOL_BYTES / 2;
     const memory = Buffer.allocUnsafeSlow(isLarge ? length : POOL_BYTES);

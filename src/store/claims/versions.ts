@@ -117,7 +117,7 @@ export function versionsOf(from: number, to: number): { gte: string; lt: string 
 
 export class VersionWriter {
   readonly window: ProofWindow;
-  /** Whether a committed row names the first noted block, so that blocks to come need not read it. */
+  /** Whether a committed row has the height of the first noted block. Later blocks then need not read the row. */
   private isNoted = false;
 
   constructor(window: ProofWindow) {
@@ -148,7 +148,7 @@ export class VersionWriter {
     if (!this.isNoted) {
       const from = await readNotedFrom(rows);
       if (from === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
-      // The row of this block itself may be discarded with its transaction.
+      // A row that this block writes may be discarded with the transaction.
       this.isNoted = from < height;
     }
     const known = again ? await rows.getMany(keys) : [];

@@ -1,11 +1,11 @@
 /**
- * Bytes of a file that are read ahead of their use, for records that are read one after the other. The caller verifies the
- * records. Defines when reading ahead is useful: the record follows the one that was read last.
+ * Reads several records of a file with one call, for callers that read them one after the other. Reads ahead only if a record
+ * follows the record that was read last. The caller verifies the records.
  */
 
 /** Bytes before a record: magic (4 bytes) and length (u32, little endian). */
 const HEAD_BYTES = 8;
-/** Size in bytes of one read. Some tens of blocks of average size. Arbitrary. */
+/** Size in bytes of one read. Arbitrary. */
 const AHEAD_BYTES = 128 << 10;
 
 export class RecordsAhead {
@@ -25,9 +25,9 @@ export class RecordsAhead {
   }
 
   /**
-   * Returns the record whose head is at offset `head` of a file of `fileEnd` bytes, with its extra bytes, as a view. Null if
-   * it is not in the bytes that were read ahead, and does not follow the last record. `read` fills a buffer with bytes from
-   * an offset on, as far as it can, and returns their number.
+   * Returns the record whose head is at offset `head` of a file of `fileEnd` bytes, with its extra bytes, as a view. If the
+   * bytes do not contain it, and it follows the last record, bytes are read ahead from `head` on. Null if they do not contain the
+   * whole record. `read` fills a buffer with bytes from an offset on, as far as it can, and returns their number.
    */
   record(
     file: number,

@@ -65,7 +65,7 @@ export interface RowTransaction extends RowReader, RowWriter {
   relieve(): Promise<void>;
 }
 
-/** Reads rows like `getMany`: synchronously if they are in memory, because a promise costs more than reading some rows. */
+/** Like `getMany`, but synchronous if the rows are in memory, because a promise costs more than reading some rows. */
 export function manyOf(rows: RowReader, keys: readonly string[]): MaybePromise<(Bytes | undefined)[]> {
   return rows.getManyNow?.(keys) ?? rows.getMany(keys);
 }

@@ -39,7 +39,7 @@ async function shown(
 const optionsOf = ({ asked }: Shown, method: string): unknown => asked.find(([one]) => one === method)?.[1];
 
 describe('the search', () => {
-  it('says why the node cannot look up a claim id or a URL', async () => {
+  it('links to a claim id that the node cannot look up, and says why it cannot look up a URL', async () => {
     const off = new AskError(-1, 'The claim index is not enabled.');
     const instead = {
       getclaim: off,

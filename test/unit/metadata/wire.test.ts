@@ -69,7 +69,7 @@ describe('reading messages', () => {
   });
 
   it.each([
-    ['nothing', '', true],
+    ['an empty message', '', true],
     ['a stream with texts, a list and a language', '0a0322016142016262020801', true],
     ['a text twice in a list', '5a01625a0161', true],
     ['a number of 64 bits', '0a0b28ffffffffffffffffff01', true],
@@ -81,16 +81,16 @@ describe('reading messages', () => {
     ['a number that is zero', '0a022800', false],
     ['an unknown field', 'f80701', false],
     ['another wire type', '4001', false],
-    ['a longer number', '620408818000', false],
-    ['a longer length', '42818000 61', false],
-    ['a longer tag', 'c28000 0161', false],
+    ['a number with superfluous bytes', '620408818000', false],
+    ['a length with superfluous bytes', '42818000 61', false],
+    ['a tag with superfluous bytes', 'c28000 0161', false],
     ['an enumeration of more than 32 bits', '6206088180808010', false],
     ['a length beyond the message', '42056162', false],
     ['a length beyond the inner message', '0a0212056162636465', false],
     ['a number that ends early', '62020880', false],
     ['an overlong character', '4202c080', false],
     ['a zero byte', '42016100', false],
-  ])('knows without decoding whether a message is canonical: %s', (_what, hex, isCanonical) => {
+  ])('are checked for canonical encoding without decoding: %s', (_what, hex, isCanonical) => {
     expect(isSurelyCanonical(ClaimSchema, fromHex(hex))).toBe(isCanonical);
     if (isCanonical) expect(canonicalOf(hex)).toBe(hex);
   });

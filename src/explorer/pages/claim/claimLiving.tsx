@@ -105,7 +105,7 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
   return { claim, supports, claims, collection, bids, status, outputs, reposted, waiting, after };
 }
 
-/** Whether the answer says that the chain never had a claim. */
+/** Whether `getclaimstatus` has answered that the chain never had the claim. */
 const isNeverMade = (status: OrError<ClaimStatusAnswer> | null): boolean =>
   isMissing(status) && status.code === RPC_ERROR.INVALID_ADDRESS_OR_KEY;
 

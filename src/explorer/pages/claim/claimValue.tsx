@@ -33,7 +33,7 @@ function hashOf(value: unknown): ComponentChildren {
 /** Maximum number of decimals of a price: those of LBC and BTC. */
 const PRICE_DECIMALS = 8;
 
-/** The price of a stream. A value writes small amounts with an exponent, as in `1E-8`. */
+/** The price of a stream; null without a price. Small amounts in a value have an exponent, as in `1E-8`. */
 function feeText(fee: unknown): string | null {
   const [currency, amount] = [textOf(partOf(fee, 'currency')), textOf(partOf(fee, 'amount'))];
   if (currency === null || amount === null) return null;
@@ -41,7 +41,10 @@ function feeText(fee: unknown): string | null {
   return `${shown} ${currency}`;
 }
 
-/** The release time. A number of seconds that is not a date is shown as the value has it, because it may exceed 53 bits. */
+/**
+ * The release time; null without one. If it is outside the range of dates, its number of seconds is shown as it is in the value,
+ * because a conversion to a number could round it.
+ */
 function releaseText(value: unknown): string | null {
   const seconds = numberOf(value);
   if (seconds === null) return null;

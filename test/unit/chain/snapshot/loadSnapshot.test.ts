@@ -242,7 +242,7 @@ it('warns of a branch with more work that does not contain the block of the snap
   expect(validation.warning).toContain(`does not contain the snapshot's block ${dump.block}`);
   expect(warnings).toEqual([validation.warning]);
   await feed(chain, HEIGHT + 1, TIP);
-  // The branch of the snapshot has less work still.
+  // The branch of the snapshot still has less work.
   expect(validation.warning).not.toBe('');
   await validation.stop();
   await chain.opened.close();

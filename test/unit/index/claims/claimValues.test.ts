@@ -30,7 +30,7 @@ test('the value of a claim whose block is not on disk comes from its coin', asyn
   expect(await readValues(sourceOf(null).source, [place])).toEqual([null]);
 });
 
-test('the coin is not read if a connected block contains the script', async () => {
+test('the coin is not read if a block in memory contains the script', async () => {
   const { source, asked } = sourceOf(null);
   const recent = { ...source, recentScript: () => scriptOf('recent') };
   expect(await readValues(recent, [place])).toEqual([Buffer.from('recent')]);

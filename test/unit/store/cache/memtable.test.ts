@@ -66,7 +66,7 @@ describe('rows in memory', () => {
         expect(found.length).toBe(model.size);
         expect(new Map(found)).toEqual(model);
       }
-      // Values stay the same while others are read.
+      // A value must not change when others are read.
       const found = Array.from(model.keys(), (key) => rows.get(key));
       expect(found.map((value) => value && Buffer.from(value).toString('latin1'))).toEqual([
         ...model.values(),

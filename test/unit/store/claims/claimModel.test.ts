@@ -5,7 +5,7 @@ import { LIFE_NAMES } from '../../../support/claimLife.js';
 import { liveAndCompare, SMALL_RULES } from '../../../support/claimComparison.js';
 import { IS_LONG } from '../../../support/long.js';
 
-/** All forks are below 231. */
+/** Number of blocks of a history. All forks are below height 231. */
 const BLOCKS = IS_LONG ? 280 : 245;
 
 /** Checks that a history had reorganisations of more than `blocks` blocks in all, and a name with many items that changed. */

@@ -20,7 +20,7 @@ import { claimedNames, claimsOf, normalized, pointOf } from '../../../support/cl
 import { hex, naiveBlock, PROOF_WINDOW, TwoLives, type NaiveBlock } from '../../../support/explorerModel.js';
 import { IS_LONG, longIt } from '../../../support/long.js';
 
-/** All forks are below 231. */
+/** Number of blocks of a history. All forks are below height 231. */
 const BLOCKS = IS_LONG ? 280 : 245;
 
 /** The block in the form of the naive model. */

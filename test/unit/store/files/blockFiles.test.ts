@@ -121,7 +121,7 @@ describe('BlockFiles', () => {
     expect(() => files.readUndoSync({ file: 0, offset: at }, Buffer.alloc(32, 8))).toThrow(BlockFileError);
   });
 
-  it('reads blocks ahead that follow each other, and no longer knows them after their file has changed', async () => {
+  it('reads consecutive blocks ahead, and drops the bytes when the file is truncated or removed', async () => {
     files = new BlockFiles({ folder, magic });
     const sizes = [300, 10, 200 << 10, 40, 50, 60, 70];
     const positions = sizes.map((size, n) => files.writeBlock(block(size, n)));
@@ -145,7 +145,7 @@ describe('BlockFiles', () => {
     await expect(files.readNextBlock(positions[4]!)).rejects.toThrow(BlockFileError);
   });
 
-  it('compares undo data that follows each other, with its checksums', () => {
+  it('compares consecutive undo records with undo data, checksums included', () => {
     files = new BlockFiles({ folder, magic });
     const parent = Buffer.alloc(32, 7);
     const sizes = [20, 0, 30, 200 << 10, 40, 50, 60];
