@@ -99,7 +99,7 @@ interface Shown {
   readonly header: BlockHeaderAnswer;
   /** Whether the block is in the active chain. */
   readonly isActive: boolean;
-  /** Data of the block, or an error if the data was pruned. */
+  /** Data of the block, or an error if the data is not on disk. */
   readonly whole: OrError<BlockAnswer>;
   /** Statistics; null for a block that is not in the active chain. */
   readonly stats: OrError<BlockStats> | null;

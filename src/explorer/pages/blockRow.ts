@@ -31,7 +31,7 @@ export async function blockRow({ ask, fixed }: PageContext, hash: string): Promi
     timeSec: header.time,
     txCount: header.nTx,
     previousHash: header.previousblockhash,
-    absent: isMissing(block) && !block.message.includes('pruned') ? 'not yet here' : 'pruned',
+    absent: isMissing(block) && !block.message.includes('pruned') ? 'not downloaded yet' : 'pruned',
     data: isAbsent ? null : { size: block.size, weight: block.weight },
   };
   if (!isAbsent) fixed.set(key, row);

@@ -14,7 +14,7 @@ export interface HubServices {
   readonly histories: AddressHistories;
   /** The claim search; null if it is disabled. */
   readonly search: HubSearch | null;
-  /** Values of claims in the order of `places`; null for a value whose block is pruned. */
+  /** Values of claims in the order of `places`; null if the output does not exist. */
   readonly claimValues: (places: readonly ValuePlace[]) => Promise<(Bytes | null)[]>;
   /** Returns the times of the blocks at these heights. */
   readonly timesOf: (heights: readonly number[]) => readonly number[];

@@ -117,7 +117,7 @@ export interface ClaimIndexReader {
   claim(claimId: Bytes): Promise<ClaimRecord | null>;
   /** Finds claims. The result has the order of the ids, with null for a claim that is spent, expired or unknown. */
   claims(claimIds: readonly Bytes[]): Promise<(ClaimRecord | null)[]>;
-  /** Value in the claim's latest output, as in the script. Null if the claim is spent or expired, or its block was pruned. */
+  /** Value in the claim's latest output, as in the script. Null if the claim is spent or expired. */
   value(claimId: Bytes): Promise<Bytes | null>;
   /** Returns the claims with their values, in the order of the ids; null for a claim that is spent or expired. */
   claimsWithValues(claimIds: readonly Bytes[]): Promise<(ClaimWithValue | null)[]>;
