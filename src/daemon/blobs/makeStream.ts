@@ -38,6 +38,11 @@ export interface MakeStreamOptions {
   readonly keepsBlobs?: () => boolean;
   /** Called with the number of bytes after each encrypted piece of the file. */
   readonly onEncrypted?: (bytes: number) => void;
+  /**
+   * Called when the rows of the stream are stored, to add the row of its file. If it rejects, the stream is removed. If the
+   * process is killed before it resolves, the next start removes the stream.
+   */
+  readonly onStored?: (made: MadeStream) => Promise<void>;
 }
 
 export interface MadeStream {
@@ -197,7 +202,7 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
   const key = random.bytes(KEY_BYTES);
   const written: string[] = [];
   let added: string | null = null;
-  // The database stores this before the row of any blob of the stream. After a kill the next start removes such blobs.
+  // The database stores this before any row of the stream. After a kill the next start removes the blobs and the stream.
   const begun = database.beginMaking(clock.nowSec());
   begun.catch(() => undefined);
   try {
@@ -239,7 +244,9 @@ export async function makeStream(path: string, making: MakeStreamOptions): Promi
     });
     await database.setStreamSize(streamHash, sizeBytes);
     if (!keeps) await store.addMade(original, dataOf(descriptor));
-    return { descriptor, sdHash, fileHash, sizeBytes };
+    const made = { descriptor, sdHash, fileHash, sizeBytes };
+    await making.onStored?.(made);
+    return made;
   } catch (error) {
     await discard(written, added, store);
     throw environmentError(error, path);

@@ -84,8 +84,9 @@ export class ContentStore {
     this.#blobs.setPending(hashes);
   }
 
-  /** See `BlobRows.reconcile`. Also removes the blobs of streams whose making was interrupted. */
+  /** See `BlobRows.reconcile`. Also removes the blobs and rows of streams whose making was interrupted. */
   reconcile(partialSuffix: string): Transferred<Reconciled> {
+    for (const streamHash of this.#library.unfinishedStreams()) this.removeStream(streamHash);
     const unfinished = this.#library.unfinished();
     if (unfinished.length > 0) this.#blobs.forget(unfinished);
     this.#library.endUnfinished();

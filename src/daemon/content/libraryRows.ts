@@ -49,7 +49,7 @@ export class LibraryRows {
     this.#own.run('delete from note where name = ?', NOTE);
   }
 
-  /** Records that a stream is being made. Call `endMaking` when its rows are stored or its blobs are removed. */
+  /** Records that a stream is being made. Call `endMaking` when it has a file, or its blobs are removed. */
   beginMaking(nowSec: number): void {
     if (this.#making === 0)
       this.#own.run('insert or ignore into note values (?, ?)', MAKING, String(Math.floor(nowSec)));
@@ -78,7 +78,20 @@ export class LibraryRows {
       .map((row) => String(row['blob_hash']));
   }
 
-  /** Called when the blobs of `unfinished` are removed. */
+  /** Own streams that have no file because a kill interrupted their making after their rows were stored. */
+  unfinishedStreams(): string[] {
+    const since = this.#own.get('select value from note where name = ?', MAKING);
+    if (since === undefined || this.isLost) return [];
+    return this.#main
+      .all(
+        `select stream_hash from stream join blob on blob_hash = sd_hash where is_mine = 1 and added_on >= ?
+         and not exists (select 1 from file where file.stream_hash = stream.stream_hash)`,
+        Number(since['value']),
+      )
+      .map((row) => String(row['stream_hash']));
+  }
+
+  /** Called when the blobs of `unfinished` and the streams of `unfinishedStreams` are removed. */
   endUnfinished(): void {
     this.#own.run('delete from note where name = ?', MAKING);
   }

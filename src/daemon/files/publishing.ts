@@ -15,13 +15,14 @@ import type { LedgerParams } from '../base/ledgerParams.js';
 import { DaemonError, failure } from '../base/daemonError.js';
 import { RateWindow } from '../base/rateWindow.js';
 import type { Transfers } from '../base/transfers.js';
-import { makeStream, type MakeStreamOptions } from '../blobs/makeStream.js';
+import { makeStream, type MadeStream, type MakeStreamOptions } from '../blobs/makeStream.js';
 import type { FileChoice, FileStream, PreparedFile, PublishingPort } from '../txBuilding/ports.js';
 import { contentExtensionOf } from '../media/contentType.js';
 import { inspectMedia, type MediaFacts } from '../media/inspection.js';
 import { noFfmpeg, VideoAnalyzer, type VideoSettings, type VideoTools } from '../media/videoAnalyzer.js';
 import type { Txo } from '../txo/txo.js';
 import { sdHashOf, type FileManager } from './fileManager.js';
+import type { ManagedFile } from './managedFile.js';
 import type { StreamReflector } from './ports.js';
 
 type Given = Readonly<Record<string, JsonValue | undefined>>;
@@ -152,18 +153,22 @@ export class Publishing implements PublishingPort {
 
   async #makeStream(path: string, sizeBytes: number): Promise<FileStream> {
     const { manager, making, params } = this.#deps;
+    const stored: { file: ManagedFile | null } = { file: null };
+    const onStored = async ({ descriptor }: MadeStream): Promise<void> => {
+      stored.file = await manager.add({
+        streamHash: descriptor.streamHash,
+        place: { fileName: basename(path), directory: dirname(path) },
+        status: 'finished',
+        isSaved: true,
+        contentFee: null,
+        addedOn: making.clock.nowSec(),
+      });
+    };
     const made = await this.#reported(path, sizeBytes, (onEncrypted) =>
-      makeStream(path, { ...making, onEncrypted }),
+      makeStream(path, { ...making, onEncrypted, onStored }),
     );
     const { streamHash } = made.descriptor;
-    const file = await manager.add({
-      streamHash,
-      place: { fileName: basename(path), directory: dirname(path) },
-      status: 'finished',
-      isSaved: true,
-      contentFee: null,
-      addedOn: making.clock.nowSec(),
-    });
+    const file = stored.file!;
     const discard = (): Promise<void> => manager.delete(file, false);
     if (made.sizeBytes !== sizeBytes) {
       await discard();

@@ -77,6 +77,8 @@ const remove = implement(blobDelete, async ({ services }, args) => {
 });
 
 const clean = implement(blobClean, async ({ services }) => {
+  // Files that the database does not know count only when they are checked.
+  await services.blobs.settled.catch(() => undefined);
   await services.diskSpace.clean();
   return null;
 });

@@ -333,6 +333,46 @@ describe('the content database', () => {
     store.close();
   });
 
+  it('removes a stream whose making was interrupted before it had a file, and no other', () => {
+    const hash = (n: number): string => n.toString(16).padStart(96, '0');
+    const iv = '0'.repeat(32);
+    /** Adds a stream with one data blob, whose hashes follow from `n`. */
+    const add = (store: ContentStore, n: number, isMine: boolean, hasFile: boolean): void => {
+      for (const blob of [n, n + 1]) writeFileSync(fileOf(join('blobfiles', hash(blob))), 'x');
+      const rows = [n, n + 1].map((blob) => ({
+        hash: hash(blob),
+        lengthBytes: 16,
+        addedOn: NOW_SEC,
+        isMine,
+      }));
+      store.addBlobs(rows, true);
+      const descriptor = {
+        ...{ streamName: 'a', key: '0'.repeat(32), suggestedFileName: 'a', streamHash: hash(n + 2) },
+        blobs: [
+          { blobHash: hash(n), blobNum: 0, iv, length: 16 },
+          { blobHash: null, blobNum: 1, iv, length: 0 },
+        ],
+      };
+      store.addStream({ descriptor, sdHash: hash(n + 1), sdLengthBytes: 16, addedOn: NOW_SEC, isMine });
+      if (hasFile)
+        store.addFile({
+          ...{ streamHash: hash(n + 2), place: null, status: 'finished', isSaved: false },
+          ...{ contentFee: null, addedOn: NOW_SEC },
+        });
+    };
+    let store = open();
+    store.beginMaking(NOW_SEC);
+    add(store, 10, true, false);
+    add(store, 20, true, true);
+    add(store, 30, false, false);
+    store.close();
+    store = open();
+    expect(store.reconcile('.part').value.unknown).toEqual([]);
+    expect(readdirSync(fileOf('blobfiles')).sort()).toEqual([20, 21, 30, 31].map(hash));
+    expect([10, 20, 30].map((n) => store.streamHashOf(hash(n + 1)) === null)).toEqual([true, false, false]);
+    store.close();
+  });
+
   it('leaves a corrupt database of an older revision as it is', () => {
     writeFileSync(fileOf('db_revision'), '12');
     writeFileSync(fileOf(), Buffer.alloc(8192, 7));
