@@ -15,6 +15,10 @@ const TOO_DEEP = 'Block is too deep: ';
 /** Message of the node for a known block that is not in the active chain. */
 const NOT_ACTIVE = 'Block not in main chain';
 
+/** Returns a text with a capital at its start and a full stop at its end. */
+const sentenceOf = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+
 /** Returns the message of a method without advice that only owners of a wallet can follow. */
 export const messageOf = ({ message }: AskError): string => message.replace(FOR_WALLETS, '');
 
@@ -50,7 +54,11 @@ export function pageErrorOf(error: AskError): PageError {
       [['/blocks', 'The latest blocks']],
     );
   if (message.startsWith(TOO_DEEP))
-    return new PageError(404, 'The node has no proofs for this block', message.slice(TOO_DEEP.length));
+    return new PageError(
+      404,
+      'The node has no proofs for this block',
+      sentenceOf(message.slice(TOO_DEEP.length)),
+    );
   const status = statusOf(error);
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')

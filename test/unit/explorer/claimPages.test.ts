@@ -111,7 +111,15 @@ describe('the page of a claim', () => {
       ['9223372036854775807', '9223372036854775807 seconds after 1970'],
     ] as const)
       expect(await textOf({ release_time: seconds })).toContain(`Released${text}`);
-    expect(await textOf({ fee: { currency: 'BTC', amount: '1E-8' } })).toContain('Price0.00000001 BTC');
+    for (const [amount, shown] of [
+      ['1E-8', '0.00000001'],
+      ['1.20E-7', '0.00000012'],
+      ['0E-8', '0'],
+      ['1.00000E+6', '1000000'],
+      ['18446744073709.551615E+5', '1844674407370955161.5'],
+      ['2.50', '2.50'],
+    ] as const)
+      expect(await textOf({ fee: { currency: 'BTC', amount } })).toContain(`Price${shown} BTC`);
     expect(await textOf({ fee: { currency: 'USD', amount: '1.99' } })).toContain('Price1.99 USD');
     const licensed = await textOf({ license: 'CC', license_url: 'https://cc.example/by' });
     expect(licensed).toContain('Text of the licencehttps://cc.example/by');

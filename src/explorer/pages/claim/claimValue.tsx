@@ -30,15 +30,21 @@ function hashOf(value: unknown): ComponentChildren {
   return text !== null && /^[0-9a-f]{1,200}$/i.test(text) ? <Hash hash={text} isWhole /> : text;
 }
 
-/** Maximum number of decimals of a price: those of LBC and BTC. */
-const PRICE_DECIMALS = 8;
+/** Writes a decimal number without exponent: `1E-8` as `0.00000001`. Returns other texts unchanged. */
+function withoutExponent(text: string): string {
+  const [, whole, part = '', exponent] = /^(\d+)(?:\.(\d+))?e([+-]?\d{1,2})$/i.exec(text) ?? [];
+  if (whole === undefined) return text;
+  const decimals = part.length - Number(exponent);
+  if (decimals <= 0) return `${whole}${part}${'0'.repeat(-decimals)}`;
+  const digits = `${whole}${part}`.padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
+}
 
-/** The price of a stream; null without a price. Small amounts in a value have an exponent, as in `1E-8`. */
+/** The price of a stream; null without a price. */
 function feeText(fee: unknown): string | null {
   const [currency, amount] = [textOf(partOf(fee, 'currency')), textOf(partOf(fee, 'amount'))];
   if (currency === null || amount === null) return null;
-  const shown = /e/i.test(amount) ? Number(amount).toFixed(PRICE_DECIMALS).replace(/0+$/, '') : amount;
-  return `${shown} ${currency}`;
+  return `${withoutExponent(amount)} ${currency}`;
 }
 
 /**
