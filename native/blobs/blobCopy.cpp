@@ -103,7 +103,7 @@ class BlobReader {
     if (!hasStamp(&found) || !S_ISREG(found.st_mode)) return 0;
     const size_t size = static_cast<size_t>(found.st_size);
     if (size % kBlock != 0) return 0;
-    if (blob_.hasTable && blob_.table.size() != kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode) return 0;
+    if (blob_.hasTable && blob_.table.size() != chunkTableSize(size)) return 0;
     return size;
   }
 

@@ -74,8 +74,6 @@ napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
 
 #ifdef LBC_OPENSSL
 
-constexpr size_t tableSize(size_t size) { return kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode; }
-
 // Writes the codes of all chunks behind the key at the start of the table.
 bool writeCodes(const uint8_t* blob, size_t size, uint8_t* table) {
   ChunkCodes codes(table);
@@ -118,7 +116,7 @@ napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   if (keys.size != messages->count * kChunkKey) return throwTypeError(env, "keys must have 16 bytes for each message");
-  const size_t stride = kDigest + tableSize(messages->size);
+  const size_t stride = kDigest + chunkTableSize(messages->size);
   auto out = std::make_shared<std::vector<uint8_t>>(messages->count * stride);
   for (uint32_t i = 0; i < messages->count; i++) {
     memcpy(out->data() + i * stride + kDigest, keys.data + i * kChunkKey, kChunkKey);

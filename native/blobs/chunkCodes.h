@@ -22,6 +22,9 @@ constexpr size_t kChunk = 64 * 1024;
 constexpr size_t kChunkKey = 16;
 constexpr size_t kChunkCode = 16;
 
+// Size of the table of a blob of `size` bytes.
+constexpr size_t chunkTableSize(size_t size) { return kChunkKey + (size + kChunk - 1) / kChunk * kChunkCode; }
+
 class ChunkCodes {
  public:
   explicit ChunkCodes(const uint8_t* key) : context_(EVP_CIPHER_CTX_new()) {

@@ -7,6 +7,7 @@ NAPI_MODULE_INIT() {
   registerDatabase(env, exports);
   registerBlobs(env, exports);
   registerBlobCopy(env, exports);
+  registerBlobMaking(env, exports);
   registerFileReads(env, exports);
   registerHeap(env, exports);
   registerHashing(env, exports);

@@ -244,6 +244,18 @@ export interface NativeDatabase {
 /**
  * An iteration over the rows of a range, in their state at its creation. `close` must be called when no call is pending.
  */
+export interface NativeFileDigest {
+  /**
+   * On another thread, fills the pieces (one to four) one after the other from a position of the open file, and adds the bytes
+   * to the hash. Resolves to the number of bytes, which is smaller at the end of the file, or to a negative error number of
+   * the system. The file must stay open, and the pieces must not be used, before the promise settles. Throws if an earlier
+   * read has not ended.
+   */
+  read(file: number, position: number, pieces: readonly Uint8Array[]): Promise<number>;
+  /** Returns the SHA-384 of all bytes. Must be called once, when no read is running. */
+  end(): Buffer;
+}
+
 export interface NativeDatabaseWalk {
   /**
    * Next rows, in the format of `rangeNow`. Their number is limited by `maxRows`, their size by `maxBytes`. Only one call
@@ -453,6 +465,23 @@ export interface NativeAddon {
    * cannot be read. Only where `copyBlob` exists.
    */
   blobMatches?(path: Uint8Array, stamp: Uint8Array, table: Uint8Array): Promise<boolean>;
+  /** Hash of a file that is read in order. Only on Linux, and only if the program exports OpenSSL. */
+  readonly FileDigest?: new () => NativeFileDigest;
+  /**
+   * On another thread, encrypts one to four pieces of a file into blobs (AES-128-CBC, padding of PKCS #7), in place. `sizes`
+   * has the size of each piece; its memory must have room for the padding, and must not be used before the promise settles.
+   * `ivs` and `tableKeys` have 16 bytes for each piece. Resolves to the SHA-384 and the chunk table of each blob, one after
+   * the other. `usesLanes`: whether blobs of the same size are hashed at the same time, if the processor supports that. Only
+   * where `FileDigest` exists.
+   */
+  encryptBlobs?(
+    pieces: readonly Uint8Array[],
+    sizes: Uint8Array,
+    key: Uint8Array,
+    ivs: Uint8Array,
+    tableKeys: Uint8Array,
+    usesLanes: boolean,
+  ): Promise<Buffer>;
 
   /**
    * Parses a block (`parseBlock`) or a transaction (`parseTx`). For malformed bytes it throws an `Error` with the message of

@@ -14,7 +14,13 @@ import type { BlobCheckRow, BlobRow, OriginalRow } from '../content/rows.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
-import { PARTIAL_SUFFIX, type CipherKey, type CopyTarget, type FileStamp } from './blobWork.js';
+import {
+  PARTIAL_SUFFIX,
+  type CipherKey,
+  type CopyTarget,
+  type FileStamp,
+  type KnownBlob,
+} from './blobWork.js';
 import { BlobChangedError, BlobParts } from './blobParts.js';
 import { decryptBlob } from './cipher.js';
 import { ChunkTables } from './chunkTables.js';
@@ -536,16 +542,34 @@ export class BlobStore {
   async encrypt(piece: Uint8Array, cipher: CipherKey): Promise<EncryptedBlob> {
     const temporary = await this.#deps.threads.encrypt(this.#folder, piece, cipher);
     const { hash, length } = temporary;
-    const kept = this.#storing.keep(temporary).then(
+    return { hash, length, kept: this.#orDiscarded(hash, this.#storing.keep(temporary)) };
+  }
+
+  /**
+   * Writes a blob that was made of a published file. Calls `onWritten` once, when the memory of the bytes may be reused.
+   * Resolves when the blob is on disk.
+   */
+  keepMade({ hash, table }: KnownBlob, bytes: Uint8Array, onWritten: () => void): Promise<void> {
+    let isWritten = false;
+    const written = (): void => {
+      if (!isWritten) onWritten();
+      isWritten = true;
+    };
+    const stored = this.#storing.store({ hash, bytes, table, isMine: true }, written).finally(written);
+    return this.#orDiscarded(hash, stored);
+  }
+
+  /** Removes a blob whose storing failed, because the error leaves the caller without the hash of the blob. */
+  #orDiscarded(hash: string, storing: Promise<unknown>): Promise<void> {
+    const kept = storing.then(
       () => undefined,
       async (error: unknown) => {
-        // The error leaves the caller without the hash of the blob, so the blob is discarded here.
         await this.discard([hash]).catch(() => undefined);
         throw error;
       },
     );
     kept.catch(() => undefined);
-    return { hash, length, kept };
+    return kept;
   }
 
   /** Waits until none of the given blobs (null: of all blobs) is being stored, whether storing succeeded or failed. */

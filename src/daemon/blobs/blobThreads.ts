@@ -9,6 +9,7 @@ import { blobBuffers } from '../content/blobBuffers.js';
 import type { StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow, OriginalRow } from '../content/rows.js';
 import { canVerifyInPool, verifyInPool } from './blobDigests.js';
+import { canMakeInPool, makeInPool, type PieceToMake } from './blobMaking.js';
 import type {
   BlobCheck,
   CipherKey,
@@ -146,6 +147,21 @@ export class BlobThreads {
   async matches(path: string, { stamp, table }: BlobCheckRow): Promise<boolean> {
     if (native?.blobMatches === undefined) return false;
     return native.blobMatches(Buffer.from(path), Buffer.from(stamp), table);
+  }
+
+  /** Whether the addon can encrypt pieces in the thread pool. */
+  get makesInPool(): boolean {
+    return canMakeInPool();
+  }
+
+  /** See `makeInPool` of `blobMaking.ts`. */
+  async makeInPool(pieces: readonly PieceToMake[], key: Uint8Array): Promise<KnownBlob[]> {
+    this.#begin();
+    try {
+      return await makeInPool(pieces, key);
+    } finally {
+      this.#end();
+    }
   }
 
   /** Runs `BlobWork.encrypt` in a thread. A piece in shared memory is not copied. */

@@ -1,8 +1,8 @@
 /**
  * Making a stream of a file: the file is read once, piece by piece, while threads encrypt the pieces, write the blobs and hash
- * the whole file. Source: lbry-sdk lbry/stream/descriptor.py `create_stream`.
+ * the whole file (`pieceMakers.ts`). Source: lbry-sdk lbry/stream/descriptor.py `create_stream`.
  */
-import { open, type FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
@@ -20,10 +20,9 @@ import { safeFileName } from '../content/fileNames.js';
 import type { BlobStore } from './blobStore.js';
 import type { BlobThreads } from './blobThreads.js';
 import { originalStamp } from './blobWork.js';
+import { pieceMaker, type FilePiece } from './pieceMakers.js';
 
 const KEY_BYTES = 16;
-/** Maximum number of blobs that are written but not yet on disk. Arbitrary: more than a disk writes at the same time. */
-const MAX_UNKEPT = 32;
 
 export interface MakeStreamOptions {
   readonly store: BlobStore;
@@ -53,38 +52,6 @@ export interface MadeStream {
   readonly sizeBytes: number;
 }
 
-/** Pool of shared buffers for the pieces of a file. Pieces are read ahead while buffers are free. */
-class PiecePool {
-  readonly #free: SharedArrayBuffer[];
-  readonly #waiting: ((buffer: SharedArrayBuffer) => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = Array.from({ length: count }, () => new SharedArrayBuffer(PIECE_BYTES));
-  }
-
-  take(): Promise<SharedArrayBuffer> {
-    const free = this.#free.pop();
-    return free ? Promise.resolve(free) : new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  giveBack(buffer: SharedArrayBuffer): void {
-    const next = this.#waiting.shift();
-    if (next) next(buffer);
-    else this.#free.push(buffer);
-  }
-}
-
-/** Reads until the piece is full or the file ends. Returns the number of bytes read. */
-async function fill(file: FileHandle, piece: Uint8Array, offset: number): Promise<number> {
-  let at = 0;
-  while (at < piece.length) {
-    const { bytesRead } = await file.read(piece, at, piece.length - at, offset + at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
-  }
-  return at;
-}
-
 interface Encrypted {
   readonly blobs: readonly DescriptorBlob[];
   readonly fileHash: string;
@@ -106,60 +73,57 @@ async function encryptFile(
 ): Promise<Encrypted> {
   refuseSpecialFile(path);
   const file = await open(path, 'r');
-  const jobs: Promise<DescriptorBlob>[] = [];
-  const fileHash = threads.hashFile();
+  const jobs: Promise<DescriptorBlob[]>[] = [];
+  const maker = pieceMaker({ file, store, threads, keeps });
   let hashed: string | null = null;
   try {
     const before = await file.stat({ bigint: true });
-    const pieces = new PiecePool(threads.limit + 1);
     let failed: unknown = null;
-    /** Encrypts a piece. Its buffer is reused when no thread needs it any more. */
-    const encryptPiece = async (buffer: SharedArrayBuffer, length: number, iv: Buffer) => {
-      const piece = new Uint8Array(buffer, 0, length);
+    let [sizeBytes, count] = [0, 0];
+    const encrypt = async (pieces: readonly FilePiece[], first: number): Promise<DescriptorBlob[]> => {
+      const ivs = pieces.map(() => random.bytes(KEY_BYTES));
       try {
-        const encrypted = keeps
-          ? store.encrypt(piece, { key, iv })
-          : threads.measure(piece, { key, iv }).then((blob) => ({ ...blob, kept: Promise.resolve() }));
-        return (await Promise.all([encrypted, fileHash.add(piece)]))[0];
-      } finally {
-        pieces.giveBack(buffer);
-      }
-    };
-    const encrypt = async (buffer: SharedArrayBuffer, length: number, blobNum: number) => {
-      const iv = random.bytes(KEY_BYTES);
-      try {
-        const blob = await encryptPiece(buffer, length, iv);
-        await blob.kept;
-        if (keeps) written.push(blob.hash);
-        onEncrypted?.(length);
-        return { blobHash: blob.hash, blobNum, iv: iv.toString('hex'), length: blob.length };
+        const made = await maker.encrypt(pieces, key, ivs);
+        // All of them are waited for, so that `written` has every stored blob after a failure.
+        const kept = await Promise.allSettled(
+          made.map(async (blob, at) => {
+            await blob.kept;
+            if (keeps) written.push(blob.hash);
+            onEncrypted?.(pieces[at]!.size);
+          }),
+        );
+        for (const one of kept) if (one.status === 'rejected') throw one.reason;
+        return made.map(({ hash, length }, at) => {
+          const iv = ivs[at]!.toString('hex');
+          return { blobHash: hash, blobNum: first + at, iv, length };
+        });
       } catch (error) {
         failed ??= error;
         throw error;
       }
     };
-    let sizeBytes = 0;
     for (;;) {
-      // The file is read further only when fewer blobs wait to be on disk.
-      if (jobs.length >= MAX_UNKEPT) await jobs.at(-MAX_UNKEPT)!.catch(() => undefined);
-      const buffer = await pieces.take();
-      if (failed !== null) break;
-      const length = await fill(file, new Uint8Array(buffer), sizeBytes);
-      if (length === 0) break;
-      const job = encrypt(buffer, length, jobs.length);
+      const pieces = await maker.read(sizeBytes, Number(before.size) - sizeBytes);
+      if (pieces.length === 0) break;
+      if (failed !== null) {
+        maker.drop(pieces);
+        break;
+      }
+      const job = encrypt(pieces, count);
       job.catch(() => undefined);
       jobs.push(job);
-      sizeBytes += length;
-      if (length < PIECE_BYTES) break;
+      for (const { size } of pieces) sizeBytes += size;
+      count += pieces.length;
+      if (pieces.at(-1)!.size < PIECE_BYTES) break;
     }
-    const blobs = await Promise.all(jobs);
+    const blobs = (await Promise.all(jobs)).flat();
     const after = await file.stat({ bigint: true });
     if (BigInt(sizeBytes) !== before.size || after.size !== before.size || after.mtimeNs !== before.mtimeNs)
       throw failure(
         `The file ${path} changed while it was being read. Publish it again when it is complete.`,
       );
     const iv = random.bytes(KEY_BYTES).toString('hex');
-    hashed = await fileHash.end();
+    hashed = await maker.end();
     return {
       blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv, length: 0 }],
       fileHash: hashed,
@@ -169,7 +133,7 @@ async function encryptFile(
   } finally {
     // On failure the caller removes the blobs of the stream, so it needs the hashes of all of them.
     await Promise.allSettled(jobs);
-    if (hashed === null) await fileHash.end().catch(() => undefined);
+    if (hashed === null) await maker.end().catch(() => undefined);
     await file.close();
   }
 }

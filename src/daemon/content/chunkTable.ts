@@ -20,6 +20,10 @@ const CODE_BYTES = 16;
 /** A chunk table in its stored form: the GMAC key, then the codes of all chunks. */
 export type StoredChunkTable = Uint8Array;
 
+/** Size of the table of a blob. */
+export const chunkTableBytes = (blobBytes: number): number =>
+  KEY_BYTES + Math.ceil(blobBytes / CHUNK_BYTES) * CODE_BYTES;
+
 function startCode(key: Uint8Array, chunk: number): CipherGCM {
   const nonce = Buffer.alloc(NONCE_BYTES);
   nonce.writeUInt32BE(chunk, NONCE_BYTES - 4);
@@ -79,8 +83,7 @@ export class ChunkTable {
 
   /** Parses a stored table. Null if the table cannot belong to a blob of this length. */
   static parse(stored: StoredChunkTable | null, blobBytes: number): ChunkTable | null {
-    const chunks = Math.ceil(blobBytes / CHUNK_BYTES);
-    return stored?.length === KEY_BYTES + chunks * CODE_BYTES ? new ChunkTable(stored) : null;
+    return stored?.length === chunkTableBytes(blobBytes) ? new ChunkTable(stored) : null;
   }
 
   /** Whether `bytes` match the table. `bytes` must begin at the start of a chunk and end at the end of a chunk or of the blob. */

@@ -1,0 +1,245 @@
+// Makes blobs from the pieces of a file, on threads of the pool: reads and hashes the file, encrypts pieces in place, and
+// computes hashes and chunk tables of the blobs. The work on a part of 64 KiB is done while it is in the processor's cache.
+#include "blobs/openssl.h"
+#include "napi/addon.h"
+#include "napi/job.h"
+
+#ifdef LBC_OPENSSL
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include "blobs/chunkCodes.h"
+#include "blobs/digest.h"
+#include "hash/sha512Lanes.h"
+#endif
+
+namespace lbc {
+
+#ifdef LBC_OPENSSL
+
+namespace {
+
+constexpr size_t kBlock = 16;
+
+// The memory for a piece, which is encrypted in place.
+struct Piece {
+  uint8_t* data = nullptr;
+  size_t capacity = 0;
+};
+
+// Reads an array of one to four Uint8Arrays.
+bool readPieces(napi_env env, napi_value value, std::vector<Piece>* out) {
+  uint32_t count = 0;
+  if (napi_get_array_length(env, value, &count) != napi_ok || count == 0 || count > kSha384Lanes) {
+    throwTypeError(env, "pieces must be an array of one to four");
+    return false;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    napi_value piece;
+    Span bytes;
+    if (napi_get_element(env, value, i, &piece) != napi_ok || !readBytes(env, piece, "piece", &bytes)) return false;
+    out->push_back({const_cast<uint8_t*>(bytes.data), bytes.size});
+  }
+  return true;
+}
+
+// The SHA-384 of a file that is read in order. Jobs share it, because the object may be collected while one runs.
+struct FileDigest {
+  std::shared_ptr<Sha384> hash = std::make_shared<Sha384>();
+  // Only the calling thread uses this.
+  std::shared_ptr<bool> isReading = std::make_shared<bool>(false);
+};
+
+// Fills the pieces from a position of the file, and adds the bytes to the hash. Returns the number of bytes, which is smaller
+// at the end of the file, or a negative error number.
+double readAndHash(int file, uint64_t position, const std::vector<Piece>& pieces, Sha384* hash) {
+  uint64_t total = 0;
+  for (const Piece& piece : pieces) {
+    for (size_t at = 0; at < piece.capacity;) {
+      const size_t wanted = std::min(kChunk, piece.capacity - at);
+      const ssize_t got = pread(file, piece.data + at, wanted, static_cast<off_t>(position + total));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return -static_cast<double>(errno);
+      if (got == 0) return static_cast<double>(total);
+      if (!hash->add(piece.data + at, static_cast<size_t>(got))) return -static_cast<double>(ENOMEM);
+      at += static_cast<size_t>(got);
+      total += static_cast<uint64_t>(got);
+    }
+  }
+  return static_cast<double>(total);
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self;
+  if (!readArguments(env, info, 0, nullptr, &self)) return nullptr;
+  return wrapObject(env, self, new FileDigest(), "the hash of a file could not be started");
+}
+
+napi_value jsRead(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  int32_t file;
+  uint64_t position;
+  std::vector<Piece> pieces;
+  FileDigest* digest = readCall<FileDigest>(env, info, "not a FileDigest", 3, arguments);
+  if (!digest || !readInt32(env, arguments[0], "file", &file) || !readSize(env, arguments[1], "position", &position) ||
+      !readPieces(env, arguments[2], &pieces)) {
+    return nullptr;
+  }
+  if (*digest->isReading) return throwError(env, "the file is being read");
+  *digest->isReading = true;
+  auto count = std::make_shared<double>(0);
+  const auto work = [file, position, pieces = std::move(pieces), hash = digest->hash, count] {
+    *count = readAndHash(file, position, pieces, hash.get());
+    return Outcome();
+  };
+  const auto result = [count, isReading = digest->isReading](napi_env env) {
+    *isReading = false;
+    return makeNumber(env, *count);
+  };
+  return startJob(env, "FileDigest.read", work, result, arguments[2]);
+}
+
+napi_value jsEnd(napi_env env, napi_callback_info info) {
+  uint8_t found[kSha384Digest];
+  FileDigest* digest = readCall<FileDigest>(env, info, "not a FileDigest", 0, nullptr);
+  if (!digest) return nullptr;
+  if (*digest->isReading || !digest->hash->end(found)) return throwError(env, "the hash of the file could not be computed");
+  return makeBuffer(env, found, sizeof found);
+}
+
+// A blob that is made in the memory of a piece.
+struct Made {
+  uint8_t* data = nullptr;
+  size_t size = 0;
+  uint8_t iv[kBlock];
+  // The hash, then the chunk table. The table already has its key.
+  uint8_t* result = nullptr;
+};
+
+// Encrypts the padded piece in place (AES-128-CBC) and writes the codes of its chunks. Writes the hash too if `hashes`.
+bool encryptPiece(const Made& made, const uint8_t* key, bool hashes) {
+  CipherContext cipher(EVP_CIPHER_CTX_new());
+  uint8_t* table = made.result + kSha384Digest;
+  ChunkCodes codes(table);
+  Sha384 hash;
+  if (!cipher || EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, key, made.iv, 1) != 1 ||
+      EVP_CIPHER_CTX_set_padding(cipher.get(), 0) != 1) {
+    return false;
+  }
+  for (size_t at = 0; at < made.size; at += kChunk) {
+    const size_t number = at / kChunk, size = std::min(kChunk, made.size - at);
+    uint8_t* part = made.data + at;
+    int count = 0;
+    if (EVP_CipherUpdate(cipher.get(), part, &count, part, static_cast<int>(size)) != 1 ||
+        static_cast<size_t>(count) != size || (hashes && !hash.add(part, size)) ||
+        !codes.code(number, part, size, table + kChunkKey + number * kChunkCode)) {
+      return false;
+    }
+  }
+  return !hashes || hash.end(made.result);
+}
+
+// Hashes blobs of the same size at the same time. Lanes without a blob repeat the first one.
+void hashTogether(const std::vector<Made>& blobs) {
+  uint8_t unused[kSha384Digest];
+  const uint8_t* messages[kSha384Lanes];
+  uint8_t* digests[kSha384Lanes];
+  for (size_t i = 0; i < kSha384Lanes; i++) {
+    const bool isUsed = i < blobs.size();
+    messages[i] = blobs[isUsed ? i : 0].data;
+    digests[i] = isUsed ? blobs[i].result : unused;
+  }
+  sha384Lanes(messages, blobs[0].size, digests);
+}
+
+bool makeBlobs(const std::vector<Made>& blobs, const uint8_t* key, bool usesLanes) {
+  const auto isAsLong = [&](const Made& one) { return one.size == blobs[0].size; };
+  const bool together = usesLanes && blobs.size() > 1 && std::all_of(blobs.begin(), blobs.end(), isAsLong);
+  for (const Made& one : blobs) {
+    if (!encryptPiece(one, key, !together)) return false;
+  }
+  if (together) hashTogether(blobs);
+  return true;
+}
+
+// Appends the padding to each piece (PKCS #7), and divides the result into the parts of the blobs.
+bool prepare(napi_env env, const std::vector<Piece>& pieces, const Span& sizes, const Span& ivs, const Span& keys,
+             std::vector<Made>* blobs, std::vector<uint8_t>* result) {
+  const size_t count = pieces.size();
+  if (sizes.size != count * 4 || ivs.size != count * kBlock || keys.size != count * kChunkKey) {
+    throwTypeError(env, "each piece needs a size, an iv and a key");
+    return false;
+  }
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++) {
+    Made made;
+    const size_t size = readLE32(sizes.data + 4 * i);
+    made.data = pieces[i].data;
+    made.size = (size / kBlock + 1) * kBlock;
+    if (made.size > pieces[i].capacity) {
+      throwTypeError(env, "the memory of a piece is too small");
+      return false;
+    }
+    memset(made.data + size, static_cast<int>(made.size - size), made.size - size);
+    memcpy(made.iv, ivs.data + i * kBlock, kBlock);
+    total += kSha384Digest + chunkTableSize(made.size);
+    blobs->push_back(made);
+  }
+  result->resize(total);
+  uint8_t* place = result->data();
+  for (size_t i = 0; i < count; i++) {
+    (*blobs)[i].result = place;
+    memcpy(place + kSha384Digest, keys.data + i * kChunkKey, kChunkKey);
+    place += kSha384Digest + chunkTableSize((*blobs)[i].size);
+  }
+  return true;
+}
+
+napi_value jsEncryptBlobs(napi_env env, napi_callback_info info) {
+  napi_value arguments[6];
+  std::vector<Piece> pieces;
+  Span sizes, ivs, keys;
+  const uint8_t* key;
+  bool usesLanes;
+  struct Work {
+    std::vector<Made> blobs;
+    std::vector<uint8_t> result;
+    uint8_t key[kBlock];
+  };
+  auto making = std::make_shared<Work>();
+  if (!readArguments(env, info, 6, arguments) || !readPieces(env, arguments[0], &pieces) ||
+      !readBytes(env, arguments[1], "sizes", &sizes) || !readFixedBytes(env, arguments[2], kBlock, "key", &key) ||
+      !readBytes(env, arguments[3], "ivs", &ivs) || !readBytes(env, arguments[4], "keys", &keys) ||
+      !readBool(env, arguments[5], "usesLanes", &usesLanes) ||
+      !prepare(env, pieces, sizes, ivs, keys, &making->blobs, &making->result)) {
+    return nullptr;
+  }
+  memcpy(making->key, key, kBlock);
+  const auto work = [making, usesLanes = usesLanes && sha384HasLanes()] {
+    return makeBlobs(making->blobs, making->key, usesLanes) ? Outcome()
+                                                           : Outcome::failed("OpenSSL failed to make a blob");
+  };
+  const auto result = [making](napi_env env) { return makeBufferOf(env, std::move(making->result)); };
+  return startJob(env, "encryptBlobs", work, result, arguments[0]);
+}
+
+}  // namespace
+
+void registerBlobMaking(napi_env env, napi_value exports) {
+  if (!hasOpenSsl()) return;
+  const napi_property_descriptor members[] = {method("read", jsRead), method("end", jsEnd)};
+  setClass(env, exports, "FileDigest", construct, members, sizeof members / sizeof members[0]);
+  setFunction(env, exports, "encryptBlobs", jsEncryptBlobs);
+}
+
+#else
+
+void registerBlobMaking(napi_env, napi_value) {}
+
+#endif
+
+}  // namespace lbc
