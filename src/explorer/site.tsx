@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { documentBytes, type Assets, type Look } from '../page/document.js';
 import { HostNames } from '../server/hostNames.js';
 import { Lru } from '../util/lru.js';
@@ -16,6 +17,7 @@ import { RateLimit, visitorOf } from './limits.js';
 import { Live, refuse } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcClient } from './explorerRpcClient.js';
+import { SyncGate } from './syncGate.js';
 import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { pageOf } from './pages/pageTable.js';
@@ -41,6 +43,14 @@ const FILLING_AGAIN_SEC = 10;
 /** Number of pending requests above which error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
+/** Delay in ms of responses to requests for which there is no time during a sync, and seconds until the next try. */
+const SYNC_HOLD_MS = 5000;
+const SYNC_AGAIN_SEC = 5;
+/**
+ * Maximum number of requests of one connection that wait for their responses. A connection with more is closed, because
+ * they need memory. Browsers send a request after the response to the one before.
+ */
+const MOST_PIPELINED = 16;
 /**
  * An idle connection is closed later than announced to its client. Otherwise a request could arrive while the server closes the
  * connection, and the visitor would see an error.
@@ -79,6 +89,14 @@ interface CacheKeys {
 interface Manifest {
   readonly style: string;
   readonly script: string | null;
+}
+
+/** For whom an error page is rendered. */
+interface ErrorPlace {
+  readonly path: string;
+  readonly look: Look;
+  /** Seconds after which the browser loads the page again; absent if it does not. */
+  readonly againSec?: number | undefined;
 }
 
 /** Whether the address belongs to this machine. */
@@ -168,6 +186,8 @@ function schemeOf(text: string | undefined | null): Look['scheme'] {
 export class Site {
   readonly server: Server;
   readonly live: Live;
+  /** Limits the thread's time while the node syncs. */
+  readonly gate: SyncGate;
   private readonly start: ExplorerStart;
   private readonly deps: SiteDeps;
   private readonly hosts: HostNames;
@@ -182,6 +202,10 @@ export class Site {
   private readonly rows = new KeptRows();
   private readonly rendering = new Map<string, Promise<Rendered>>();
   private underWay = 0;
+  /** Numbers of requests that are being answered, by connection. */
+  private readonly pipelined = new WeakMap<Socket, number>();
+  /** The response to requests for which there is no time during a sync. */
+  private refusal: Rendered | null = null;
   private errorNumber = 0;
   private counts = { pages: 0, rendered: 0, refused: 0, failed: 0 };
 
@@ -192,6 +216,7 @@ export class Site {
     this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
+    this.gate = new SyncGate({ nowMs: deps.nowMs });
     this.assets = this.loadAssets();
     this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${ANNOUNCED_KEEP_ALIVE_SEC}`);
@@ -265,10 +290,26 @@ export class Site {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const pipelined = (this.pipelined.get(socket) ?? 0) + 1;
+    if (pipelined > MOST_PIPELINED) return void socket.destroy();
+    this.pipelined.set(socket, pipelined);
     this.underWay++;
-    response.once('close', () => this.underWay--);
     try {
-      await this.answer(request, response);
+      splitTarget(request);
+      if (await this.gate.enter(visitorOf(this.addressOf(request))))
+        await this.answerInTurn(request, response);
+      else await this.refuseInSync(request, response);
+    } finally {
+      this.underWay--;
+      this.pipelined.set(socket, this.pipelined.get(socket)! - 1);
+    }
+  }
+
+  private async answerInTurn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      // The visitor may have left while the request waited.
+      if (!request.socket.destroyed) await this.answer(request, response);
     } catch (error) {
       const number = ++this.errorNumber;
       this.counts.failed++;
@@ -281,16 +322,35 @@ export class Site {
         response,
         new PageError(500, 'Something went wrong', `The log of the node has the reason as error ${number}.`),
       );
+    } finally {
+      this.gate.leave();
     }
   }
 
+  /** Delays an error response under heavy load. During a sync the gate limits the responses. */
   private holdBack(): Promise<void> {
-    if (this.underWay <= MANY_REQUESTS) return Promise.resolve();
+    if (this.underWay <= MANY_REQUESTS || this.gate.isSyncing) return Promise.resolve();
     return new Promise((resolve) => setTimeout(resolve, HOLD_MS));
   }
 
+  /** Refuses a request for which there is no time during a sync. The page is rendered once for all visitors. */
+  private async refuseInSync(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.counts.refused++;
+    this.refusal ??= this.errorPage(
+      new PageError(
+        503,
+        'The node is busy',
+        'It syncs with the chain, and too many pages were requested. Try again in some seconds.',
+      ),
+      { path: '/', tip: null, look: { scheme: null } },
+    );
+    await new Promise((resolve) => setTimeout(resolve, SYNC_HOLD_MS).unref());
+    if (request.socket.destroyed) return;
+    response.setHeader('Retry-After', String(SYNC_AGAIN_SEC));
+    this.send(request, response, this.refusal, 'no-store');
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    splitTarget(request);
     const { method = 'GET', url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
@@ -580,15 +640,27 @@ export class Site {
     error: PageError,
     againSec?: number,
   ): void {
-    const look = this.lookOf(request);
     const { tip, status } = this.deps.state;
+    const rendered = this.errorPage(error, {
+      path: isTooLong(request.url) ? '/' : localPath(request.url),
+      tip: status === null ? tip : null,
+      look: this.lookOf(request),
+      againSec,
+    });
+    this.send(request, response, rendered, 'no-store');
+  }
+
+  private errorPage(
+    error: PageError,
+    { path, tip, look, againSec }: Pick<SiteState, 'tip'> & ErrorPlace,
+  ): Rendered {
     const html = documentBytes(
       {
         title: error.title,
         description: error.title,
-        path: isTooLong(request.url) ? '/' : localPath(request.url),
+        path,
         network: this.start.network,
-        tip: status === null ? tip : null,
+        tip,
         topics: [],
         nowSec: Math.floor(Date.now() / 1000),
         isIndexable: false,
@@ -596,14 +668,9 @@ export class Site {
       },
       look,
       this.assets,
-      <ErrorBody error={error} again={againSec === undefined ? null : localPath(request.url)} />,
+      <ErrorBody error={error} again={againSec === undefined ? null : path} />,
     );
-    this.send(
-      request,
-      response,
-      renderedOf(error.status, 'text/html; charset=utf-8', html, securityHeaders(false)),
-      'no-store',
-    );
+    return renderedOf(error.status, 'text/html; charset=utf-8', html, securityHeaders(false));
   }
 
   private send(

@@ -100,12 +100,12 @@ describe('calls to the node', () => {
       node.isSyncing = true;
       const asked = Array.from({ length: 4 }, (_, n) => node.ask('a', n));
       expect(sent).toHaveLength(1);
-      nowMs += 1500;
+      nowMs += 150;
       await answer(0, '{"result": 0}');
       expect(sent).toHaveLength(2);
-      nowMs += 700;
+      nowMs += 180;
       await answer(1, '{"result": 1}');
-      // The budget had 2,000 ms, and a twentieth of 2,200 ms was added.
+      // The budget had 300 ms, and a twentieth of 330 ms was added.
       expect(sent).toHaveLength(2);
       nowMs += 4000;
       await vi.advanceTimersByTimeAsync(4000);

@@ -339,3 +339,51 @@ test('without a new block a page is rendered again after a minute, because it sh
     vi.useRealTimers();
   }
 });
+
+test('requests of connections that were closed before their responses are not counted as pending', async () => {
+  instead['listnames'] = new Promise(() => undefined);
+  for (let n = 0; n < 5; n++) {
+    const socket = await opened();
+    socket.write('GET /help HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(16));
+    socket.resetAndDestroy();
+  }
+  await expect.poll(() => Reflect.get(site, 'underWay') as number).toBe(0);
+});
+
+test('a connection with too many requests that wait for their responses is closed', async () => {
+  const socket = await opened();
+  const closed = once(socket, 'close');
+  instead['listnames'] = new Promise(() => undefined);
+  socket.resume().on('error', () => undefined);
+  socket.write('GET /names HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(17));
+  await closed;
+});
+
+test('a flood during a sync is refused with a waiting time, and another visitor is answered', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    site.gate.isSyncing = true;
+    instead['listnames'] = new Promise(() => undefined);
+    const sockets = await Promise.all(Array.from({ length: 90 }, () => opened()));
+    // Four wait for the node, 64 for a place, and the other 22 are refused.
+    const answers = sockets.map((socket, n) => ask(socket, `/names?flood=${n}`));
+    await expect.poll(() => site.counters.refused).toBe(22);
+    const late = new Set<string>();
+    for (const answer of answers) void answer.then((text) => late.add(text.split('\r\n\r\n')[0]!));
+    const other = await opened('127.0.0.3');
+    const answered = ask(other, '/help');
+    await expect.poll(() => site.counters.refused).toBe(23);
+    await vi.advanceTimersByTimeAsync(5000);
+    await expect.poll(() => late.size).toBeGreaterThan(0);
+    for (const head of late) {
+      expect(head).toMatch(/^HTTP\/1.1 503 /);
+      expect(head).toMatch(/^retry-after: 5$/im);
+    }
+    instead['listnames'] = NO_NAMES;
+    site.gate.isSyncing = false;
+    expect(await answered).toMatch(/^HTTP\/1.1 200 /);
+    for (const socket of [...sockets, other]) socket.destroy();
+  } finally {
+    vi.useRealTimers();
+  }
+});
