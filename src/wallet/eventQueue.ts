@@ -91,7 +91,12 @@ export class EventQueue {
 
   /** Whether no event is waiting or being applied, and the wallet is not in use. */
   get isIdle(): boolean {
-    return !this.isBehind && this.users === 0;
+    return this.isIdleBeside(0);
+  }
+
+  /** Whether no event is waiting or being applied, and at most `users` tasks use the wallet. */
+  isIdleBeside(users: number): boolean {
+    return !this.isBehind && this.users <= users;
   }
 
   /** Number of events that were started so far. If it is unchanged, no event has changed the wallet. */

@@ -7,6 +7,7 @@ import { inSlices } from '../scheduler/slices.js';
 import type { EventQueue } from './eventQueue.js';
 import type { NodePort } from './port.js';
 import type { Scans } from './scan/scans.js';
+import type { ImageMaker } from './store/walletFile.js';
 import type { WalletParts } from './store/walletImage.js';
 import { imageParts, isOtherRow, type ImagedWallet } from './walletImage.js';
 
@@ -61,23 +62,39 @@ export class ImageKeeper {
 
   /** Writes an image now. Resolves to false if the wallet is in use, if it changes during the write, or on an error. Never rejects. */
   async refresh(): Promise<boolean> {
-    const { wallet } = this;
-    const { events, scans, keyring, keypool, file } = wallet;
-    const counts = (): number[] => [events.startedCount, keyring.revision, keypool.reservedCount];
-    const before = counts();
-    const isStill = (): boolean =>
-      events.isIdle &&
-      scans.progress === null &&
-      !wallet.isReconsidering &&
-      counts().every((count, at) => count === before[at]);
     try {
-      const isWritten = await file.refreshImage(() => imageParts(wallet), isOtherRow, isStill);
+      const isWritten = await this.wallet.file.refreshImage(this.maker(0));
       if (isWritten) this.notBeforeMs = performance.now() + PAUSE_MS;
       return isWritten;
     } catch (error) {
       this.noteFailure(error);
       return false;
     }
+  }
+
+  /**
+   * Writes a backup of the wallet. It contains an image, so that it opens fast, unless other calls use the wallet. The caller
+   * itself may use it. Rejects with `EnvironmentError`.
+   */
+  backup(path: string): Promise<void> {
+    return this.wallet.file.backup(path, this.maker(1));
+  }
+
+  /** `users`: number of tasks that may use the wallet meanwhile. */
+  private maker(users: number): ImageMaker {
+    const { wallet } = this;
+    const { events, scans, keyring, keypool } = wallet;
+    const counts = (): number[] => [events.startedCount, keyring.revision, keypool.reservedCount];
+    const before = counts();
+    return {
+      makeParts: () => imageParts(wallet),
+      isOther: isOtherRow,
+      isStill: () =>
+        events.isIdleBeside(users) &&
+        scans.progress === null &&
+        !wallet.isReconsidering &&
+        counts().every((count, at) => count === before[at]),
+    };
   }
 
   /** Ends background work. Resolves when no attempt is running. */

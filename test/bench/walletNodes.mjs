@@ -8,6 +8,7 @@
 // and are used again.
 import { spawn } from 'node:child_process';
 import {
+  copyFileSync,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -39,7 +40,7 @@ const RUNS = Number(option('runs', 3));
 /** Number of starts of each node for the rows "first call after a start". */
 const STARTS = 5;
 /** Parts of the measurement. */
-const ONLY = option('only', 'times,first,kill,restored,memory,chain').split(',');
+const ONLY = option('only', 'times,first,kill,restored,copied,memory,chain').split(',');
 const BENCH_CHAIN = join(root, '../shared/bench/bench-40x1000.dat.gz');
 const ADDRESSES = 50;
 const WALLET = 'history';
@@ -248,26 +249,33 @@ async function measureAfterKill(nodes) {
     );
 }
 
-/** The first `loadwallet` of a restored backup in a new process. A backup has no cache file. */
-async function measureRestored(nodes) {
+/**
+ * The first `loadwallet` of a restored backup in a new process, or (`copied`) of a wallet file that was copied without its cache
+ * file.
+ */
+async function measureRestored(nodes, kind) {
   const seen = nodes.map(() => []);
   for (let run = 0; run < STARTS; run++)
     for (const [i, node] of nodes.entries()) {
-      const name = `restored-${Date.now()}`;
+      const name = `${kind}-${Date.now()}`;
       const folder = join(node.folder, 'regtest/wallets', name);
+      const file = i === 0 ? 'wallet.db' : 'wallet.dat';
       await node.start([`-wallet=${WALLET}`]);
       mkdirSync(folder);
-      await node.call('backupwallet', join(folder, i === 0 ? 'wallet.db' : 'wallet.dat'));
+      if (kind === 'restored') await node.call('backupwallet', join(folder, file));
       await node.stop();
+      if (kind === 'copied')
+        copyFileSync(join(node.folder, 'regtest/wallets', WALLET, file), join(folder, file));
       await node.start();
       await sleep(500);
       seen[i].push(await node.timed('loadwallet', name));
       await node.stop();
     }
-  for (const what of ['wall', 'cpu'])
+  const what = kind === 'restored' ? 'a backup' : 'a file without cache';
+  for (const time of ['wall', 'cpu'])
     print(
-      `loadwallet of a backup, ${STARTS} starts, ${what === 'cpu' ? 'processor' : what}`,
-      ...seen.map((all) => median(all.map((one) => one[what]))),
+      `loadwallet of ${what}, ${STARTS} starts, ${time === 'cpu' ? 'processor' : time}`,
+      ...seen.map((all) => median(all.map((one) => one[time]))),
     );
 }
 
@@ -355,7 +363,7 @@ export async function compareNodes(binary) {
     if (ONLY.includes('times')) await measureTimes(nodes);
     if (ONLY.includes('first')) await measureFirstCalls(nodes);
     if (ONLY.includes('kill')) await measureAfterKill(nodes);
-    if (ONLY.includes('restored')) await measureRestored(nodes);
+    for (const kind of ['restored', 'copied']) if (ONLY.includes(kind)) await measureRestored(nodes, kind);
     if (ONLY.includes('memory')) await measureMemory(nodes);
     const chain = option('chain', existsSync(BENCH_CHAIN) ? BENCH_CHAIN : null);
     if (!ONLY.includes('chain')) return;

@@ -6,6 +6,7 @@
  * directory is JSON: the notes of the writer, and for each group its length, its CRC-32C and its columns. A group and each
  * column in it begin at a multiple of 8 bytes. Numbers are little endian. On big-endian processors no file is written.
  */
+import { readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { crc32c } from '../../crypto/crc32c.js';
@@ -73,16 +74,11 @@ function joined(columns: Columns): { bytes: Buffer; columns: GroupEntry['columns
 }
 
 /**
- * Writes a file under `temporary` and moves it to `path`. The columns are copied before the function returns, so the caller
- * may change them while the promise is pending. Only the user that runs the node can read the file. The file is not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
- * rejects.
+ * The bytes of a column file, in several buffers. The columns are copied before the function returns, so the caller may
+ * change them while the promise is pending. Null on big-endian processors.
  */
-export async function writeColumns<Notes>(
-  path: string,
-  temporary: string,
-  { notes, groups }: ColumnGroups<Notes>,
-): Promise<void> {
-  if (endianness() === 'BE') return;
+async function columnBytes<Notes>({ notes, groups }: ColumnGroups<Notes>): Promise<Buffer[] | null> {
+  if (endianness() === 'BE') return null;
   const entries: Record<string, GroupEntry> = {};
   const bodies: Buffer[] = [];
   let offset = 0;
@@ -99,9 +95,24 @@ export async function writeColumns<Notes>(
   head.writeUInt32LE(directory.length, 8);
   head.writeUInt32LE(crc32c(directory), 12);
   directory.copy(head, HEAD_BYTES);
+  return [head, ...bodies];
+}
+
+/**
+ * Writes a file under `temporary` and moves it to `path`. The columns are copied before the function returns, so the caller
+ * may change them while the promise is pending. Only the user that runs the node can read the file. The file is not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
+ * rejects.
+ */
+export async function writeColumns<Notes>(
+  path: string,
+  temporary: string,
+  content: ColumnGroups<Notes>,
+): Promise<void> {
+  const bytes = await columnBytes(content);
+  if (bytes === null) return;
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writev([head, ...bodies]);
+    await file.writev(bytes);
     await file.close();
     await rename(temporary, path);
   } catch (error) {
@@ -109,6 +120,27 @@ export async function writeColumns<Notes>(
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Writes the columns into an open file at `offset`. Rejects with a system error. */
+export async function appendColumns<Notes>(
+  file: FileHandle,
+  offset: number,
+  content: ColumnGroups<Notes>,
+): Promise<void> {
+  const bytes = await columnBytes(content);
+  if (bytes !== null) await file.writev(bytes, offset);
+}
+
+/** Whether bytes begin like a column file. */
+export function beginsWithColumns(bytes: Buffer): boolean {
+  return MAGIC.equals(bytes.subarray(0, MAGIC.length));
+}
+
+/** Whether a file begins at `offset` like a column file. */
+export function hasColumnsAt(fd: number, offset: number): boolean {
+  const start = Buffer.alloc(MAGIC.length);
+  return readSync(fd, start, 0, start.length, offset) === start.length && beginsWithColumns(start);
 }
 
 /** An open column file whose directory was read. The caller reads its groups one by one and must then close the file. */
@@ -125,8 +157,8 @@ export class ColumnFile<Notes> {
     this.start = start;
   }
 
-  /** Opens a file. Null if it is missing or its directory is corrupt. */
-  static async open<Notes>(path: string): Promise<ColumnFile<Notes> | null> {
+  /** Opens a file whose columns begin at `offset`. Null if it is missing or its directory is corrupt. */
+  static async open<Notes>(path: string, offset = 0): Promise<ColumnFile<Notes> | null> {
     if (endianness() === 'BE') return null;
     let file: FileHandle;
     try {
@@ -135,7 +167,7 @@ export class ColumnFile<Notes> {
       return null;
     }
     try {
-      const found = await readDirectory<Notes>(file);
+      const found = await readDirectory<Notes>(file, offset);
       if (found !== null) return new ColumnFile(file, found.directory, found.start);
     } catch {
       // A file that cannot be read is treated as missing.
@@ -165,21 +197,22 @@ export class ColumnFile<Notes> {
 
 async function readDirectory<Notes>(
   file: FileHandle,
+  offset: number,
 ): Promise<{ directory: Directory<Notes>; start: number } | null> {
   const stat = await file.stat();
   if (!stat.isFile()) return null;
   const head = Buffer.alloc(HEAD_BYTES);
-  if (!(await readWhole(file, head, 0)) || !MAGIC.equals(head.subarray(0, MAGIC.length))) return null;
+  if (!(await readWhole(file, head, offset)) || !MAGIC.equals(head.subarray(0, MAGIC.length))) return null;
   const length = head.readUInt32LE(8);
   if (length > Math.min(MAX_DIRECTORY_BYTES, stat.size)) return null;
   const directory = Buffer.alloc(length);
-  if (!(await readWhole(file, directory, HEAD_BYTES)) || crc32c(directory) !== head.readUInt32LE(12))
-    return null;
+  const isRead = await readWhole(file, directory, offset + HEAD_BYTES);
+  if (!isRead || crc32c(directory) !== head.readUInt32LE(12)) return null;
   const parsed = JSON.parse(directory.toString('utf8')) as Directory<Notes>;
-  const start = aligned(HEAD_BYTES + length);
+  const start = offset + aligned(HEAD_BYTES + length);
   // Rejects groups that extend beyond the end of the file, so that no more memory than the size of the file is allocated.
-  for (const { offset, sizeBytes } of Object.values(parsed.groups))
-    if (start + offset + sizeBytes > stat.size) return null;
+  for (const group of Object.values(parsed.groups))
+    if (start + group.offset + group.sizeBytes > stat.size) return null;
   return { directory: parsed, start };
 }
 

@@ -14,10 +14,11 @@ import { Reader } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { changesOf } from '../../store/rows/rowRecords.js';
 import type { NodePort } from '../port.js';
+import { beginsWithColumns } from './columnFile.js';
 import { RECORD_KINDS, splitKey } from './records.js';
 import { COMMIT_HEAD_BYTES, commitNumber, isWhole } from './walletCommits.js';
 import { WalletFile } from './walletFile.js';
-import { HEAD_BYTES } from './walletFileHead.js';
+import { HEAD_BYTES, syncedEnd } from './walletFileHead.js';
 
 const DELETED = 0xffffffff;
 const ROW_HEAD_BYTES = 8;
@@ -82,7 +83,8 @@ function* salvageRows(bytes: Buffer): Slices<Salvaged> {
   let lostBytes = 0;
   let number = -1;
   let looked = 0;
-  for (let at = HEAD_BYTES; at < bytes.length;) {
+  const last = attachedImageAt(bytes) ?? bytes.length;
+  for (let at = HEAD_BYTES; at < last;) {
     const end = commitEnd(bytes, at, number);
     if (end !== null) {
       number = commitNumber(bytes.subarray(at, end));
@@ -98,6 +100,12 @@ function* salvageRows(bytes: Buffer): Slices<Salvaged> {
     if (++looked % AT_ONCE_SIZE === 0) yield;
   }
   return { rows, lostBytes };
+}
+
+/** Offset of the image that a backup has after its commits (`walletImage.ts`); null if the file has none. */
+function attachedImageAt(bytes: Buffer): number | null {
+  const end = bytes.length < HEAD_BYTES ? bytes.length : syncedEnd(bytes).end;
+  return end < bytes.length && beginsWithColumns(bytes.subarray(end)) ? end : null;
 }
 
 function enter(rows: Map<string, Buffer>, key: Buffer, value: Buffer | null): void {

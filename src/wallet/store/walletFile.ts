@@ -4,7 +4,7 @@
  * (`walletFileHead.ts`), then commits (`walletCommits.ts`). Each commit is atomic. The head contains the offset up to which
  * the file was synced. Incomplete commits after this offset come from a crash, and are removed when the file is opened. An
  * error before this offset is corruption, and the file is rejected. An image file (`walletImage.ts`) may contain the
- * positions of the rows, so that only later commits must be read.
+ * positions of the rows, so that only later commits must be read. A backup has such an image after its last commit.
  */
 import { close, fsync, openSync, readSync, fstatSync, ftruncateSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -19,10 +19,26 @@ import { WalletFileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
-import { imageRows, readImage, writeImage, type WalletImage, type WalletParts } from './walletImage.js';
+import { hasColumnsAt } from './columnFile.js';
+import {
+  attachImage,
+  copyParts,
+  imageRows,
+  readAttachedImage,
+  readImage,
+  writeImage,
+  type WalletImage,
+  type WalletParts,
+} from './walletImage.js';
 import { COMMIT_HEAD_BYTES, makeCommit, MAX_PAYLOAD_BYTES, readCommit } from './walletCommits.js';
 import { WalletClosedError, WalletFileError } from './walletFileErrors.js';
-import { removeLeftovers, wipeUnlinked, writeWholeFile, writeWhole } from './wholeFile.js';
+import {
+  removeLeftovers,
+  wipeUnlinked,
+  writeWholeFile,
+  writeWhole,
+  type WholeFileTail,
+} from './wholeFile.js';
 import { WriteQueue } from './writeQueue.js';
 
 const syncFile = promisify(fsync);
@@ -57,6 +73,40 @@ function* whileValid<T>(work: Slices<T | null>, isValid: () => boolean): Slices<
     if (done === true) return isValid() ? value : null;
     if (!isValid()) return null;
     yield;
+  }
+}
+
+/** Makes the data of an open wallet for an image. */
+export interface ImageMaker {
+  /** Data of the wallet; null if there is none. */
+  makeParts(): Slices<WalletParts | null>;
+  /** Whether `makeParts` does not cover the row with this key. */
+  isOther(key: Buffer): boolean;
+  /** Whether the data of the wallet is the same as on disk and has not changed since the maker was created. */
+  isStill(): boolean;
+}
+
+/** Adds an image to a backup while it is written. */
+function imageTail(parts: WalletParts, isOther: (key: Buffer) => boolean): WholeFileTail {
+  const index = new RowIndex();
+  return {
+    take: (payload, offset) => takeRows(index, payload, offset),
+    write: (file, end, number) => attachImage(file, { index, end, number }, parts, isOther),
+  };
+}
+
+/** Adds the rows of a payload that starts at `offset` of the file to an index. */
+function takeRows(
+  index: RowIndex,
+  payload: Buffer,
+  offset: number,
+  changed: Set<string> | null = null,
+): void {
+  for (const row = new RecordCursor(payload); row.next();) {
+    const { keyStart, valueStart, valueEnd } = row;
+    changed?.add(payload.toString('latin1', keyStart, valueStart));
+    if (row.isDeletion) index.delete(payload.subarray(keyStart, valueStart));
+    else index.set(payload, keyStart, valueStart, valueEnd, offset + valueStart);
   }
 }
 
@@ -185,12 +235,24 @@ export class WalletFile {
 
   private async load(): Promise<void> {
     await removeLeftovers(this.path);
-    const image = await readImage(this.path, this.fd, fstatSync(this.fd).size);
+    let image = await readImage(this.path, this.fd, fstatSync(this.fd).size);
+    const attachedAt = this.attachedImageAt();
+    if (image === null && attachedAt !== null)
+      image = await readAttachedImage(this.path, this.fd, attachedAt);
     if (image !== null) this.begin(image);
     const sizeBytes = await this.readOn();
-    this.cutBytes = sizeBytes - this.end;
-    if (this.cutBytes > 0) ftruncateSync(this.fd, this.end);
+    if (attachedAt === this.end) this.imagedAt = null;
+    else this.cutBytes = sizeBytes - this.end;
+    if (sizeBytes > this.end) ftruncateSync(this.fd, this.end);
     await this.sync();
+  }
+
+  /** Offset of the image that a backup has after its commits; null if the file has none. */
+  private attachedImageAt(): number | null {
+    const start = Buffer.alloc(head.HEAD_BYTES);
+    readSync(this.fd, start, 0, start.length, 0);
+    const { end } = head.syncedEnd(start);
+    return head.isHead(start) && hasColumnsAt(this.fd, end) ? end : null;
   }
 
   /** Initializes the index with the data of a wallet image. */
@@ -298,14 +360,7 @@ export class WalletFile {
 
   /** Records the positions of the rows in a payload that starts at `offset` of the file. */
   private take(payload: Buffer, offset: number): void {
-    const { index } = this;
-    const changed = this.since?.changed;
-    for (const row = new RecordCursor(payload); row.next();) {
-      const { keyStart, valueStart, valueEnd } = row;
-      changed?.add(payload.toString('latin1', keyStart, valueStart));
-      if (row.isDeletion) index.delete(payload.subarray(keyStart, valueStart));
-      else index.set(payload, keyStart, valueStart, valueEnd, offset + valueStart);
-    }
+    takeRows(this.index, payload, offset, this.since?.changed ?? null);
   }
 
   /** Throws `WalletClosedError` if the wallet was closed, which may happen during a long call. */
@@ -452,21 +507,31 @@ export class WalletFile {
   }
 
   /**
-   * Writes an image of the open wallet, unless the wallet changes meanwhile. `makeParts` returns the data of the wallet, null
-   * if there is none. `isStill`: whether the data of the wallet is the same as on disk and has not changed since the call.
-   * Resolves to true if the image was written. A disk error is not fatal.
+   * Writes an image of the open wallet, unless the wallet changes meanwhile. Resolves to true if the image was written. A disk
+   * error is not fatal.
    */
-  async refreshImage(
-    makeParts: () => Slices<WalletParts | null>,
-    isOther: (key: Buffer) => boolean,
-    isStill: () => boolean,
-  ): Promise<boolean> {
+  async refreshImage(maker: ImageMaker): Promise<boolean> {
+    const made = await this.makeParts(maker);
+    return made !== null && (await this.leaveImage(made.parts, maker.isOther, made.isValid));
+  }
+
+  /**
+   * Data of the open wallet for an image, and whether it is still the data of the committed rows. Null if the wallet is in use or
+   * has no such data.
+   */
+  private async makeParts(
+    maker: ImageMaker,
+  ): Promise<{ readonly parts: WalletParts; readonly isValid: () => boolean } | null> {
     const { index, number, fd } = this;
     const isValid = (): boolean =>
-      isStill() && !this.isClosed && !this.queue.isBusy && this.index === index && this.number === number;
-    if (fd === NO_FILE || this.queue.hasFailed || !isValid()) return false;
-    const parts = await inSlices(whileValid(makeParts(), isValid));
-    return parts !== null && (await this.leaveImage(parts, isOther, isValid));
+      maker.isStill() &&
+      !this.isClosed &&
+      !this.queue.isBusy &&
+      this.index === index &&
+      this.number === number;
+    if (fd === NO_FILE || this.queue.hasFailed || !isValid()) return null;
+    const parts = await inSlices(whileValid(maker.makeParts(), isValid));
+    return parts === null ? null : { parts, isValid };
   }
 
   private async leaveImage(
@@ -534,12 +599,20 @@ export class WalletFile {
     for (const [key, value] of changed) if (value !== null && !this.index.has(key)) yield [key, value];
   }
 
-  /** Writes a copy of all committed rows as a wallet file. An existing file at `path` is replaced. */
-  async backup(path: string): Promise<void> {
+  /**
+   * Writes a copy of all committed rows as a wallet file. An existing file at `path` is replaced. With `maker` the copy also
+   * contains an image, unless the wallet changes meanwhile.
+   */
+  async backup(path: string, maker: ImageMaker | null = null): Promise<void> {
+    await this.queue.settled();
+    const made = maker === null ? null : await this.makeParts(maker);
     try {
       await this.queue.alone(async () => {
         this.refuseClosed();
-        await writeWholeFile(path, this.changedRows([]), true);
+        // The wallet may change again after this point, so the data is copied.
+        const tail =
+          maker !== null && made?.isValid() === true ? imageTail(copyParts(made.parts), maker.isOther) : null;
+        await writeWholeFile(path, this.changedRows([]), true, tail);
       });
     } catch (error) {
       throw environmentError(error, path);

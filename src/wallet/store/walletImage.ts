@@ -2,15 +2,24 @@
  * The image of a wallet: a cache file beside the wallet file, with which the wallet opens without reading every row. The
  * image contains the positions of the rows, the public keys, and the state of the transactions, but not the private keys. It
  * is derived from the wallet file. It is written when the wallet is closed, and after many changes (`imageKeeper.ts`). If it
- * is missing or corrupt, or very old, all rows are read. An image is used only if the wallet file begins with exactly the bytes for which the image was created.
+ * is missing or corrupt, or very old, all rows are read. An image is used only if the wallet file begins with exactly the
+ * bytes for which the image was created. A backup has its image in the wallet file, after the last commit (`attachImage`).
  */
 import { randomBytes } from 'node:crypto';
 import { readSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, type FileHandle } from 'node:fs/promises';
 import { crc32c } from '../../crypto/crc32c.js';
+import { inSlices } from '../../scheduler/slices.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Slices } from '../../util/slices.js';
-import { ColumnFile, PIECE_BYTES, writeColumns, type Columns } from './columnFile.js';
+import {
+  appendColumns,
+  ColumnFile,
+  PIECE_BYTES,
+  writeColumns,
+  type ColumnGroups,
+  type Columns,
+} from './columnFile.js';
 import { RowIndex, type RowColumns } from './rowIndex.js';
 import { HEAD_BYTES } from './walletFileHead.js';
 
@@ -78,9 +87,26 @@ async function checksums(
   return crcs;
 }
 
-/** Reads the image of a wallet file that has `sizeBytes` bytes. Null if no image exists or the image is not valid. */
-export async function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
-  const file = await ColumnFile.open<ImageNotes>(imagePath(path));
+/**
+ * Reads the image beside a wallet file that has `sizeBytes` bytes. Null if no image exists or the image is not valid.
+ */
+export function readImage(path: string, fd: number, sizeBytes: number): Promise<WalletImage | null> {
+  return readImageIn(imagePath(path), 0, fd, sizeBytes);
+}
+
+/** Reads the image that a backup has after its commits, which end at `end`. Null if there is none or it is not valid. */
+export function readAttachedImage(path: string, fd: number, end: number): Promise<WalletImage | null> {
+  return readImageIn(path, end, fd, end);
+}
+
+/** Reads an image at an offset of a file. `sizeBytes`: maximum length of the commits that it may describe. */
+async function readImageIn(
+  path: string,
+  offset: number,
+  fd: number,
+  sizeBytes: number,
+): Promise<WalletImage | null> {
+  const file = await ColumnFile.open<ImageNotes>(path, offset);
   if (file === null) return null;
   try {
     const { version, end, number, crcs, liveBytes, parts } = file.notes;
@@ -143,29 +169,70 @@ export function* imageRows(
   return columns === null ? null : { ...columns, others: yield* othersOf(columns, isOther) };
 }
 
+type ImageRows = RowColumns & { readonly others: Uint32Array };
+
+/** The content of an image. `crcs`: checksums of the commits. */
+function imageContent(
+  { index, end, number }: Pick<ImageSource, 'index' | 'end' | 'number'>,
+  crcs: readonly number[],
+  rows: ImageRows,
+  { columns, notes: parts }: WalletParts,
+): ColumnGroups<ImageNotes> {
+  const { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others } = rows;
+  return {
+    notes: { version: VERSION, end, number, crcs, liveBytes: index.liveBytes, parts },
+    groups: {
+      rows: { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others },
+      ...columns,
+    },
+  };
+}
+
 /**
  * Writes the image of a wallet file. Resolves to false if the data changed before it was copied, or after a disk error. After
  * an error the wallet has no image.
  */
-export async function writeImage(
-  { path, fd, index, end, number, isValid }: ImageSource,
-  rows: RowColumns & { readonly others: Uint32Array },
-  { columns, notes: parts }: WalletParts,
-): Promise<boolean> {
+export async function writeImage(source: ImageSource, rows: ImageRows, parts: WalletParts): Promise<boolean> {
+  const { path, fd, end, isValid } = source;
   try {
     const crcs = await checksums(fd, end, isValid);
     if (crcs === null || !isValid()) return false;
-    const { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others } = rows;
-    await writeColumns<ImageNotes>(imagePath(path), `${path}.${randomBytes(6).toString('hex')}.tmp`, {
-      notes: { version: VERSION, end, number, crcs, liveBytes: index.liveBytes, parts },
-      groups: {
-        rows: { keyBytes, keyPlaces, keySizes, offsets, sizes, crcs: rowCrcs, slots, others },
-        ...columns,
-      },
-    });
+    await writeColumns(
+      imagePath(path),
+      `${path}.${randomBytes(6).toString('hex')}.tmp`,
+      imageContent(source, crcs, rows, parts),
+    );
     return true;
   } catch {
     await rm(imagePath(path), { force: true }).catch(() => undefined);
     return false;
+  }
+}
+
+/** Columns and notes with an own copy of each column. */
+export function copyParts({ columns, notes }: WalletParts): WalletParts {
+  const copy = (from: Columns): Columns =>
+    Object.fromEntries(Object.entries(from).map(([name, column]) => [name, column.slice()]));
+  return { columns: { keys: copy(columns.keys), transactions: copy(columns.transactions) }, notes };
+}
+
+/**
+ * Writes an image into a wallet file, after its commits, so that a backup is one file and opens fast. Programs that do not
+ * know the image remove it as incomplete data after the last commit. The data must not change during the call. After a disk
+ * error the file has no image.
+ */
+export async function attachImage(
+  file: FileHandle,
+  source: Pick<ImageSource, 'index' | 'end' | 'number'>,
+  parts: WalletParts,
+  isOther: (key: Buffer) => boolean,
+): Promise<void> {
+  try {
+    const rows = await inSlices(imageRows(source.index, isOther));
+    const crcs = await checksums(file.fd, source.end);
+    if (rows === null || crcs === null) return;
+    await appendColumns(file, source.end, imageContent(source, crcs, rows, parts));
+  } catch {
+    await file.truncate(source.end);
   }
 }

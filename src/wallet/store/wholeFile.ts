@@ -5,13 +5,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { close, fsync, fsyncSync, fstatSync, openSync, writeSync } from 'node:fs';
-import { link, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { RecordWriter } from '../../store/rows/rowRecords.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Bytes } from '../../util/bytes.js';
-import { makeCommit } from './walletCommits.js';
+import { COMMIT_HEAD_BYTES, makeCommit } from './walletCommits.js';
 import * as head from './walletFileHead.js';
 
 const syncFile = promisify(fsync);
@@ -60,6 +60,14 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
   }
 }
 
+/** Collects what a wallet file contains while it is written, and adds data after its commits. */
+export interface WholeFileTail {
+  /** Called with each payload and its offset in the file. */
+  take(payload: Buffer, offset: number): void;
+  /** Called when all commits are written. `end` and `number`: offset and number of the next commit. */
+  write(file: FileHandle, end: number, number: number): Promise<void>;
+}
+
 /**
  * Writes a wallet file with these rows under a temporary name, syncs it, and moves it to `path`. Only the user that runs the
  * node can read it.
@@ -68,9 +76,10 @@ export async function writeWholeFile(
   path: string,
   rows: Iterable<readonly [key: string, value: Bytes]>,
   replaces: boolean,
+  tail: WholeFileTail | null = null,
 ): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  const file = await open(temporary, 'wx', 0o600);
+  const file = await open(temporary, tail === null ? 'wx' : 'wx+', 0o600);
   try {
     const { fd } = file;
     const records = new RecordWriter();
@@ -81,6 +90,7 @@ export async function writeWholeFile(
       if (payload.length === 0) return;
       const commit = makeCommit(payload, number++);
       writeWhole(fd, commit, end);
+      tail?.take(commit.subarray(COMMIT_HEAD_BYTES), end + COMMIT_HEAD_BYTES);
       end += commit.length;
       // The commit is overwritten, because it may contain private keys.
       commit.fill(0);
@@ -94,6 +104,7 @@ export async function writeWholeFile(
     flush();
     records.wipe();
     writeWhole(fd, head.makeHead(end), 0);
+    await tail?.write(file, end, number);
     await file.sync();
   } catch (error) {
     await file.close();

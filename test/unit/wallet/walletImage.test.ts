@@ -22,6 +22,7 @@ import { MINE, MINE_ALL } from '../../../src/wallet/keys/isMine.js';
 import { plainMetadata } from '../../../src/wallet/keys/keyRecords.js';
 import { WalletBatch } from '../../../src/wallet/store/records.js';
 import { WalletFile } from '../../../src/wallet/store/walletFile.js';
+import { salvageWallet } from '../../../src/wallet/store/salvage.js';
 import { imagePath } from '../../../src/wallet/store/walletImage.js';
 import type { Wallet } from '../../../src/wallet/wallet.js';
 import { randomOf } from '../../support/claimLife.js';
@@ -379,6 +380,96 @@ describe('the image of a wallet', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it('is part of a backup, which then opens without reading every row', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    open.push(one);
+    for (let n = 0; n < 30; n++) node.mine([{ value: 50n, script: await one.script() }], []);
+    const folder = mkdtempSync(join(tmpdir(), 'wallet-'));
+    const path = join(folder, basename(one.path));
+    await one.wallet.events.use(() => one.wallet.images.backup(path));
+    const bytes = readFileSync(path);
+    // Two blocks that the backup does not have.
+    for (let n = 0; n < 2; n++) node.mine([{ value: 50n, script: await one.script() }], []);
+
+    const opening = await WalletFile.open(path);
+    expect(opening.image?.changed.size).toBe(0);
+    expect(opening.cutBytes).toBe(0);
+    // The image is no longer in the file, so that commits can be added, and a new one is due.
+    expect(statSync(path).size).toBe(opening.sizeBytes);
+    expect(opening.hasImage).toBe(false);
+    expect(opening.needsImage).toBe(true);
+    await opening.close();
+
+    const restored = async (content: Buffer): Promise<ReturnType<typeof answers>> => {
+      const other = mkdtempSync(join(tmpdir(), 'wallet-'));
+      writeFileSync(join(other, basename(path)), content);
+      const wallet = await openTestWallet(node, {}, { folder: other });
+      open.push(wallet);
+      expect(wallet.wallet.ledger.size).toBe(32);
+      return answers(wallet.wallet);
+    };
+    const expected = await restored(bytes.subarray(0, opening.sizeBytes));
+    expect(await restored(bytes)).toEqual(expected);
+    // A corrupt, shortened or foreign image is not used, and no row is lost.
+    for (const at of [opening.sizeBytes + 9, Math.floor((opening.sizeBytes + bytes.length) / 2)]) {
+      const corrupt = Buffer.from(bytes);
+      corrupt[at]! ^= 1;
+      expect(await restored(corrupt)).toEqual(expected);
+      expect(await restored(bytes.subarray(0, at))).toEqual(expected);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('of a backup is not searched for rows by -salvagewallet', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    open.push(one);
+    for (let n = 0; n < 5; n++) node.mine([{ value: 50n, script: await one.script() }], []);
+    const path = `${one.path}.backup`;
+    await one.wallet.images.backup(path);
+    const before = await WalletFile.open(path);
+    const rows = [...before.rows('')];
+    await before.close();
+    await one.wallet.images.backup(path);
+    await salvageWallet(path, node.port);
+    expect(node.warnings).toEqual([]);
+    const salvaged = await WalletFile.open(path);
+    expect([...salvaged.rows('')].sort()).toEqual(rows.sort());
+    await salvaged.close();
+  });
+
+  it('is left out of a backup if other calls use the wallet or it changes meanwhile', async () => {
+    const node = new FakeNode();
+    node.mineEmpty(1);
+    const one = await openTestWallet(node);
+    open.push(one);
+    const path = `${one.path}.backup`;
+    const { images, events, keypool } = one.wallet;
+    const hasImage = async (): Promise<boolean> => {
+      const copy = await WalletFile.open(path);
+      const { image, cutBytes } = copy;
+      await copy.close();
+      expect(cutBytes).toBe(0);
+      return image !== null;
+    };
+    await events.use(() => events.use(() => images.backup(path)));
+    expect(await hasImage()).toBe(false);
+    const reserved = keypool.reserve(false)!;
+    await images.backup(path);
+    expect(await hasImage()).toBe(false);
+    keypool.giveBack(reserved);
+    const script = await one.script();
+    const running = images.backup(path);
+    node.mine([{ value: 50n, script }], []);
+    await running;
+    expect(await hasImage()).toBe(false);
+    await images.backup(path);
+    expect(await hasImage()).toBe(true);
   });
 
   it('is not written while the wallet is in use, and a change aborts the attempt', async () => {

@@ -32,7 +32,7 @@ export const backupWallet = defineMethod({
   examples: [['"backup.db"']],
   async run(ctx, { destination }) {
     const wallets = walletsOf(ctx);
-    const { file, keyring } = walletOf(ctx);
+    const { file, keyring, images } = walletOf(ctx);
     if (destination === '') throw failure();
     const path = resolve(destination);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -44,7 +44,7 @@ export const backupWallet = defineMethod({
     if (WalletFile.isOne(target) && (await wallets.isUsedElsewhere(target)))
       throw failure(`${target}: another node has loaded wallets from this folder`);
     try {
-      await file.backup(target);
+      await images.backup(target);
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;
       ctx.services.log.warn(`The wallet could not be backed up: ${error.message}`);
