@@ -95,23 +95,29 @@ describe('recovery', () => {
     expect(existsSync(inFolder('reindexing'))).toBe(false);
   });
 
-  it('finishes a -reindex-chainstate that was killed, and updates the indexes once', async () => {
-    await start();
-    const [block] = await generate(30);
-    const before = await state();
-    await node.stop();
-    const killed = run(['-reindex-chainstate', '-txindex'], { LBCNODE_CRASH_AT: 'flush:after-batch@1' });
-    expect(killed.signal).toBe('SIGKILL');
-    await start('-txindex');
-    expect(await node.rpc('getindexinfo')).toHaveProperty('txindex');
-    expect(await state()).toEqual(before);
-    const { tx } = await node.rpc<{ tx: string[] }>('getblock', [block]);
-    expect(await node.rpc('getrawtransaction', [tx[0], true])).toMatchObject({ blockhash: block });
-    await node.stop();
-    await start('-reindex-chainstate', '-claimproofwindow=100');
-    expect(await state()).toEqual(before);
-    expect(await node.rpc('getindexinfo')).toEqual({});
-  });
+  // The second batch completes the new database, which has not replaced the former one then.
+  it.each([1, 2])(
+    'finishes a -reindex-chainstate that was killed at batch %i, and updates the indexes once',
+    async (batch) => {
+      await start();
+      const [block] = await generate(30);
+      const before = await state();
+      await node.stop();
+      const killed = run(['-reindex-chainstate', '-txindex'], {
+        LBCNODE_CRASH_AT: `flush:after-batch@${batch}`,
+      });
+      expect(killed.signal).toBe('SIGKILL');
+      await start('-txindex');
+      expect(await node.rpc('getindexinfo')).toHaveProperty('txindex');
+      expect(await state()).toEqual(before);
+      const { tx } = await node.rpc<{ tx: string[] }>('getblock', [block]);
+      expect(await node.rpc('getrawtransaction', [tx[0], true])).toMatchObject({ blockhash: block });
+      await node.stop();
+      await start('-reindex-chainstate', '-claimproofwindow=100');
+      expect(await state()).toEqual(before);
+      expect(await node.rpc('getindexinfo')).toEqual({});
+    },
+  );
 
   it('does not start without a block file that it needs, nor with a shorter one', async () => {
     await start();

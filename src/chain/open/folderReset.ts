@@ -9,16 +9,19 @@ import {
   fsyncSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { removeUndoFiles, removeUnreachableFiles } from '../../store/files/blockFiles.js';
 import { PREFIX } from '../../store/rows/keys.js';
+import { prefixEnd } from '../../store/rows/rows.js';
 import type { RowStore } from '../../store/rows/rowStore.js';
 import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
+import { syncFolder } from '../snapshot/snapshotFile.js';
 import { moveToQuarantine } from '../../util/quarantine.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import { formatChainState, parseChainState } from '../connect/chainState.js';
@@ -121,17 +124,69 @@ export async function beginChainStateReset(store: RowStore): Promise<void> {
   await store.flush();
 }
 
-/** Performs the deletion that `beginChainStateReset` requested, in this or an earlier process. */
-export async function finishChainStateReset(store: RowStore): Promise<void> {
+/** Rows that `-reindex-chainstate` keeps: the headers, and rows about the database. */
+const KEPT_KINDS = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
+/** Number of rows that are copied between two flushes. Arbitrary. */
+const ROWS_A_FLUSH = 2000;
+
+/** Folder in which the database without coins, claims and indexes is built, and folder of the former database. */
+const newFolder = (database: string): string => `${database}.new`;
+const oldFolder = (database: string): string => `${database}.old`;
+
+/**
+ * Performs the deletion that `beginChainStateReset` requested, in this or an earlier process. The kept rows are copied to a new
+ * database, which replaces the former one: deleting rows one by one takes longer, and deleted rows make later reads slower.
+ * Returns the store of the new database, or `store` if no deletion was requested. `open` opens a database. If it fails, all
+ * stores are closed.
+ */
+export async function finishChainStateReset(
+  store: RowStore,
+  database: string,
+  open: (path: string) => Promise<RowStore>,
+): Promise<RowStore> {
   const state = parseChainState(await store.get(PREFIX.tip));
-  if (!state.resetting) return;
-  const kept = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
-  let from = '\x00';
-  for (const prefix of [...kept].sort()) {
-    await store.dropRange(from, prefix);
-    from = String.fromCharCode(prefix.charCodeAt(0) + 1);
+  if (!state.resetting) return store;
+  const path = newFolder(database);
+  onFile(path, () => rmSync(path, { recursive: true, force: true }));
+  try {
+    const copy = await open(path);
+    try {
+      await copyKept(store, copy);
+      copy.put(PREFIX.tip, formatChainState({ ...state, resetting: false }));
+      await copy.flush();
+      markAsOurs(path);
+    } finally {
+      await copy.close();
+    }
+  } finally {
+    await store.close();
   }
-  await store.dropRange(from, '\xff');
-  store.put(PREFIX.tip, formatChainState({ ...state, resetting: false }));
-  await store.flush();
+  onFile(database, () => {
+    renameSync(database, oldFolder(database));
+    renameSync(path, database);
+    syncFolder(dirname(database));
+  });
+  finishReplacing(database);
+  const replaced = await open(database);
+  replaced.hasOnly(KEPT_KINDS.join(''));
+  return replaced;
+}
+
+async function copyKept(from: RowStore, to: RowStore): Promise<void> {
+  let copied = 0;
+  for (const kind of KEPT_KINDS)
+    for await (const [key, value] of from.range({ gte: kind, lt: prefixEnd(kind) })) {
+      to.put(key, value);
+      if (++copied % ROWS_A_FLUSH === 0) await to.flush();
+    }
+}
+
+/** Finishes the replacement of the database that an earlier process began. The database must be closed. */
+export function finishReplacing(database: string): void {
+  const [added, former] = [newFolder(database), oldFolder(database)];
+  onFile(database, () => {
+    // The former database is moved only when the new one is complete.
+    if (existsSync(former) && !existsSync(database)) renameSync(existsSync(added) ? added : former, database);
+    for (const path of [added, former]) rmSync(path, { recursive: true, force: true });
+  });
 }

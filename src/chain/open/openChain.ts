@@ -43,6 +43,7 @@ import {
   beginReindex,
   finishChainStateReset,
   finishReindex,
+  finishReplacing,
   isMarkedAsOurs,
   markAsOurs,
   type FolderPaths,
@@ -159,9 +160,10 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   if (options.reindex)
     beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
   finishReindex(paths, log);
+  finishReplacing(paths.database);
   finishSnapshotLoad(paths.database);
   if (options.snapshot) await startFromSnapshot(options.snapshot, paths, options);
-  const store = await openStore(paths.database, options);
+  let store = await openStore(paths.database, options);
   try {
     markAsOurs(paths.database);
     if (options.compacts) {
@@ -185,7 +187,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     const snapshot = await openSnapshot(store, paths.database, resets);
     await claimFolder(store, paths.database, options.identity, resets);
     if (resets) await beginChainStateReset(store);
-    await finishChainStateReset(store);
+    store = await finishChainStateReset(store, paths.database, (path) => openStore(path, options));
     if (options.reindex) await beginRebuild(store);
     for (const contributor of options.contributors) await contributor.open(store);
     return await bringUp({ store, database: paths.database, snapshot }, options);

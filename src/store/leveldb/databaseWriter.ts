@@ -70,6 +70,8 @@ export class DatabaseWriter {
   private readonly pieceBytes: number;
   /** Whether the database on disk is empty. Lookups then need no disk access. */
   diskEmpty = true;
+  /** First characters of the keys of all rows on disk; null if they are not known. */
+  onlyKinds: string | null = null;
 
   constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {
     this.db = db;
@@ -78,6 +80,18 @@ export class DatabaseWriter {
     this.batchBytes = batchBytes;
     this.pieceBytes = Math.min(PIECE_BYTES, batchBytes);
     this.journal = new FlushJournal(`${path}.journal`);
+  }
+
+  /** Whether no row on disk can have this key. */
+  lacks(key: string): boolean {
+    return this.diskEmpty || (this.onlyKinds !== null && !this.onlyKinds.includes(key.charAt(0)));
+  }
+
+  /** Whether no row on disk can have a key from `gte` up to but not including `lt`. */
+  lacksRange(gte: string, lt: string): boolean {
+    if (this.onlyKinds === null) return this.diskEmpty;
+    for (const kind of this.onlyKinds) if (gte < prefixEnd(kind) && lt > kind) return false;
+    return true;
   }
 
   /** Whether this program may use the database: it is empty, contains the row `mark`, or its first flush was interrupted. */
@@ -147,7 +161,7 @@ export class DatabaseWriter {
 
   /** Moves rows of an open transaction to the staging area. */
   async stage(rows: KeyedRows): Promise<void> {
-    this.diskEmpty = false;
+    this.noteWrite();
     const records = new RecordWriter();
     for (const [key, value] of rows.entries()) {
       records.add(stagedKey(key), stagedForm(value));
@@ -188,10 +202,15 @@ export class DatabaseWriter {
     await this.write([records.take()], false);
   }
 
+  private noteWrite(): void {
+    this.diskEmpty = false;
+    this.onlyKinds = null;
+  }
+
   /** Writes one atomic batch. With `sync` this batch and all earlier ones become durable. */
   private async write(records: readonly Buffer[], sync: boolean): Promise<void> {
     if (records.every((piece) => piece.length === 0)) return;
-    this.diskEmpty = false;
+    this.noteWrite();
     await this.db.write(records, { sync });
     if (sync) await noteDurable(this.path);
   }

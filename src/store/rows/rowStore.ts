@@ -65,6 +65,7 @@ export class RowStore implements RowReader, TransactionGround {
   private readonly recent: RowCaches;
   /** Whether committed rows are in the staging area. They are read after the overlay and before the main rows. */
   private stageCommitted = false;
+  private isClosed = false;
   private open_: OpenTransaction | null = null;
   /** Whether the overlay is being flushed. A row that is added during the flush would be lost, so `refuseInFlush` throws. */
   private flushing = false;
@@ -107,7 +108,10 @@ export class RowStore implements RowReader, TransactionGround {
     return store;
   }
 
+  /** Closes the database. A second call has no effect. */
   async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
     await this.packing;
     await this.db.close();
   }
@@ -166,8 +170,7 @@ export class RowStore implements RowReader, TransactionGround {
     throughStage: boolean,
     fillCache = true,
   ): Promise<void> {
-    if (this.disk.diskEmpty) return;
-    let rest = missing;
+    let rest = missing.filter((i) => !this.disk.lacks(keys[i]!));
     if (throughStage) {
       const staged = await this.db.getMany(
         rest.map((i) => stagedKey(keys[i]!)),
@@ -245,7 +248,7 @@ export class RowStore implements RowReader, TransactionGround {
     const row = this.overlay.get(key);
     if (row !== undefined) return row;
     if (this.stageCommitted) return undefined;
-    if (this.disk.diskEmpty) return null;
+    if (this.disk.lacks(key)) return null;
     const recent = this.recent.get(key);
     return recent === undefined ? (this.readNow(key) ?? null) : recent;
   }
@@ -260,7 +263,7 @@ export class RowStore implements RowReader, TransactionGround {
   getBlocking(key: string, throughStage = this.stageCommitted): Bytes | undefined {
     const row = this.overlay.get(key);
     if (row !== undefined) return row ?? undefined;
-    if (this.disk.diskEmpty) return undefined;
+    if (this.disk.lacks(key)) return undefined;
     const staged = throughStage ? this.readNow(stagedKey(key)) : undefined;
     if (staged !== undefined) return stagedRow(staged) ?? undefined;
     const recent = this.recent.get(key);
@@ -276,12 +279,12 @@ export class RowStore implements RowReader, TransactionGround {
     const missing: number[] = [];
     for (let i = 0; i < keys.length; i++) {
       const row = this.overlay.get(keys[i]!);
-      if (row === undefined) missing.push(i);
-      else if (row !== null) out[i] = row;
+      if (row === undefined) {
+        if (!this.disk.lacks(keys[i]!)) missing.push(i);
+      } else if (row !== null) out[i] = row;
     }
     if (missing.length === 0) return out;
     if (this.stageCommitted) return null;
-    if (this.disk.diskEmpty) return out;
     const wanted = this.notRecent(keys, missing, out);
     return wanted.length === 0 || this.db.getNow(keys, wanted, out, true) === wanted.length ? out : null;
   }
@@ -302,7 +305,9 @@ export class RowStore implements RowReader, TransactionGround {
     // states.
     if (this.stageCommitted) return null;
     const own = this.overlay.slice(range);
-    const rows = this.disk.diskEmpty ? [] : this.db.rangeNow(reaching(range, own.length));
+    const rows = this.disk.lacksRange(range.gte, range.lt)
+      ? []
+      : this.db.rangeNow(reaching(range, own.length));
     return rows === null ? null : own.length === 0 ? rows : mergeRows(range, inOrder(own, range), rows);
   }
 
@@ -436,6 +441,14 @@ export class RowStore implements RowReader, TransactionGround {
       this.recent.setRecords(records);
       yield records;
     }
+  }
+
+  /**
+   * Declares that the keys of all rows begin with one of these characters. Until the next flush, other keys are not searched
+   * on disk.
+   */
+  hasOnly(kinds: string): void {
+    this.disk.onlyKinds = kinds;
   }
 
   /** Deletes the rows of a key range. No reader may need these rows any more (for instance history outside its window). */
