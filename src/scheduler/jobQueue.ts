@@ -153,6 +153,10 @@ export class JobQueue {
 
   /** Ends a turn and starts the next waiting job. */
   leave(): void {
+    if (this.waitingCount === 0) {
+      this.running--;
+      return;
+    }
     const isOverdue = this.loop.isOverdue();
     const next =
       this.returning.shift() ??

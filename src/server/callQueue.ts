@@ -5,6 +5,7 @@
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
 import type { Logger } from '../util/logging.js';
 import type { HttpConnection } from './connections.js';
+import { isPromise } from '../util/maybePromise.js';
 import { sendText } from './errorPages.js';
 import type { HttpResponse } from './httpResponse.js';
 import { sendPieces, sendReply, sendWhole, type HttpReply } from './replyStream.js';
@@ -203,7 +204,7 @@ export class CallQueue {
     } catch (error) {
       reply = Promise.reject(error as Error);
     }
-    if ('then' in reply || !this.sendAtOnce(response, reply)) return this.finish(call, reply);
+    if (isPromise(reply) || !this.sendAtOnce(response, reply)) return this.finish(call, reply);
     call.leave();
   }
 
@@ -339,9 +340,16 @@ export class CallQueue {
   private sendAtOnce(response: HttpResponse, reply: HttpReply): boolean {
     const { status, contentType, headers, text, pieces } = reply;
     if (pieces !== undefined) sendPieces(response, reply, pieces, this.isStopping);
-    else if (typeof text === 'string')
-      sendWhole(response, status, contentType, text, this.isStopping, headers);
-    else return false;
+    else if (typeof text !== 'string') return false;
+    else if (
+      response.sendJson !== undefined &&
+      status === 200 &&
+      contentType === undefined &&
+      headers === undefined &&
+      !this.isStopping
+    )
+      response.sendJson(text);
+    else sendWhole(response, status, contentType, text, this.isStopping, headers);
     return true;
   }
 }

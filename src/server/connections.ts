@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '../util/logging.js';
+import type { VerifiedHead } from './callSource.js';
 
 /** State of one connection. */
 export class HttpConnection {
@@ -15,6 +16,8 @@ export class HttpConnection {
   readonly isAllowed: boolean;
   /** Whether a valid password was received on this connection, and no wrong password after it. */
   isKnown = false;
+  /** The last head with correct credentials, of requests without Node's HTTP parser; null before the first one. */
+  verified: VerifiedHead | null = null;
   /** Number of received passwords that are not checked yet. */
   uncheckedCount = 0;
   /** Number of running calls. */

@@ -320,15 +320,16 @@ export class RpcHttpServer {
     const { rpc, connections } = this;
     return new PlainConnections(this.timeoutMs, {
       connectionOf: (socket) => connections.of(socket),
+      isStopping: () => this.stopping,
       takes: (head, { isAllowed }) =>
         isAllowed &&
-        !this.stopping &&
         (head.method === 'POST' ? rpc.profileAt(head.target) !== null : this.isPlainDirect(head)),
       mayAssemble: ({ authorization }, connection) => rpc.isVerified(authorization, connection),
-      serve: (head, body, response, connection) => {
+      serve: (request, response, connection) => {
         connections.use(connection);
         this.pipeliningLimit.note(connection);
-        if (head.method === 'POST') rpc.receivePlain(head, body, response, connection);
+        const { head } = request;
+        if (head.method === 'POST') rpc.receivePlain(request, response, connection);
         else
           this.deps.directPaths?.receivePlain(head, (run) =>
             this.callQueue.serveOpen(connection, response, run),

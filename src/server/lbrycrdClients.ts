@@ -7,15 +7,25 @@ import { decodeUtf8 } from '../util/json/jsonParse.js';
 import type { Logger } from '../util/logging.js';
 
 /** Methods whose results differ between the profiles. */
-const METHOD =
-  /"method":\s?"(getclaimsforname|getclaimbyid|getclaimbybid|getclaimbyseq|getvalueforname|getclaimsfortx|getclaimsintrie|getchangesinblock|supportclaim)"/;
+const METHODS: ReadonlySet<string> = new Set([
+  'getclaimsforname',
+  'getclaimbyid',
+  'getclaimbybid',
+  'getclaimbyseq',
+  'getvalueforname',
+  'getclaimsfortx',
+  'getclaimsintrie',
+  'getchangesinblock',
+  'supportclaim',
+]);
+const METHOD = new RegExp(`"method":\\s?"(${[...METHODS].join('|')})"`);
 /** Request body of lbrycrd-cli, as `JSONRPCRequestObj` writes it. lbrycrd-cli sends no User-Agent header. */
 const CLI_BODY = /^\{"method":"\w+","params":[^]*,"id":1\}\n$/;
 /**
  * User-Agent of Go's HTTP client. chainquery, which needs the lbrycrd profile, uses this client. Source: chainquery
  * lbrycrd/client.go.
  */
-const GO_CLIENT = /^Go-http-client\//;
+const GO_CLIENT = 'Go-http-client/';
 /** Maximum size of a request body that is checked. A single call about a claim is short. */
 const MAX_LOOKED_AT_BYTES = 4096;
 
@@ -27,10 +37,15 @@ export class LbrycrdClients {
     this.logger = logger;
   }
 
+  /** Whether `look` may log a call of this method by this client. */
+  concerns(method: string, agent: string | undefined): boolean {
+    return !this.wasLogged && METHODS.has(method) && (agent === undefined || agent.startsWith(GO_CLIENT));
+  }
+
   /** Checks whether a call of the default profile comes from a client of lbrycrd; `agent` is its User-Agent header. */
   look(agent: string | undefined, body: Uint8Array): void {
     if (this.wasLogged || body.length > MAX_LOOKED_AT_BYTES) return;
-    if (agent !== undefined && !GO_CLIENT.test(agent)) return;
+    if (agent !== undefined && !agent.startsWith(GO_CLIENT)) return;
     const text = decodeUtf8(body) ?? '';
     const method = METHOD.exec(text)?.[1];
     if (method === undefined || (agent === undefined && !CLI_BODY.test(text))) return;

@@ -14,6 +14,11 @@ import type { HttpConnection } from './connections.js';
  */
 const FREE_REQUESTS = 64;
 /**
+ * Number of requests of an authenticated connection from which on the end of the event loop turn is waited for. So the
+ * requests of up to this number of turns may count together. Arbitrary: the wait takes as long as a part of a short call.
+ */
+const UNTIMED_REQUESTS = 16;
+/**
  * Time in each event loop turn for the requests of all unauthenticated connections together. When it is used up, these
  * connections are paused. The chunk that is being handled may exceed it. Arbitrary.
  */
@@ -35,16 +40,17 @@ export class PipeliningLimit {
   private readonly senders: HttpConnection[] = [];
   private bystanders: HttpConnection[] = [];
   private isResting = false;
-  /** Number of event loop turns with requests, including the current one. */
+  /** Number of event loop turns whose end was waited for. */
   private turns = 0;
-  private isTurnOver = true;
+  private waitsForEnd = false;
   /**
    * Time of the first unauthenticated request in this turn. Null before such a request, infinite once the time slice is used
    * up.
    */
   private openSinceMs: number | null = null;
   private readonly endTurn = (): void => {
-    this.isTurnOver = true;
+    this.waitsForEnd = false;
+    this.turns++;
     this.openSinceMs = null;
   };
 
@@ -55,16 +61,16 @@ export class PipeliningLimit {
 
   /** Counts a request of a connection, and pauses connections if a limit is exceeded. */
   note(connection: HttpConnection): void {
-    if (this.isTurnOver) {
-      this.isTurnOver = false;
-      this.turns++;
-      inNextRound(this.endTurn);
-    }
     if (connection.turn !== this.turns) {
       connection.turn = this.turns;
       connection.sentInTurn = 0;
     }
-    if (++connection.sentInTurn > FREE_REQUESTS) this.hold(connection, this.senders);
+    const sent = ++connection.sentInTurn;
+    if (!this.waitsForEnd && (sent >= UNTIMED_REQUESTS || !connection.isKnown)) {
+      this.waitsForEnd = true;
+      inNextRound(this.endTurn);
+    }
+    if (sent > FREE_REQUESTS) this.hold(connection, this.senders);
     if (!connection.isKnown) this.noteOpen(connection);
   }
 

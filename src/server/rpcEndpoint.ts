@@ -6,15 +6,17 @@ import type { IncomingMessage } from 'node:http';
 import type { RpcDispatcher, RpcOrigin } from '../rpc/call/dispatch.js';
 import type { Profile } from '../rpc/declare/method.js';
 import { AT_ONCE_BYTES } from '../rpc/call/requestText.js';
+import { UsualCalls } from '../rpc/call/usualCall.js';
 import type { Logger } from '../util/logging.js';
 import type { Authenticator } from './auth.js';
 import type { CallQueue } from './callQueue.js';
+import type { CallSource, VerifiedHead } from './callSource.js';
 import type { HttpConnection } from './connections.js';
 import { sendText } from './errorPages.js';
 import type { HttpResponse } from './httpResponse.js';
 import { LbrycrdClients } from './lbrycrdClients.js';
 import type { PasswordChecks } from './passwordChecks.js';
-import type { PlainHead } from './plain/plainHead.js';
+import type { PlainRequest } from './plain/plainRequest.js';
 import type { CallSignals } from './routes.js';
 import type { AuthThrottle } from './authThrottle.js';
 
@@ -33,14 +35,6 @@ export interface RpcEndpointOptions {
   readonly logIps: boolean;
   /** Whether to log a hint when a client of lbrycrd calls the profile of `/`. */
   readonly suggestsProfile: boolean;
-}
-
-/** Origin of a call: its profile, its wallet and its user. */
-interface CallSource {
-  readonly profile: Profile;
-  readonly user: string;
-  readonly target: string;
-  readonly userAgent: string | undefined;
 }
 
 export interface RpcEndpointDeps {
@@ -91,19 +85,54 @@ export class RpcEndpoint {
     }
     this.authorize(authorization, connection, response, (user) =>
       this.readBody(request, response, (body) => {
-        const from = { profile, user, target: request.url ?? '', userAgent: request.headers['user-agent'] };
+        const walletName = walletNameOf(request.url ?? '');
+        const from = { profile, user, walletName, userAgent: request.headers['user-agent'] };
         this.call(body, response, connection, from);
       }),
     );
   }
 
-  /** Handles a request whose whole body was received (called by `plain/plainConnections.ts`). */
-  receivePlain(head: PlainHead, body: Buffer, response: HttpResponse, connection: HttpConnection): void {
+  /**
+   * Handles a request that was received completely (called by `plain/plainConnections.ts`). Credentials of a head that were
+   * verified on the connection are not checked again.
+   */
+  receivePlain(request: PlainRequest, response: HttpResponse, connection: HttpConnection): void {
+    const { head } = request;
+    const { verified } = connection;
+    if (
+      verified !== null &&
+      verified.head === head &&
+      connection.isKnown &&
+      connection.uncheckedCount === 0
+    ) {
+      this.callPlain(verified, request, response, connection);
+      return;
+    }
     const { target, authorization, userAgent } = head;
     this.authorize(authorization, connection, response, (user) => {
       const profile = this.profileAt(target) ?? this.options.profile;
-      this.call(body, response, connection, { profile, user, target, userAgent });
+      const [calls, walletName] = [new UsualCalls(profile), walletNameOf(target)];
+      connection.verified = { head, calls, profile, user, walletName, userAgent };
+      this.callPlain(connection.verified, request, response, connection);
     });
+  }
+
+  private callPlain(
+    from: VerifiedHead,
+    request: PlainRequest,
+    response: HttpResponse,
+    connection: HttpConnection,
+  ): void {
+    const { profile, userAgent, calls } = from;
+    const call = request.bodyText === null ? null : calls.read(request.bodyText);
+    if (call === null) this.call(request.body, response, connection, from);
+    else {
+      if (profile === 'documented' && this.lbrycrdClients?.concerns(call.method, userAgent) === true)
+        this.lbrycrdClients.look(userAgent, request.body);
+      this.deps.callQueue.serve(connection, response, (signals) =>
+        this.deps.dispatcher.handleCall(call, this.originOf(signals, from, connection)),
+      );
+    }
   }
 
   /** Whether the credentials were verified before or can be verified without a wait. */
@@ -137,12 +166,14 @@ export class RpcEndpoint {
 
   /** Passes an authenticated call to the dispatcher. */
   private call(body: Buffer, response: HttpResponse, connection: HttpConnection, from: CallSource): void {
-    const { profile, target, user, userAgent } = from;
-    const peer = this.options.logIps ? connection.peer : undefined;
-    if (profile === 'documented') this.lbrycrdClients?.look(userAgent, body);
+    if (from.profile === 'documented') this.lbrycrdClients?.look(from.userAgent, body);
     this.deps.callQueue.serve(connection, response, (signals) =>
-      this.deps.dispatcher.handle(body, new Origin(signals, profile, target, user, peer)),
+      this.deps.dispatcher.handle(body, this.originOf(signals, from, connection)),
     );
+  }
+
+  private originOf(signals: CallSignals, from: CallSource, connection: HttpConnection): Origin {
+    return new Origin(signals, from, this.options.logIps ? connection.peer : undefined);
   }
 
   /** Checks credentials for a connection of another protocol (WebSocket), by the same rules as for RPC. */
@@ -265,25 +296,15 @@ class Origin implements RpcOrigin {
   readonly profile: Profile;
   readonly user: string;
   readonly peer?: string;
+  readonly walletName: string | undefined;
   private readonly signals: CallSignals;
-  private readonly target: string;
 
-  constructor(
-    signals: CallSignals,
-    profile: Profile,
-    target: string,
-    user: string,
-    peer: string | undefined,
-  ) {
+  constructor(signals: CallSignals, { profile, walletName, user }: CallSource, peer: string | undefined) {
     this.signals = signals;
     this.profile = profile;
-    this.target = target;
+    this.walletName = walletName;
     this.user = user;
     if (peer !== undefined) this.peer = peer;
-  }
-
-  get walletName(): string | undefined {
-    return walletNameOf(this.target);
   }
 
   get gone(): AbortSignal {

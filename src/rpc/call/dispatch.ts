@@ -20,6 +20,7 @@ import {
   newRequest,
   readRequest,
   successAnswer,
+  successText,
   type RpcAnswer,
   type ParsedRequest,
 } from './envelope.js';
@@ -227,6 +228,23 @@ export class RpcDispatcher {
     return isPromise(answer) ? answer.then(toReply) : toReply(answer);
   }
 
+  /** Processes a request that `readUsualCall` has read, by the same rules as `handle`. */
+  handleCall(request: ParsedRequest, origin: RpcOrigin): RpcReply | Promise<RpcReply> {
+    let answer: RpcAnswer | Promise<RpcAnswer>;
+    try {
+      const result = this.execute(request, origin);
+      const text = isPromise(result) ? null : successText(request, result);
+      if (text !== null) return new WholeReply(200, text);
+      answer = this.settle(request, result);
+    } catch (error) {
+      answer = this.failed(request, error);
+    }
+    const started = isPromise(answer)
+      ? answer.then((settled) => this.write(settled, WHOLE_CHARS))
+      : this.write(answer, WHOLE_CHARS);
+    return isPromise(started) ? started.then(toReply) : toReply(started);
+  }
+
   private parseFailure(message: string, { profile }: RpcOrigin): RpcReply {
     const { status, envelope } = errorAnswer(newRequest(profile), rpcError(RPC_ERROR.PARSE_ERROR, message));
     return new WholeReply(status, `${stringifyJson(envelope)}\n`);
@@ -319,19 +337,27 @@ export class RpcDispatcher {
     const request = newRequest(origin.profile);
     try {
       readRequest(value, request);
-      this.deps.logger.debug('rpc', () => callLine(request.method, origin));
-      const result = this.execute(request, origin);
-      if (!isPromise(result)) return successAnswer(request, result);
-      return result.then(
-        (settled) => successAnswer(request, settled),
-        (error: unknown) => errorAnswer(request, this.toRpcError(error, request.method)),
-      );
+      return this.settle(request, this.execute(request, origin));
     } catch (error) {
-      return errorAnswer(request, this.toRpcError(error, request.method));
+      return this.failed(request, error);
     }
   }
 
+  private settle(request: ParsedRequest, result: JsonOut | Promise<JsonOut>): RpcAnswer | Promise<RpcAnswer> {
+    if (!isPromise(result)) return successAnswer(request, result);
+    return result.then(
+      (settled) => successAnswer(request, settled),
+      (error: unknown) => this.failed(request, error),
+    );
+  }
+
+  private failed(request: ParsedRequest, error: unknown): RpcAnswer {
+    return errorAnswer(request, this.toRpcError(error, request.method));
+  }
+
   private execute(request: ParsedRequest, origin: RpcOrigin): JsonOut | Promise<JsonOut> {
+    const { logger } = this.deps;
+    if (logger.willLog('rpc')) logger.debug('rpc', callLine(request.method, origin));
     const method = this.deps.table.find(request.method, origin.profile);
     const { warmup } = this;
     if (warmup !== null && method?.duringWarmup !== true) throw rpcError(RPC_ERROR.IN_WARMUP, warmup);

@@ -3,7 +3,7 @@
  * Source: `JSONRPCRequest::parse`, `JSONRPCReplyObj`, `JSONErrorReply`.
  */
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
-import type { JsonOut } from '../../util/json/jsonWrite.js';
+import { RawJson, SMALL_CHARS, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import { boundedErrorText } from '../../util/text/errorText.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../declare/errors.js';
 import type { Profile } from '../declare/method.js';
@@ -82,6 +82,27 @@ export function successAnswer(request: ParsedRequest, result: JsonOut): RpcAnswe
 
 function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
   return request.isV2 ? { jsonrpc: '2.0', result, id: request.id } : { result, error: null, id: request.id };
+}
+
+/**
+ * The whole text of the response to a successful request, as the serializer writes `successAnswer`. Null for a notification,
+ * and for a result or an id that is not small text.
+ */
+export function successText(request: ParsedRequest, result: JsonOut): string | null {
+  const { id, isNotification } = request;
+  if (isNotification) return null;
+  const text = smallText(result);
+  const idText = smallText(id);
+  if (text === null || idText === null) return null;
+  return request.isV2
+    ? `{"jsonrpc":"2.0","result":${text},"id":${idText}}\n`
+    : `{"result":${text},"error":null,"id":${idText}}\n`;
+}
+
+function smallText(value: JsonOut): string | null {
+  if (typeof value === 'number' && value > 0 && Number.isSafeInteger(value)) return `${value}`;
+  if (!(value instanceof RawJson)) return smallJson(value);
+  return value.pieces === null && value.text.length <= SMALL_CHARS ? value.text : null;
 }
 
 export function errorAnswer(request: ParsedRequest, error: RpcError): RpcAnswer {

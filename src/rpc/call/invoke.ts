@@ -71,7 +71,7 @@ export function invoke(
   if (method.deprecated?.comesFirst === true) refuseDeprecated(method, ctx);
   if (count < plan.required || count > plan.most[ctx.profile])
     throw wrongCount(method, plan, count, ctx.profile);
-  refuseDeprecated(method, ctx);
+  if (method.deprecated !== undefined) refuseDeprecated(method, ctx);
   return method.run(ctx, parseArgs(method, plan, positional, ctx.profile), positional);
 }
 
@@ -183,7 +183,8 @@ function asLbcdTypeError(
 
 /** Parses all arguments in order. `at`, which only the lbcd profile uses, has the index of the parameter that is being parsed. */
 function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: number }): ParsedArgs {
-  for (const { index, param } of plan.strict) {
+  for (let i = 0; i < plan.strict.length; i++) {
+    const { index, param } = plan.strict[i]!;
     const value = values[index];
     if (at) at.index = index;
     if (value !== undefined) checkStrictType(param, value);
@@ -193,8 +194,11 @@ function parseEach(plan: CallPlan, values: readonly JsonValue[], at?: { index: n
     if (at) at.index = i;
     const { key, param } = plan.params[i] as ParamPlan;
     const value = values[i];
-    const read = (): unknown => parseParam(param, key, value, at !== undefined);
-    args[key] = param.late === true ? read : read();
+    const inLbcd = at !== undefined;
+    args[key] =
+      param.late === true
+        ? () => parseParam(param, key, value, inLbcd)
+        : parseParam(param, key, value, inLbcd);
   }
   return args;
 }

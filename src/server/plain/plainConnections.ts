@@ -17,6 +17,7 @@ import {
   withLineEnds,
   type PlainHead,
 } from './plainHead.js';
+import { PlainRequest } from './plainRequest.js';
 import { PlainResponse } from './plainResponse.js';
 
 /** Maximum size in bytes of a request body that is handled without Node's server. For larger bodies the gain is negligible. */
@@ -26,9 +27,11 @@ const MAX_PLAIN_BODY_BYTES = 1 << 18;
  * connections together.
  */
 const MAX_OPEN_BODY_BYTES = 1 << 13;
+/** Maximum size in bytes of a request that is converted to text as a whole. Arbitrary: more than a call of a usual client. */
+const SHORT_BYTES = 4096;
 const HEAD_END = '\r\n\r\n';
-/** First bytes of the methods `GET` and `POST`. */
-const FIRST_BYTES: readonly (number | undefined)[] = [0x47, 0x50];
+/** First letters of the methods `GET` and `POST`. */
+const FIRST_LETTERS: readonly string[] = ['G', 'P'];
 /** Matches the first character of all HTTP methods. */
 const UPPER_CASE = /[A-Z]/;
 /** Diagnostics channels with the messages `{ response }`, like `http.server.request.start` and `http.server.response.finish`. */
@@ -37,19 +40,19 @@ const responseFinish = channel('lbcnode.plain.response.finish');
 
 export interface PlainDeps {
   readonly connectionOf: (socket: Socket) => HttpConnection;
-  /** Whether this class serves a request with this head. If not, the connection is passed to Node's server. */
+  /** While true, each connection is passed to Node's server at its next request. */
+  readonly isStopping: () => boolean;
+  /**
+   * Whether this class serves requests with this head. If not, the connection is passed to Node's server. The verdict on a
+   * head of a connection does not change.
+   */
   readonly takes: (head: PlainHead, connection: HttpConnection) => boolean;
   /**
    * Whether a body above `MAX_OPEN_BODY_BYTES` may arrive in several pieces. Only for callers with a verified password are
    * large incomplete bodies kept in memory.
    */
   readonly mayAssemble: (head: PlainHead, connection: HttpConnection) => boolean;
-  readonly serve: (
-    head: PlainHead,
-    body: Buffer,
-    response: PlainResponse,
-    connection: HttpConnection,
-  ) => void;
+  readonly serve: (request: PlainRequest, response: PlainResponse, connection: HttpConnection) => void;
   readonly onTimeout: (socket: Socket) => void;
   /** Called when the client closed its side during a request, or sent data after a request that is not HTTP. */
   readonly onInvalid: (connection: HttpConnection) => void;
@@ -94,20 +97,26 @@ export class PlainConnections {
   private add(socket: Socket, handOver: ServeHttp): void {
     const connection = this.deps.connectionOf(socket);
     const leave = (): void => void this.open.delete(plain);
-    const plain = new PlainConnection(socket, connection, this.keepLines, this.deps, (handed) => {
+    const { timeoutMs, keepLines } = this;
+    const plain = new PlainConnection(socket, connection, { timeoutMs, keepLines }, this.deps, (handed) => {
       leave();
       handOver(handed);
     });
     this.open.add(plain);
     socket.once('close', leave);
-    socket.setTimeout(this.timeoutMs);
   }
+}
+
+/** `timeoutMs`: time after which an idle connection is closed. `keepLines`: see `PlainConnections`. */
+interface KeepOptions {
+  readonly timeoutMs: number;
+  readonly keepLines: string;
 }
 
 class PlainConnection {
   readonly socket: Socket;
   private readonly connection: HttpConnection;
-  private readonly keepLines: string;
+  private readonly keep: KeepOptions;
   private readonly deps: PlainDeps;
   private readonly handOver: ServeHttp;
   /** The response to the running request; null if no request is running. */
@@ -119,24 +128,34 @@ class PlainConnection {
   private partBytes = 0;
   /** Size in bytes of the request that is being received. */
   private wantedBytes = 0;
-  /** Text and parsed form of the last head. They are cached, because a client sends the same head with each request. */
+  /**
+   * Text with the empty line, and parsed form, of the last head that was taken. They are cached, because a client sends the
+   * same head with each request.
+   */
   private headText = '';
   private head: PlainHead | null = null;
+  /**
+   * Timer of the next check whether the connection is idle, and the time of the last request. The timer of the socket would
+   * be restarted twice in each request.
+   */
+  private idleTimer: NodeJS.Timeout;
+  private activeMs = performance.now();
   /** Text of the last head after its path, if it was a GET; else null. */
   private getRest: string | null = null;
 
   constructor(
     socket: Socket,
     connection: HttpConnection,
-    keepLines: string,
+    keep: KeepOptions,
     deps: PlainDeps,
     handOver: ServeHttp,
   ) {
     this.socket = socket;
     this.connection = connection;
-    this.keepLines = keepLines;
+    this.keep = keep;
     this.deps = deps;
     this.handOver = handOver;
+    this.idleTimer = setTimeout(this.onIdleTimer, keep.timeoutMs).unref();
     socket.on('data', this.onData);
     socket.on('end', this.onEnd);
     socket.on('error', this.onError);
@@ -163,14 +182,16 @@ class PlainConnection {
 
   /** Handles the first bytes of a request. */
   private begin(chunk: Buffer): void {
-    const head = FIRST_BYTES.includes(chunk[0]) ? this.headIn(chunk) : null;
-    if (head === null || !this.deps.takes(head, this.connection)) {
+    const text = chunk.toString('latin1', 0, SHORT_BYTES);
+    const head = this.deps.isStopping() ? null : this.headIn(text);
+    if (head === null) {
       this.giveUp(chunk);
       return;
     }
-    const wantedBytes = this.headText.length + HEAD_END.length + head.bodyBytes;
-    if (chunk.length === wantedBytes) this.serve(head, chunk);
+    const wantedBytes = this.headText.length + head.bodyBytes;
+    if (chunk.length === wantedBytes) this.serve(head, chunk, text);
     else if (chunk.length < wantedBytes && this.mayAssemble(head)) {
+      this.activeMs = performance.now();
       this.wantedBytes = wantedBytes;
       this.parts = [chunk];
       this.partBytes = chunk.length;
@@ -182,21 +203,25 @@ class PlainConnection {
   }
 
   private addPart(chunk: Buffer): void {
+    this.activeMs = performance.now();
     this.parts.push(chunk);
     this.partBytes += chunk.length;
     if (this.partBytes < this.wantedBytes) return;
     const whole = Buffer.concat(this.parts);
     this.parts = [];
     this.partBytes = 0;
-    if (whole.length === this.wantedBytes) this.serve(this.head!, whole);
+    if (whole.length === this.wantedBytes)
+      this.serve(this.head!, whole, whole.toString('latin1', 0, SHORT_BYTES));
     else this.giveUp(whole);
   }
 
-  private headIn(chunk: Buffer): PlainHead | null {
-    const end = chunk.indexOf(HEAD_END, 0, 'latin1');
+  /** Reads the head at the beginning of a request; null if this class does not serve it. */
+  private headIn(request: string): PlainHead | null {
+    if (this.head !== null && request.startsWith(this.headText)) return this.head;
+    if (!FIRST_LETTERS.includes(request.charAt(0))) return null;
+    const end = request.indexOf(HEAD_END);
     if (end < 0 || end > MAX_PLAIN_HEAD_BYTES) return null;
-    const text = chunk.toString('latin1', 0, end);
-    if (text === this.headText) return this.head;
+    const text = request.slice(0, end);
     // The heads of most clients differ from each other only by the path of a GET.
     let head = this.getRest === null ? null : readSameGet(text, this.head!, this.getRest);
     if (head === null) {
@@ -204,20 +229,24 @@ class PlainConnection {
       if (head === null || head.bodyBytes > MAX_PLAIN_BODY_BYTES) return null;
       this.getRest = head.method === 'GET' ? text.slice('GET '.length + head.target.length) : null;
     }
-    this.headText = text;
+    if (!this.deps.takes(head, this.connection)) return null;
+    this.headText = text + HEAD_END;
     return (this.head = head);
   }
 
-  private serve(head: PlainHead, request: Buffer): void {
-    const response = new PlainResponse(this.socket, this.keepLines, this.onResponseEnd);
+  /** `text`: the beginning of the request. */
+  private serve(head: PlainHead, bytes: Buffer, text: string): void {
+    const bodyText = bytes.length > SHORT_BYTES ? null : text.slice(this.headText.length);
+    const response = new PlainResponse(this.socket, this.keep.keepLines, this.onResponseEnd);
     this.response = response;
     if (requestStart.hasSubscribers) requestStart.publish({ response });
-    this.deps.serve(head, request.subarray(request.length - head.bodyBytes), response, this.connection);
+    this.deps.serve(new PlainRequest(head, bytes, bodyText), response, this.connection);
   }
 
   private readonly onResponseEnd = (closes: boolean): void => {
     if (responseFinish.hasSubscribers) responseFinish.publish({ response: this.response });
     this.response = null;
+    this.activeMs = performance.now();
     if (closes) this.socket.destroySoon();
     else if (this.ahead.length > 0) inNextRound(this.goOn);
   };
@@ -242,6 +271,7 @@ class PlainConnection {
     socket.off('drain', this.onDrain);
     socket.off('close', this.onClose);
     socket.setTimeout(0);
+    clearTimeout(this.idleTimer);
     socket.pause();
     socket.unshift(withLineEnds(read));
     this.handOver(socket);
@@ -258,6 +288,20 @@ class PlainConnection {
     this.socket.destroy();
   };
 
+  private readonly onIdleTimer = (): void => {
+    const { socket } = this;
+    const { timeoutMs } = this.keep;
+    let waitMs = timeoutMs;
+    if (this.response === null) {
+      const idleMs = performance.now() - this.activeMs;
+      if (idleMs < timeoutMs) waitMs = Math.max(1, timeoutMs - idleMs);
+      // The timer of the socket takes account of a client that still reads its response.
+      else if (socket.writableLength > 0) socket.setTimeout(timeoutMs);
+      else this.onTimeout();
+    }
+    this.idleTimer = setTimeout(this.onIdleTimer, waitMs).unref();
+  };
+
   private readonly onTimeout = (): void => {
     this.deps.onTimeout(this.socket);
   };
@@ -267,6 +311,7 @@ class PlainConnection {
   };
 
   private readonly onClose = (): void => {
+    clearTimeout(this.idleTimer);
     this.response?.emit('close');
   };
 }

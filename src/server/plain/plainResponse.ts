@@ -10,6 +10,9 @@ import type { HttpResponse } from '../httpResponse.js';
 
 type Headers = Record<string, string | number> | string[];
 
+/** Beginning of a response with JSON, up to the value of Content-Length. */
+const JSON_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ';
+
 let dateSec = 0;
 let dateLine = '';
 
@@ -28,7 +31,7 @@ function pairsOf(headers: Headers): readonly (string | number)[] {
   return Array.isArray(headers) ? headers : Object.entries(headers).flat();
 }
 
-export class PlainResponse extends EventEmitter implements HttpResponse {
+export class PlainResponse implements HttpResponse {
   readonly socket: Socket;
   /** Header lines for a connection that stays open after the response. */
   private readonly keepLines: string;
@@ -39,9 +42,10 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
   /** The head of the response. It is sent together with the first data, and is null afterwards. */
   private head: string | null = null;
   writableEnded = false;
+  /** Listeners of a response that is not complete at once; null if there was none. */
+  private events: EventEmitter | null = null;
 
   constructor(socket: Socket, keepLines: string, onEnd: (closes: boolean) => void) {
-    super();
     this.socket = socket;
     this.keepLines = keepLines;
     this.onEnd = onEnd;
@@ -55,9 +59,33 @@ export class PlainResponse extends EventEmitter implements HttpResponse {
     return this.writableEnded && this.socket.writableLength === 0;
   }
 
+  once(event: 'close' | 'drain', listener: () => void): this {
+    (this.events ??= new EventEmitter()).once(event, listener);
+    return this;
+  }
+
+  off(event: 'close' | 'drain', listener: () => void): this {
+    this.events?.off(event, listener);
+    return this;
+  }
+
+  emit(event: 'close' | 'drain'): void {
+    this.events?.emit(event);
+  }
+
   writeHead(status: number, headers: Headers = []): this {
     this.head = this.headOf(status, pairsOf(headers));
     return this;
+  }
+
+  sendJson(body: string): void {
+    const length = Buffer.byteLength(body);
+    // A text of ASCII characters only is written as latin1, which needs no encoding.
+    this.socket.write(
+      `${JSON_HEAD}${length}\r\n${dateHeader()}${this.keepLines}\r\n${body}`,
+      length === body.length ? 'latin1' : 'utf8',
+    );
+    this.finish();
   }
 
   sendWhole(status: number, headers: readonly string[], body: string, encoding: BufferEncoding): void {

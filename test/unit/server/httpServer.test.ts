@@ -296,6 +296,7 @@ describe('RpcHttpServer', () => {
     const lines: string[] = [];
     const logger: Logger = {
       ...SILENT_LOGGER,
+      willLog: () => true,
       debug: (category, line) => category === 'rpc' && lines.push(typeof line === 'string' ? line : line()),
     };
     const port = await bench.start({}, logger);

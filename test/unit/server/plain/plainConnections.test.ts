@@ -1,8 +1,9 @@
 /**
  * Requests that are read without the HTTP parser get the answers that Node's server gives, and every other request reaches it.
  */
+import { once } from 'node:events';
 import net from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   MAX_PLAIN_HEAD_BYTES,
   readPlainHead,
@@ -276,4 +277,65 @@ describe('a head', () => {
       expect(readPlainHead(LINES.with(3, `Content-Length: ${length}`).join('\r\n'))).toBeNull();
     },
   );
+});
+
+describe('an idle connection', () => {
+  const TIMEOUT_MS = 30_000;
+  let own: ServerBench;
+  let ownPort: number;
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    own = new ServerBench();
+    ownPort = await own.start({ timeoutSec: TIMEOUT_MS / 1000 });
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await own.close();
+  });
+
+  const open = async (): Promise<net.Socket> => {
+    const socket = net.connect({ port: ownPort, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    return socket;
+  };
+  const call = async (socket: net.Socket): Promise<void> => {
+    socket.write(post());
+    await once(socket, 'data');
+  };
+  /** Lets the fake time pass, and events of sockets happen. */
+  const pass = async (ms: number): Promise<void> => {
+    await vi.advanceTimersByTimeAsync(ms);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('is closed when the time since its last response has passed', async () => {
+    const socket = await open();
+    let isClosed = false;
+    socket.on('close', () => (isClosed = true));
+    await call(socket);
+    await pass(TIMEOUT_MS - 1000);
+    await call(socket);
+    await pass(TIMEOUT_MS - 1000);
+    expect(isClosed).toBe(false);
+    const closed = once(socket, 'close');
+    await pass(1000);
+    await closed;
+  });
+
+  it.each([
+    ['sent nothing', ''],
+    [
+      'sent a part of a request',
+      'POST / HTTP/1.1\r\nAuthorization: Basic eA==\r\nContent-Length: 9\r\n\r\n{',
+    ],
+  ])('that %s is closed after the time', async (_what, text) => {
+    const socket = await open();
+    if (text !== '') socket.write(text);
+    await pass(0);
+    await pass(TIMEOUT_MS - 1);
+    expect(socket.destroyed).toBe(false);
+    const closed = once(socket, 'close');
+    await pass(1000);
+    await closed;
+  });
 });
