@@ -1,6 +1,19 @@
 /** Returns unused memory of the daemon to the operating system: the heap of a thread, and memory that the C library keeps. */
 import { loadNative, type NativeAddon } from '../../native/binding.js';
-import { collectWhenIdle, threadPort, type CollectionPort } from '../../util/memory/idleCollection.js';
+import {
+  collectWhenIdle,
+  threadPort,
+  type CollectionPort,
+  type LightLoad,
+} from '../../util/memory/idleCollection.js';
+
+/** A load beside which the threads of the daemon collect garbage, such as seeding to slow peers. Arbitrary. */
+const LIGHT_LOAD: LightLoad = {
+  firstCheckMs: 1_500,
+  share: 0.25,
+  maxHeapBytes: 48 << 20,
+  worthBytes: 2 << 20,
+};
 
 /**
  * Limits the memory that the C library keeps for each thread. Call it before the first worker thread starts. Does nothing
@@ -25,18 +38,16 @@ export function returnFreeMemory(native: MemoryReturn | null = loadNative()): vo
 }
 
 /**
- * Collects garbage when the calling thread is idle, then returns free memory of the whole process. Returns a function that
+ * Collects garbage when the calling thread is idle or lightly loaded, then returns free memory of the whole process. Returns a function that
  * stops the checks.
  */
 export function returnIdleMemory(
   port: CollectionPort = threadPort(),
   native: MemoryReturn | null = loadNative(),
 ): () => void {
-  return collectWhenIdle({
-    ...port,
-    collect: () => {
-      port.collect();
-      returnFreeMemory(native);
-    },
-  });
+  const collect = (): void => {
+    port.collect();
+    returnFreeMemory(native);
+  };
+  return collectWhenIdle({ ...port, collect }, LIGHT_LOAD);
 }

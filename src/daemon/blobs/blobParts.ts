@@ -1,6 +1,7 @@
 /** Reads a blob in parts, so that only one part is in memory and only the chunks of that part need to be verified. */
 import { fstatSync } from 'node:fs';
 import { loadNative } from '../../native/binding.js';
+import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { CHUNK_BYTES, type ChunkTable } from '../content/chunkTable.js';
 import type { BlobFile } from './blobFile.js';
 import { stampText, type FileStamp } from './blobWork.js';
@@ -8,6 +9,20 @@ import { stampText, type FileStamp } from './blobWork.js';
 const native = loadNative();
 /** Memory for the verification of one chunk. Only code without pauses uses it, so all readers share it. */
 const shared = new Uint8Array(CHUNK_BYTES);
+
+/** Maximum number of chunks that are read at the same time for parts of them. The thread pool has four threads. */
+const CHUNKS_AT_ONCE = 4;
+const reading = new TaskSlots(CHUNKS_AT_ONCE);
+/** Unused memory for these chunks, at most `CHUNKS_AT_ONCE`. */
+const chunkBuffers: Uint8Array[] = [];
+
+/** A piece of a blob, and the whole chunks that contain it. All values are positions in the blob or bytes. */
+interface PieceOfChunks {
+  readonly at: number;
+  readonly length: number;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Thrown if the file was changed after it was opened, or does not contain the blob. */
 export class BlobChangedError extends Error {
@@ -57,14 +72,43 @@ export class BlobParts {
       piece.set(shared.subarray(at - start, at - start + length));
       return piece;
     }
-    const target = fits ? into.subarray(0, length) : new Uint8Array(end - start);
-    const bytes = await this.#readUnchanged(start, target);
-    if (this.#areRight(start / CHUNK_BYTES, bytes)) return bytes.subarray(at - start, at - start + length);
+    const piece = await this.#readVerified({ at, length, start, end }, into ?? null, fits);
+    if (piece !== null) return piece;
     if ((await this.#options.recheck()) !== this.#options.stamp)
       throw new BlobChangedError('the file of the blob is corrupt');
     // The hashes of the chunks were wrong. The whole file was verified during the read.
     this.#chunks = null;
     return this.read(at, count, into);
+  }
+
+  /**
+   * Reads whole chunks from disk and returns the piece at `at`. Null if they do not match the table. With a target for the
+   * piece, a single chunk is read into memory that is reused.
+   */
+  async #readVerified(
+    { at, length, start, end }: PieceOfChunks,
+    into: Uint8Array | null,
+    fits: boolean,
+  ): Promise<Uint8Array | null> {
+    const readInto = async (target: Uint8Array): Promise<Uint8Array | null> => {
+      const bytes = await this.#readUnchanged(start, target);
+      return this.#areRight(start / CHUNK_BYTES, bytes)
+        ? bytes.subarray(at - start, at - start + length)
+        : null;
+    };
+    if (into === null || fits || end - start > CHUNK_BYTES)
+      return readInto(fits ? into!.subarray(0, length) : new Uint8Array(end - start));
+    return reading.run(async () => {
+      const buffer = chunkBuffers.pop() ?? new Uint8Array(CHUNK_BYTES);
+      try {
+        const piece = await readInto(buffer.subarray(0, end - start));
+        if (piece === null) return null;
+        into.set(piece);
+        return into.subarray(0, length);
+      } finally {
+        chunkBuffers.push(buffer);
+      }
+    });
   }
 
   /** Reads a chunk from the page cache into the shared memory. Returns whether it was there and is right. */

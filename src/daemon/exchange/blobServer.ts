@@ -18,6 +18,8 @@ import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
+/** Number of transfers up to which each reads ahead. Arbitrary. */
+const READ_AHEAD_TRANSFERS = 16;
 /** Maximum number of whole blobs in memory, for all peers together. Arbitrary: bounds the memory to 48 MiB. */
 const HELD_BLOBS = 24;
 
@@ -34,6 +36,12 @@ export interface BlobServerDeps {
   readonly transferMs?: number;
   /** Receives errors that ended a connection and were not caused by the peer, such as an unreadable blob. */
   readonly onFailure: (error: unknown) => void;
+}
+
+/** A piece of a blob that is being read into a buffer. */
+interface PieceRead {
+  readonly buffer: Uint8Array;
+  readonly reading: Promise<Uint8Array>;
 }
 
 export class BlobServer {
@@ -166,32 +174,34 @@ export class BlobServer {
     }
   }
 
-  /** Sends a blob in pieces. The next piece is read while the current piece is sent. */
+  /** Sends a blob in pieces. Unless there are many transfers, the next piece is read while the current piece is sent. */
   async #sendBlob(served: Served, blob: OpenBlob): Promise<boolean> {
-    const size = PieceBuffers.pieceBytes(this.#transfers);
-    let [buffer, other] = [this.#buffers.take(size), this.#buffers.take(size)];
-    let next = blob.read(0, size, buffer);
-    try {
-      for (let at = 0; at < blob.lengthBytes; at += size) {
-        const piece = await next;
-        [buffer, other] = [other, buffer];
-        const sending = this.#sendPiece(served, piece);
-        if (at + size < blob.lengthBytes) {
-          next = blob.read(at + size, size, buffer);
-          // The read of the next piece may fail while the current piece is being sent; the error is handled at the next
-          // await.
-          next.catch(() => undefined);
-        }
-        if (!(await sending)) return false;
-      }
-      return true;
-    } finally {
+    let next: PieceRead | null = null;
+    for (let at = 0; at < blob.lengthBytes;) {
+      const { buffer, reading }: PieceRead = next ?? this.#readPiece(blob, at);
+      next = null;
+      const piece = await reading;
+      at += piece.length;
+      const sending = this.#sendPiece(served, piece);
+      if (at < blob.lengthBytes && this.#transfers <= READ_AHEAD_TRANSFERS) next = this.#readPiece(blob, at);
       // The operating system may still use the buffer of a piece whose sending was interrupted. Such a buffer is not
       // reused.
-      const isWritten = !served.socket.destroyed && served.socket.writableLength === 0;
-      await next.catch(() => undefined);
-      if (isWritten) for (const one of [buffer, other]) this.#buffers.giveBack(one);
+      if (!(await sending)) {
+        await next?.reading.catch(() => undefined);
+        return false;
+      }
+      this.#buffers.giveBack(buffer);
     }
+    return true;
+  }
+
+  #readPiece(blob: OpenBlob, at: number): PieceRead {
+    const size = PieceBuffers.pieceBytes(this.#transfers);
+    const buffer = this.#buffers.take(size);
+    const reading = blob.read(at, size, buffer);
+    // The read may fail while the previous piece is being sent; the error is handled at the next await.
+    reading.catch(() => undefined);
+    return { buffer, reading };
   }
 
   async #sendPiece({ socket, peer, closed }: Served, piece: Uint8Array): Promise<boolean> {

@@ -10,7 +10,7 @@
 const MAX_PIECE_BYTES = 128 * 1024;
 const MIN_PIECE_BYTES = 16 * 1024;
 /** Maximum memory in bytes for the buffers of all transfers. Above it, smaller pieces are used. Arbitrary. */
-const BUDGET_BYTES = 4 * 1024 * 1024;
+const BUDGET_BYTES = 2 * 1024 * 1024;
 /** Maximum number of bytes of unused buffers in the pool. Arbitrary. */
 const KEPT_BYTES = 2 * 1024 * 1024;
 
@@ -18,7 +18,12 @@ export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();
   #keptBytes = 0;
 
-  /** Size of a piece in bytes, a power of two, for this number of transfers. Each transfer has two pieces in memory. */
+  /** Number of bytes of unused buffers. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
+  /** Size of a piece in bytes, a power of two, for this number of transfers. Each transfer has at most two pieces in memory. */
   static pieceBytes(transfers: number): number {
     let bytes = MAX_PIECE_BYTES;
     while (bytes > MIN_PIECE_BYTES && bytes * 2 * transfers > BUDGET_BYTES) bytes /= 2;
@@ -32,9 +37,14 @@ export class PieceBuffers {
     return free;
   }
 
-  /** Returns an unused buffer to the pool. */
+  /** Returns an unused buffer to the pool. In a full pool it replaces buffers of other sizes, which are not used any more. */
   giveBack(buffer: Uint8Array): void {
     const bytes = buffer.length;
+    for (const [other, free] of this.#free)
+      while (other !== bytes && free.length > 0 && this.#keptBytes + bytes > KEPT_BYTES) {
+        free.pop();
+        this.#keptBytes -= other;
+      }
     if (this.#keptBytes + bytes > KEPT_BYTES) return;
     this.#keptBytes += bytes;
     const free = this.#free.get(bytes);

@@ -9,13 +9,25 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Time between two checks. */
-const CHECK_MS = 5_000;
+const CHECK_MS = 2_500;
 /** Number of idle checks in a row before a collection. V8's average of the allocation rate then has become low. */
-const IDLE_CHECKS = 3;
+const IDLE_CHECKS = 6;
 /** Maximum share of time in which an idle thread runs JavaScript. Arbitrary. */
 const IDLE_SHARE = 0.03;
 /** Growth of the heap since the last collection from which another one is worth its processor time. Arbitrary. */
 const WORTH_BYTES = 6 << 20;
+
+/** When a collection is worth its pause although the thread has some work. */
+export interface LightLoad {
+  /** Milliseconds from the start of the thread's checks to the first one. */
+  readonly firstCheckMs: number;
+  /** Maximum share of time in which the thread runs JavaScript. */
+  readonly share: number;
+  /** Maximum size of the heap. A collection stops the thread for about a millisecond for each MiB in use. */
+  readonly maxHeapBytes: number;
+  /** Growth of the heap since the last collection. */
+  readonly worthBytes: number;
+}
 
 /** Access to the memory and the load of a thread. Tests replace it. */
 export interface CollectionPort {
@@ -45,18 +57,39 @@ export function threadPort(): CollectionPort {
 
 /**
  * Checks regularly whether the calling thread is idle, and collects garbage if its heap has grown since the last such
- * collection. The first collection needs no growth. Returns a function that stops the checks. The checks do not keep the
- * process alive.
+ * collection. The first collection needs no growth. With `light`, a light load suffices for small heaps: the objects of slow
+ * connections get old while they are used, and V8 collects old objects only when a heap has grown to a multiple. Returns a
+ * function that stops the checks. The checks do not keep the process alive.
  */
-export function collectWhenIdle(port: CollectionPort = threadPort()): () => void {
-  let keptBytes = -Infinity;
+export function collectWhenIdle(
+  port: CollectionPort = threadPort(),
+  light: LightLoad | null = null,
+): () => void {
+  // A collection under load does not replace that of an idle thread, because only the latter shrinks the new space.
+  let [keptIdle, keptBytes] = [-Infinity, -Infinity];
   let idleChecks = 0;
-  const timer = setInterval(() => {
-    idleChecks = port.busyShare() > IDLE_SHARE ? 0 : idleChecks + 1;
-    if (idleChecks < IDLE_CHECKS || port.heapBytes() < keptBytes + WORTH_BYTES) return;
+  const check = (): void => {
+    const share = port.busyShare();
+    idleChecks = share > IDLE_SHARE ? 0 : idleChecks + 1;
+    const bytes = port.heapBytes();
+    // V8 returns the pages that a collection emptied after it.
+    keptBytes = Math.min(keptBytes, bytes);
+    const isIdle = idleChecks >= IDLE_CHECKS && bytes >= keptIdle + WORTH_BYTES;
+    const isLight =
+      light !== null &&
+      share <= light.share &&
+      bytes <= light.maxHeapBytes &&
+      bytes >= keptBytes + light.worthBytes;
+    if (!isIdle && !isLight) return;
     port.collect();
     keptBytes = port.heapBytes();
-  }, CHECK_MS);
+    if (isIdle) keptIdle = keptBytes;
+  };
+  const first = light === null ? null : setTimeout(check, light.firstCheckMs).unref();
+  const timer = setInterval(check, CHECK_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    if (first !== null) clearTimeout(first);
+    clearInterval(timer);
+  };
 }

@@ -1,29 +1,31 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { collectWhenIdle, threadPort } from '../../../src/util/memory/idleCollection.js';
+import { collectWhenIdle, threadPort, type LightLoad } from '../../../src/util/memory/idleCollection.js';
 
 const MB = 1 << 20;
-const CHECK_MS = 5_000;
+const CHECK_MS = 2_500;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }),
+);
 afterEach(() => void vi.useRealTimers());
 
 /** A thread whose collection leaves 20 MB of heap. */
-function thread() {
+function thread(light: LightLoad | null = null) {
   const state = { heapBytes: 50 * MB, busyShare: 0, collections: 0 };
-  const stop = collectWhenIdle({
+  const port = {
     heapBytes: () => state.heapBytes,
     busyShare: () => state.busyShare,
     collect: () => {
       state.collections++;
       state.heapBytes = 20 * MB;
     },
-  });
-  return { state, stop };
+  };
+  return { state, stop: collectWhenIdle(port, light) };
 }
 
 test('an idle thread collects garbage once until its heap has grown', () => {
   const { state, stop } = thread();
-  vi.advanceTimersByTime(2 * CHECK_MS);
+  vi.advanceTimersByTime(5 * CHECK_MS);
   expect(state.collections).toBe(0);
   vi.advanceTimersByTime(8 * CHECK_MS);
   expect(state.collections).toBe(1);
@@ -36,14 +38,43 @@ test('an idle thread collects garbage once until its heap has grown', () => {
   stop();
 });
 
-test('a busy thread collects garbage after three idle checks in a row', () => {
+test('a busy thread collects garbage after six idle checks in a row', () => {
   const { state, stop } = thread();
   const check = (busyShare: number): number => {
     state.busyShare = busyShare;
     vi.advanceTimersByTime(CHECK_MS);
     return state.collections;
   };
-  expect([0.2, 0.01, 0.01, 0.2, 0.01, 0.01, 0.01].map(check)).toEqual([0, 0, 0, 0, 0, 0, 1]);
+  const idle = (checks: number): number[] => Array.from({ length: checks }, () => 0.01);
+  expect([0.2, ...idle(5), 0.2, ...idle(6)].map(check)).toEqual([...Array.from({ length: 12 }, () => 0), 1]);
+  stop();
+});
+
+test('a lightly loaded thread collects garbage soon, and whenever its small heap has grown', () => {
+  const light = { firstCheckMs: 1000, share: 0.25, maxHeapBytes: 60 * MB, worthBytes: 2 * MB };
+  const { state, stop } = thread(light);
+  state.busyShare = 0.2;
+  vi.advanceTimersByTime(999);
+  expect(state.collections).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect(state.collections).toBe(1);
+  const check = (heapMb: number, busyShare = 0.2): number => {
+    Object.assign(state, { heapBytes: heapMb * MB, busyShare });
+    vi.advanceTimersByTime(CHECK_MS);
+    return state.collections;
+  };
+  // Pages that were returned after the collection count as growth when they are taken again.
+  expect([21, 18, 20, 21.9, 22].map((heapMb) => check(heapMb))).toEqual([1, 1, 2, 2, 3]);
+  expect([check(50, 0.26), check(61), check(60)]).toEqual([3, 3, 4]);
+  stop();
+});
+
+test('a collection under load does not replace the one of an idle thread', () => {
+  const { state, stop } = thread({ firstCheckMs: 1, share: 0.25, maxHeapBytes: 60 * MB, worthBytes: 9 * MB });
+  vi.advanceTimersByTime(1);
+  expect(state.collections).toBe(1);
+  vi.advanceTimersByTime(10 * CHECK_MS);
+  expect(state.collections).toBe(2);
   stop();
 });
 

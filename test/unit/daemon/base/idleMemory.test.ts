@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { returnIdleMemory } from '../../../../src/daemon/base/idleMemory.js';
 
-const IDLE_MS = 15_000;
+/** Until the first check. */
+const FIRST_MS = 1_500;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }),
+);
 afterEach(() => void vi.useRealTimers());
 
 test('an idle thread collects garbage, trims the heap of the C library, and unmaps code', async () => {
   const steps: string[] = [];
   const port = {
-    heapBytes: () => 50 << 20,
+    heapBytes: () => 40 << 20,
     busyShare: () => 0,
     collect: () => void steps.push('collect'),
   };
@@ -24,7 +27,7 @@ test('an idle thread collects garbage, trims the heap of the C library, and unma
       return Promise.reject(new Error('no thread'));
     };
     const stop = returnIdleMemory(port, { trimHeap, unmapIdleCode });
-    vi.advanceTimersByTime(IDLE_MS);
+    vi.advanceTimersByTime(FIRST_MS);
     stop();
   });
   await unmapped;
@@ -34,7 +37,7 @@ test('an idle thread collects garbage, trims the heap of the C library, and unma
 test('without the addon only garbage is collected', () => {
   const collect = vi.fn();
   const stop = returnIdleMemory({ heapBytes: () => 0, busyShare: () => 0, collect }, null);
-  vi.advanceTimersByTime(IDLE_MS);
+  vi.advanceTimersByTime(FIRST_MS);
   expect(collect).toHaveBeenCalledOnce();
   stop();
 });

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -88,6 +89,33 @@ describe('BlobStore', () => {
     expect(await folder.store.openParts(hash)).toBeNull();
     expect(folder.store.finished.has(hash)).toBe(false);
     expect(await folder.store.openParts('ab'.repeat(48))).toBeNull();
+  });
+
+  it('returns small parts in the memory of their reader, and no part of a corrupt chunk', async () => {
+    const { hash, bytes } = await blobOf(393_216);
+    await folder.reopen();
+    const KIB_16 = 16_384;
+    // In order, so that each chunk is read once as a whole, and from several places at the same time.
+    const parts = (await folder.store.openParts(hash))!;
+    const places = Array.from({ length: 24 }, (_, n) => n * KIB_16);
+    const read = async (at: number): Promise<void> => {
+      const into = new Uint8Array(KIB_16);
+      const part = await parts.read(at, KIB_16, into);
+      expect(part.buffer).toBe(into.buffer);
+      expect(Buffer.from(part).equals(bytes.subarray(at, at + KIB_16))).toBe(true);
+    };
+    await Promise.all(places.filter((_, n) => n % 4 === 1).map(read));
+    for (const at of places) await read(at);
+    await parts.close();
+    await folder.reopen();
+    const changed = Buffer.from(bytes);
+    changed[100_000]! ^= 1;
+    const { mtimeMs } = statSync(folder.blobPath(hash));
+    writeFileSync(folder.blobPath(hash), changed);
+    utimesSync(folder.blobPath(hash), mtimeMs / 1000, mtimeMs / 1000);
+    const again = await folder.store.openParts(hash);
+    expect(again).toBeNull();
+    expect(folder.store.finished.has(hash)).toBe(false);
   });
 
   it('returns a received blob at once, and counts it when it is on disk and has its row', async () => {

@@ -47,6 +47,22 @@ afterEach(async () => {
   expect(failures).toEqual([]);
 });
 
+/** Resolves `done` after `calls` calls of `count`. */
+class Latch {
+  readonly done: Promise<void>;
+  private resolve!: () => void;
+  private calls: number;
+
+  constructor(calls: number) {
+    this.calls = calls;
+    this.done = new Promise((resolve) => (this.resolve = resolve));
+  }
+
+  count(): void {
+    if (--this.calls === 0) this.resolve();
+  }
+}
+
 const ask = (members: object): string => JSON.stringify(members);
 
 describe('BlobServer', () => {
@@ -59,6 +75,46 @@ describe('BlobServer', () => {
       const head = `{"incoming_blob": {"blob_hash": "${hash}", "length": 2097152}, "blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ["${hash}"], "lbrycrd_address": "bAddress"}`;
       expect((await one.take(head.length)).toString()).toBe(head);
       expect((await one.take(2_097_152)).equals(blobs.blobs.get(hash)!)).toBe(true);
+    }
+  });
+
+  it('reads one piece of a blob for each of many peers, and sends each the right bytes', async () => {
+    const hash = blobs.add(300_000);
+    let reads = 0;
+    const read = (at: number, count: number): Promise<Uint8Array> => {
+      reads++;
+      return Promise.resolve(blobs.blobs.get(hash)!.subarray(at, at + count));
+    };
+    const open = { lengthBytes: 300_000, read, close: () => Promise.resolve() };
+    const opened = new Latch(40);
+    const [limited, allowed] = [new Latch(40), new Latch(1)];
+    const rate = {
+      isLimited: true,
+      take: async () => {
+        limited.count();
+        await allowed.done;
+        return true;
+      },
+    };
+    await start({
+      rate: rate as unknown as RateLimiter,
+      blobs: Object.assign(Object.create(blobs) as MemoryBlobs, {
+        // All transfers have begun before the first one reads.
+        openParts: async () => {
+          opened.count();
+          await opened.done;
+          return open;
+        },
+      }),
+    });
+    const many = Array.from({ length: 40 }, () => peer());
+    for (const one of many) one.send(ask({ requested_blob: hash }));
+    await limited.done;
+    expect(reads).toBe(40);
+    allowed.count();
+    for (const one of many) {
+      await one.takeJson();
+      expect((await one.take(300_000)).equals(blobs.blobs.get(hash)!)).toBe(true);
     }
   });
 

@@ -5,8 +5,8 @@ const KIB = 1024;
 
 describe('PieceBuffers', () => {
   it('creates smaller buffers for more transfers', () => {
-    expect([1, 16, 17, 33, 200].map((transfers) => PieceBuffers.pieceBytes(transfers) / KIB)).toEqual([
-      128, 128, 64, 32, 16,
+    expect([1, 8, 9, 17, 33, 200].map((transfers) => PieceBuffers.pieceBytes(transfers) / KIB)).toEqual([
+      128, 128, 64, 32, 16, 16,
     ]);
   });
 
@@ -20,5 +20,18 @@ describe('PieceBuffers', () => {
     for (const one of many) buffers.giveBack(one);
     const again = new Set(Array.from({ length: 9 }, () => buffers.take(512 * KIB)));
     expect(many.filter((one) => again.has(one))).toHaveLength(4);
+  });
+
+  it('keeps buffers of the last used size instead of those of other sizes', () => {
+    const buffers = new PieceBuffers();
+    const sizes = [128, 64, 16];
+    for (const size of sizes) {
+      const many = Array.from({ length: 2048 / size }, () => buffers.take(size * KIB));
+      for (const one of many) buffers.giveBack(one);
+      const again = new Set(many.map(() => buffers.take(size * KIB)));
+      expect(many.filter((one) => again.has(one))).toHaveLength(many.length);
+      for (const one of again) buffers.giveBack(one);
+      expect(buffers.keptBytes).toBe(2048 * KIB);
+    }
   });
 });
