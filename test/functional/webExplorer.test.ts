@@ -346,3 +346,26 @@ describe('pages', () => {
     expect(otherId).toHaveLength(40);
   });
 });
+
+describe('a claim that one block made and spent', () => {
+  it('has a page that says so, also after a reorganisation', async () => {
+    const address = await node.rpc<string>('getnewaddress');
+    const made = await node.rpc<string>('claimname', ['brief', '00', 0.1]);
+    const ended = await node.rpc<string>('abandonclaim', [made, address]);
+    const [block] = await node.rpc<string[]>('generatetoaddress', [1, address]);
+    const { events } = await node.rpc<{ events: { event: string; claimId: string }[] }>('getblockevents', [
+      block,
+    ]);
+    const id = events.find(({ event }) => event === 'claim')!.claimId;
+    const says = 'of the same block made this output, so it was never active';
+    const page = await get(`/claim/${id}`);
+    expect(page.status).toBe(200);
+    for (const text of [says, `href="/tx/${made}`, `href="/tx/${ended}`, 'was abandoned'])
+      expect(page.text).toContain(text);
+    await node.rpc('invalidateblock', [block]);
+    const without = await get(`/claim/${id}`);
+    expect([without.status, without.text.includes(says)]).toEqual([404, false]);
+    await node.rpc('reconsiderblock', [block]);
+    expect((await get(`/claim/${id}`)).text).toContain(says);
+  });
+});

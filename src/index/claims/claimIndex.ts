@@ -14,6 +14,7 @@ import type { NetworkParams } from '../../params/network.js';
 import { PREFIX } from '../../store/rows/keys.js';
 import { SUMMARY_KEY } from '../../store/claims/rows/claimKeys.js';
 import { parseSummaryRow } from '../../store/claims/rows/summaryRow.js';
+import { readFleetingItems, type FleetingClaim } from '../../store/claims/lbcd/lbcdFleeting.js';
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
 import { RecordWriter } from '../../store/rows/rowRecords.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
@@ -21,8 +22,16 @@ import type { ChainIndex } from '../chainIndex.js';
 import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
 import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';
 import { BlockWork } from './blockWork.js';
-import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIndexKeys.js';
-import { formatSeriesRow } from './claimPast.js';
+import {
+  changesKey,
+  claimKey,
+  endedKey,
+  PAST_KEY,
+  seriesKey,
+  trendingKey,
+  undoKey,
+} from './claimIndexKeys.js';
+import { formatEndedRow, formatSeriesRow } from './claimPast.js';
 import {
   canTakeBack,
   countChunks,
@@ -92,6 +101,8 @@ class ClaimIndex implements ChainIndex {
     const deps = { params, rules, rows, isPresent, names: claims?.names ?? null, noted };
     const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
     const { changes, trending } = work === null ? NOTHING : await work.run();
+    const fleeting = claims?.fleeting ?? (await fleetingClaims(rows, block, height));
+    if (fleeting.length > 0) await noteFleetingEnds(noted, fleeting);
     await noted.complete();
     // A rebuild after a loss of the index continues from a much lower height, so the lowest height with undo rows may
     // decrease.
@@ -151,6 +162,28 @@ async function countRows(rows: RowTransaction, height: number): Promise<BlockChu
     undoRows: await countChunks(rows, (chunk) => undoKey(height, chunk)),
     changeRows: await countChunks(rows, (chunk) => changesKey(height, chunk)),
   };
+}
+
+/** The claims and updates that a past block created and spent. */
+async function fleetingClaims(
+  rows: RowTransaction,
+  { parsed }: LoadedBlock,
+  height: number,
+): Promise<readonly FleetingClaim[]> {
+  // Besides the coinbase, one transaction creates the output and another one spends it.
+  if (parsed.txCount < 3) return [];
+  return (await readFleetingItems(rows, height)).filter(({ kind }) => kind !== 'support');
+}
+
+/**
+ * Writes the rows of claims whose last output was created and spent by this block. Must be called after the block's work on the
+ * claims.
+ */
+async function noteFleetingEnds(noted: NotedRows, fleeting: readonly FleetingClaim[]): Promise<void> {
+  await noted.load(fleeting.flatMap(({ claimId }) => [claimKey(claimId), endedKey(claimId)]));
+  for (const claim of fleeting)
+    if (noted.get(claimKey(claim.claimId)) === null)
+      noted.set(endedKey(claim.claimId), formatEndedRow(claim));
 }
 
 /** Result for a block without changes of claims, the most frequent case while the chain is little used. */

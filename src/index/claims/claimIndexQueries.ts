@@ -32,7 +32,7 @@ import type {
   ResolvedUrl,
   TrendingChange,
 } from './claimReader.js';
-import { isPastKnown, readEnded, readSeries, type SeriesEntry } from './claimPast.js';
+import { readEnded, readKnownPast, readSeries, type SeriesEntry } from './claimPast.js';
 import { ClaimRecords } from './claimRecords.js';
 import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
@@ -233,8 +233,8 @@ export class ClaimIndexQueries implements ClaimIndexReader {
    */
   ended(claimId: Bytes): Promise<{ readonly item: Item | null; readonly isKnown: boolean }> {
     return this.atOneTip(async ({ rows }) => ({
-      item: await readEnded(rows, toLatin1(claimId)),
-      isKnown: await isPastKnown(rows),
+      item: await readEnded(rows, this.source.rules, toLatin1(claimId)),
+      isKnown: (await readKnownPast(rows)).ended,
     }));
   }
 
@@ -243,7 +243,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return this.atOneTip(async ({ rows }) => {
       const found = await readSeries(rows, heights);
       const whole = found.filter((entry) => entry !== null);
-      return whole.length === found.length && (await isPastKnown(rows)) ? whole : null;
+      return whole.length === found.length && (await readKnownPast(rows)).series ? whole : null;
     });
   }
 

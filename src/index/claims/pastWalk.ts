@@ -1,20 +1,28 @@
 /**
  * Computes the rows of `claimPast.ts` for blocks that were connected before the index stored these rows, or while it was
- * off. It reads all item rows of the claim trie and the history of owners in the background. Rows are written in the queue
+ * off. It reads all item rows of the claim trie, the rows of outputs that their own blocks spent, and the history of owners in
+ * the background. Rows are written in the queue
  * that serializes changes of the chain, for a few milliseconds each time. After a restart of the node or a disconnected
  * block the computation begins again. Queries of past data return nothing until it is complete.
  */
 import type { Chain } from '../../chain/chain.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { CLAIM_PREFIX, claimIdKey, parseItemKey, parseOwnerKey } from '../../store/claims/rows/claimKeys.js';
+import { parseFleeting } from '../../store/claims/lbcd/lbcdFleeting.js';
 import { parseItemRow } from '../../store/claims/rows/itemRow.js';
 import { parseOwnerRow } from '../../store/claims/rows/markRow.js';
 import { prefixEnd } from '../../store/rows/rows.js';
-import { EMPTY_BYTES } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
 import { letOthersWork } from '../../scheduler/pace.js';
 import { endedKey, PAST_KEY, seriesKey } from './claimIndexKeys.js';
-import { formatEndedRow, formatSeriesRow, isPastKnown, parseEndedRow } from './claimPast.js';
+import {
+  formatEndedRow,
+  formatSeriesRow,
+  PAST_VALUE,
+  parseEndedRow,
+  readKnownPast,
+  type ItemPlace,
+} from './claimPast.js';
 
 /** Number of rows that are read or written in one step: some milliseconds. */
 const ROWS_AT_ONCE = 1000;
@@ -97,7 +105,7 @@ export class PastWalk {
   private async run(): Promise<void> {
     const { store } = this.deps.chain.deps;
     while (!this.stopping) {
-      if (this.deps.isSynced() && !(await isPastKnown(store))) {
+      if (this.deps.isSynced() && !(await readKnownPast(store)).ended) {
         if (await this.walk())
           this.deps.log.info('claimindex: ended claims and the totals of all past blocks are available now');
         else await letOthersWork(1);
@@ -113,12 +121,29 @@ export class PastWalk {
     const { active } = this.deps.chain.index;
     const { disconnects, height } = active;
     const isSame = (): boolean => !this.stopping && active.disconnects === disconnects;
+    // An older version wrote all rows but those of `walkFleeting`.
+    if ((await readKnownPast(this.deps.chain.deps.store)).series)
+      return (await this.walkFleeting(height, isSame)) && this.finish(isSame);
     const deltas = new Deltas(height + 1);
     return (
       (await this.walkItems(deltas, height, isSame)) &&
+      (await this.walkFleeting(height, isSame)) &&
       (await this.walkOwners(deltas, isSame)) &&
-      this.writeSeries(deltas, isSame)
+      (await this.writeSeries(deltas, isSame)) &&
+      this.finish(isSame)
     );
+  }
+
+  private finish(isSame: () => boolean): Promise<boolean> {
+    const { chain } = this.deps;
+    const { store } = chain.deps;
+    return chain.change(async () => {
+      if (!isSame()) return false;
+      const rows = store.begin();
+      rows.put(PAST_KEY, PAST_VALUE);
+      store.commit(rows);
+      return true;
+    });
   }
 
   /** Yields the rows with a prefix in pieces, and lets other tasks run between the pieces. */
@@ -152,11 +177,24 @@ export class PastWalk {
     return isSame();
   }
 
+  /** Writes the rows of claims whose last outputs were created and spent by one block. */
+  private async walkFleeting(height: number, isSame: () => boolean): Promise<boolean> {
+    for await (const rows of this.pieces(CLAIM_PREFIX.fleeting, isSame)) {
+      const ended = new Map<string, ItemPlace>();
+      for (const [key, row] of rows)
+        for (const item of parseFleeting(key, row))
+          // Later items of a row were spent later, and later rows of a name have later blocks.
+          if (item.kind !== 'support' && item.height <= height) ended.set(item.claimId, item);
+      if (ended.size > 0 && !(await this.writeEnded(ended, isSame))) return false;
+    }
+    return isSame();
+  }
+
   /**
    * Writes the rows of ended claims, except for claims that are live again and claims that already have a row of a later
    * output. Returns false if the chain changed.
    */
-  private async writeEnded(ended: ReadonlyMap<string, Item>, isSame: () => boolean): Promise<boolean> {
+  private async writeEnded(ended: ReadonlyMap<string, ItemPlace>, isSame: () => boolean): Promise<boolean> {
     const { chain } = this.deps;
     const { store } = chain.deps;
     return chain.change(async () => {
@@ -206,7 +244,6 @@ export class PastWalk {
           sums.amount += amounts[height]!;
           rows.put(seriesKey(height), formatSeriesRow(sums));
         }
-        if (end === names.length) rows.put(PAST_KEY, EMPTY_BYTES);
         store.commit(rows);
         return true;
       });

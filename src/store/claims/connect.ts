@@ -22,7 +22,7 @@ import { readLog } from './rows/logRow.js';
 import { isRefileFork, refileNames, settleMarkedNames } from './refileFork.js';
 import { parseDueRow, type DueEntry } from './rows/queueRow.js';
 import { noteDifference } from './lbcd/lbcdDifferences.js';
-import { noteFleeting } from './lbcd/lbcdFleeting.js';
+import { noteFleeting, type FleetingClaim } from './lbcd/lbcdFleeting.js';
 import { spendStranded, strandSupports } from './query/stranded.js';
 import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
 import { noteDropped } from './versions.js';
@@ -39,6 +39,8 @@ export interface ConnectedClaims {
   readonly log: readonly WorkEvent[] | null;
   /** States after the block of at least all changed names. Empty for the normalization fork's block, which moves names. */
   readonly names: NamesAfter;
+  /** The claims and updates that the block created and spent, in the order of the spends. The log does not contain them. */
+  readonly fleeting: readonly FleetingClaim[];
 }
 
 /** The part of a connected block's result that callers may keep for longer. */
@@ -71,7 +73,7 @@ export async function connectClaims(
   const refiles = isRefileFork(rules, height);
   const rehashes = isHashFork(rules, height);
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
-    return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES };
+    return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES, fleeting: [] };
   }
   if (!summaryRow) await refuseLostTotals(rows);
   const store = new WorkStore({ rules, height, summary, generation }, deps);
@@ -82,7 +84,7 @@ export async function connectClaims(
 
   await processTransactions(store, block);
   await spendStranded(rows, rules, block);
-  noteFleeting(rows, work);
+  const fleeting = noteFleeting(rows, work);
   if (refiles) {
     await refileNames(store);
     await strandSupports(rows, height);
@@ -105,6 +107,7 @@ export async function connectClaims(
     report: refiles ? { events: [] } : reportOf(operations, reported),
     log: refiles ? null : reported,
     names: refiles ? NO_NAMES : work.names,
+    fleeting,
   };
 }
 

@@ -25,7 +25,7 @@ import { ClaimOutputs, outputsOf, type ClaimEnd } from './claimOutputs.js';
 import { RawValue } from './claimValue.js';
 
 function How({ status }: { readonly status: ClaimStatusAnswer }) {
-  const { state, spentBy, endedHeight } = status;
+  const { state, spentBy, endedHeight, txid, outputHeight } = status;
   return (
     <Notice tone="warning">
       {state === 'expired' ? 'It expired' : spentBy ? 'It was abandoned' : 'It ended'}
@@ -39,6 +39,11 @@ function How({ status }: { readonly status: ClaimStatusAnswer }) {
         <>
           {' '}
           by transaction <Tx txid={spentBy} />
+        </>
+      )}
+      {state !== 'expired' && endedHeight === outputHeight && (
+        <>
+          . Transaction <Tx txid={txid} /> of the same block made this output, so it was never active
         </>
       )}
       . Nothing can be bid on it any more.

@@ -12,12 +12,22 @@ import type { ClaimRules } from '../../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../../util/bytes.js';
 import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
-import { fleetingAtKey, fleetingKey, fleetingNameKey, readU32 } from '../rows/claimKeys.js';
+import { fleetingAtKey, fleetingKey, fleetingNameKey, parseFleetingKey, readU32 } from '../rows/claimKeys.js';
 import { readPoint, writePoint } from '../rows/nameRow.js';
 import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
 
 /** Stands for an unknown due height: rows that an older version wrote have no due height. */
 export const NOT_NOTED = -1;
+
+/** A claim or update that a block created and spent, and the key of its row. */
+export interface FleetingClaim {
+  readonly claimId: string;
+  /** Name in the key of the row. */
+  readonly name: string;
+  /** Height of the block. */
+  readonly since: number;
+  readonly point: string;
+}
 
 /** Fleeting changes of one name in one block. */
 export interface Fleeting {
@@ -34,9 +44,13 @@ const KIND_MASK = 3;
  */
 const FLAG_DELAY = 4;
 
-/** Records the fleeting changes of a block whose transactions have just been processed. */
-export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
+/**
+ * Records the fleeting changes of a block whose transactions have just been processed. Returns the claims and updates that the
+ * block created and spent, in the order of the spends.
+ */
+export function noteFleeting(rows: RowTransaction, work: ClaimWork): readonly FleetingClaim[] {
   const { height, rules } = work;
+  const claims: FleetingClaim[] = [];
   const byName = new Map<string, Item[]>();
   const under = (rawName: string): Item[] => {
     const name = lbcdNameOf(rules, rawName, height);
@@ -44,13 +58,18 @@ export function noteFleeting(rows: RowTransaction, work: ClaimWork): void {
     if (!items) byName.set(name, (items = []));
     return items;
   };
-  for (const { item, spentBy } of work.operations)
-    if (item.isNew && spentBy !== null) under(item.rawName).push(item);
+  for (const { item, spentBy } of work.operations) {
+    if (!item.isNew || spentBy === null) continue;
+    under(item.rawName).push(item);
+    if (item.kind !== 'support')
+      claims.push({ ...item, name: lbcdNameOf(rules, item.rawName, height), since: height });
+  }
   for (const spend of work.unknownSpends) under(toLatin1(spend.name));
   for (const [name, items] of byName) {
     rows.put(fleetingKey(name, height), formatRow(items));
     rows.put(fleetingAtKey(height, name), Buffer.alloc(0));
   }
+  return claims;
 }
 
 /** The name under which lbcd logs a change in block `height`. Source: `NormalizeIfNecessary`. */
@@ -105,6 +124,21 @@ export async function readFleetingItems(rows: RowReader, height: number): Promis
     if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return items;
+}
+
+/** The outputs of one row, by its key. */
+export function parseFleeting(key: string, row: Bytes): Item[] {
+  const { name, height } = parseFleetingKey(key);
+  return parseRow(name, height, row);
+}
+
+/** A claim or update that a block created and spent, by the key of its row; undefined if there is none. */
+export async function readFleetingClaim(
+  rows: RowReader,
+  { name, since, point }: Omit<FleetingClaim, 'claimId'>,
+): Promise<Item | undefined> {
+  const row = await rows.get(fleetingKey(name, since));
+  return row && parseRow(name, since, row).find((item) => item.point === point);
 }
 
 function formatRow(items: readonly Item[]): Buffer {

@@ -8,20 +8,19 @@ import { spendCandidates } from '../../../claimtrie/blockTransactions.js';
 import { pointKey, REMOVAL, type Item } from '../../../claimtrie/item.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import { ActiveClaim } from '../../../claimtrie/nameState.js';
-import { matchesNormalized, proportionalDelay } from '../../../claimtrie/rules.js';
 import type { ClaimBlock, ClaimEvent, ClaimRules, ClaimSpend, ClaimTx } from '../../../claimtrie/types.js';
-import { fromLatin1, toLatin1 } from '../../../util/bytes.js';
+import { toLatin1 } from '../../../util/bytes.js';
 import { assert } from '../../../util/assert.js';
 import type { RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { describeEvents } from './claimEvents.js';
 import { itemKey } from '../rows/claimKeys.js';
-import { readName, type ClaimInfo } from './claimQueries.js';
+import type { ClaimInfo } from './claimQueries.js';
+import { asFiled, ownerOf } from './fleetingItem.js';
 import { itemsByOrdinal } from './itemHistory.js';
 import { parseItemRow } from '../rows/itemRow.js';
-import { NOT_NOTED, readFleetingItems } from '../lbcd/lbcdFleeting.js';
+import { readFleetingItems } from '../lbcd/lbcdFleeting.js';
 import { readLog, type ItemRef, type LogEvent } from '../rows/logRow.js';
-import { readOwnership } from './ownership.js';
 import { isRefileFork } from '../refileFork.js';
 
 /** Number of transactions whose rows are read together. Arbitrary. */
@@ -60,7 +59,7 @@ class PastBlockReader {
     if (transactions.length === 0) return [];
     const fleeting = new Map<string, Item>();
     for (const item of await readFleetingItems(this.rows, height))
-      fleeting.set(item.point, await this.asFiled(item));
+      fleeting.set(item.point, await asFiled(this.rows, this.rules, item));
     const operations: ClaimOperation[] = [];
     for (let at = 0; at < transactions.length; at += TRANSACTIONS_AT_ONCE) {
       const some = transactions.slice(at, at + TRANSACTIONS_AT_ONCE);
@@ -146,32 +145,6 @@ class PastBlockReader {
     return item.activated > this.block.height ? { ...item, activated: 0 } : item;
   }
 
-  /**
-   * An item (claim or support) that was created and spent within the block, with the name and due height that it had until
-   * it was spent.
-   */
-  private async asFiled(item: Item): Promise<Item> {
-    const { height } = this.block;
-    const dueHeight = item.dueHeight === NOT_NOTED ? height + (await this.delayOf(item)) : item.dueHeight;
-    const isNormalized =
-      matchesNormalized(this.rules, height) || dueHeight > this.rules.normalizationForkHeight;
-    return { ...item, dueHeight, name: isNormalized ? normalizeKey(item.rawName) : item.rawName };
-  }
-
-  /**
-   * The activation delay of an output whose row was written by an older version, which did not store the delay. The delay is
-   * computed from the state of the name before the block. Source: as `delayOf` of `claimtrie/blockTransactions.ts`.
-   */
-  private async delayOf({ rawName, claimId, kind }: Item): Promise<number> {
-    const { height } = this.block;
-    const name = matchesNormalized(this.rules, height) ? normalizeKey(rawName) : rawName;
-    const { hasClaims, takeover } = await readOwnership(this.rows, name, height - 1);
-    const owner = hasClaims ? await this.ownerOf(name, height - 1) : undefined;
-    if (owner !== undefined && toLatin1(owner.claimId) === claimId) return 0;
-    if (kind === 'support' && this.rules.supportDelay !== 'proportional') return this.rules.supportDelay;
-    return hasClaims ? proportionalDelay(height - takeover) : 0;
-  }
-
   /** The events at the end of the block, read from its log. Items and controlling claims are in their state at that time. */
   async end(log: readonly LogEvent[]): Promise<WorkEvent[]> {
     const events: WorkEvent[] = [];
@@ -195,8 +168,8 @@ class PastBlockReader {
 
   private async takeover(name: string, before: number): Promise<WorkEvent> {
     const { height } = this.block;
-    const owner = await this.ownerOf(name, height);
-    const former = await this.ownerOf(name, height - 1);
+    const owner = await ownerOf(this.rows, this.rules, name, height);
+    const former = await ownerOf(this.rows, this.rules, name, height - 1);
     return {
       op: 'takeover',
       name,
@@ -204,12 +177,6 @@ class PastBlockReader {
       owner: owner && asActive(owner),
       formerId: former ? toLatin1(former.claimId) : '',
     };
-  }
-
-  private async ownerOf(name: string, height: number): Promise<ClaimInfo | undefined> {
-    if (height < 0) return undefined;
-    const { claims } = await readName(this.rows, this.rules, { name: fromLatin1(name), height, exact: true });
-    return claims[0]?.active === true ? claims[0] : undefined;
   }
 }
 

@@ -174,6 +174,11 @@ export function fleetingKey(name: string, height: number): string {
   return fleetingNameKey(name) + u32Key(height);
 }
 
+export function parseFleetingKey(key: string): { name: string; height: number } {
+  const end = key.length - 4;
+  return { name: key.slice(key.charCodeAt(1) === 255 ? 4 : 2, end), height: readU32(key, end) };
+}
+
 /**
  * Key of the row that marks a name with outputs that the block at `height` created and spent. With an empty name it is the
  * prefix of all names of the block.
