@@ -136,3 +136,19 @@ it('adds both forms of the moved names in the fork block, due later or spent the
   await chain.connect(tx(4, { name: 'B', spends: spent, coinHeight: 2 }));
   expect(await changes(5)).toEqual(['A', 'B', 'a', 'b']);
 });
+
+it('does not count an activation before the fork as a change of the normalized name', async () => {
+  const rules = { ...REGTEST_RULES, normalizationForkHeight: 70 };
+  chain = new ClaimStoreChain(rules);
+  await chain.connect(tx(1, { name: 'A', kind: 'claim' }));
+  while (chain.height < 33) await chain.connect();
+  await chain.connect(tx(2, { name: 'A', kind: 'claim' }));
+  while (chain.height < 70) await chain.connect();
+  const at = (name: string, height: number) =>
+    readLbcdName(chain.rows, rules, { name: Buffer.from(name), height, tipHeight: chain.height });
+  // The second claim became active in block 35.
+  expect((await at('A', 35))?.claims.map(({ active }) => active)).toEqual([true, true]);
+  expect((await at('a', 34))?.lastTakeoverHeight).toBe(34);
+  expect((await at('a', 40))?.lastTakeoverHeight).toBe(34);
+  expect((await at('a', 40))?.claims.map(({ active }) => active)).toEqual([false, false]);
+});
