@@ -196,7 +196,9 @@ export class BlobServer {
   }
 
   #readPiece(blob: OpenBlob, at: number): PieceRead {
-    const size = PieceBuffers.pieceBytes(this.#transfers);
+    let size = PieceBuffers.pieceBytes(this.#transfers);
+    // A piece that begins inside a chunk of the blob must not reach into the next one, which would need more memory.
+    while (at % size !== 0) size /= 2;
     const buffer = this.#buffers.take(size);
     const reading = blob.read(at, size, buffer);
     // The read may fail while the previous piece is being sent; the error is handled at the next await.
