@@ -1,6 +1,6 @@
 /** Downloaded blobs that are not written to disk. A limited number of them stays in memory until a reader takes them. */
 
-import type { BlobBytes } from '../content/incomingBlob.js';
+import type { BlobBytes } from '../../content/incomingBlob.js';
 
 /** Maximum number of blobs held in memory. Arbitrary: 32 MiB, enough for a few readers with their read-ahead. */
 const MAX_BLOBS = 16;
