@@ -19,6 +19,8 @@ const MAX_SOCKETS_A_VISITOR = 8;
 /** Minimum time in ms between two hints on the same topic. */
 const LEAST_MS = { tip: 1000, mempool: 5000 } as const;
 const PING_MS = 30_000;
+/** Code of a closed WebSocket. Source: the IANA registry of WebSocket close codes. */
+const TRY_AGAIN_LATER = 1013;
 
 /** What changes: the chain, or the mempool. */
 export type Topic = keyof typeof LEAST_MS;
@@ -68,13 +70,19 @@ export class Live {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const visitor = visitorOf(this.deps.addressOf(request));
     const count = this.byVisitor.get(visitor) ?? 0;
-    const status = !this.deps.allows(request)
-      ? 403
-      : count >= MAX_SOCKETS_A_VISITOR || this.clients.size >= MAX_SOCKETS
-        ? 429
-        : null;
-    if (status !== null) return refuse(socket, status);
-    this.server.handleUpgrade(request, socket, head, (opened) => this.add(opened, visitor));
+    if (!this.deps.allows(request)) return refuse(socket, 403);
+    const reason =
+      count >= MAX_SOCKETS_A_VISITOR
+        ? 'too many open pages'
+        : this.clients.size >= MAX_SOCKETS
+          ? 'too many visitors'
+          : null;
+    this.server.handleUpgrade(request, socket, head, (opened) => {
+      if (reason === null) return this.add(opened, visitor);
+      // Scripts of a page cannot read the status of a refused upgrade, but the reason of a closed socket.
+      opened.on('error', () => undefined);
+      opened.close(TRY_AGAIN_LATER, reason);
+    });
   }
 
   private add(socket: WebSocket, visitor: string): void {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WebSocketServer } from 'ws';
+import { WebSocket, type WebSocketServer } from 'ws';
 import { AskError, BusyError } from '../../src/explorer/explorerRpcClient.js';
 import { Site, type SiteState } from '../../src/explorer/site.js';
 import { answers, HASH, ID } from '../support/hostileAnswers.js';
@@ -246,6 +246,21 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await page.getByText('not live').waitFor();
     await again;
     await isLive.waitFor();
+  });
+
+  it('say why they are not live if the visitor has too many open pages, and become live when one is closed', async () => {
+    const headers = { Origin: base };
+    const others = Array.from(
+      { length: 8 },
+      () => new WebSocket(`${base.replace('http', 'ws')}/live`, { headers }),
+    );
+    await Promise.all(others.map((socket) => new Promise((resolve) => socket.once('open', resolve))));
+    await page.goto(`${base}/blocks`);
+    await page.getByText('not live: too many open pages').waitFor();
+    others[0]!.close();
+    await page.locator('#live[data-live="yes"]').waitFor();
+    expect(await page.locator('#live-words').innerText()).toBe('live');
+    for (const socket of others) socket.terminate();
   });
 
   it('load again after a change before they are connected, after it, and during a load that is stopped', async () => {

@@ -11,15 +11,27 @@ import { badRequest, notFound, type Page, type PageContext } from '../pageContex
 const MAX_ANSWER_CHARS = 100_000;
 const MAX_VALUE_CHARS = 2000;
 
-/** Parses the text of an argument by the rules of the command line. */
+/** Whether a parsed number differs from its text, because it is too large: `1e400`, `12345678901234567890`. */
+const isInexact = (value: unknown): boolean =>
+  typeof value === 'number' && (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER);
+
+/** Parses the text of an argument by the rules of the command line. Throws `PageError` if it is malformed. */
 export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
   if (way === 'string' || (way === 'text' && !/^\s*["[{]/.test(text))) return text;
+  let hasInexact = false;
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text, (_, part: unknown) => {
+      hasInexact ||= isInexact(part);
+      return part;
+    });
   } catch {
     if (way === 'auto') return text;
     throw badRequest(`“${name}” must be JSON: a number, true or false, or an array or object.`);
   }
+  if (hasInexact)
+    throw badRequest(`“${name}” has a number that is too large: at most ${Number.MAX_SAFE_INTEGER}.`);
+  return value;
 }
 
 /** Returns the positional parameters that the form contains. An empty parameter before a given one becomes null. */

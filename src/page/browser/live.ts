@@ -16,6 +16,8 @@ const SPREAD_MS = 1500;
 const AGAIN_MS = 3000;
 /** Maximum number of topics that the server accepts. */
 const MAX_TOPICS = 16;
+/** Code with which the server closes a connection that exceeds a limit. */
+const TRY_AGAIN_LATER = 1013;
 const NOT_THE_PAGE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 interface Hint {
@@ -26,6 +28,8 @@ interface Hint {
 
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
+/** Reason why the server closed the connection; empty if it gave none. */
+let reason = '';
 /** Whether a connection failed or was closed since the last load, so that the page may have missed changes. */
 let wasLost = false;
 let isPaused = false;
@@ -80,7 +84,8 @@ function show(): void {
   const dot = document.querySelector<HTMLElement>('#live');
   const words = document.querySelector('#live-words');
   if (dot) dot.dataset['live'] = isConnected && !isPaused ? 'yes' : 'no';
-  if (words) words.textContent = isPaused ? 'paused' : isConnected ? 'live' : 'not live';
+  const notLive = reason === '' ? 'not live' : `not live: ${reason}`;
+  if (words) words.textContent = isPaused ? 'paused' : isConnected ? 'live' : notLive;
 }
 
 interface Loaded {
@@ -172,6 +177,8 @@ function takeHint({ tip, changed = [] }: Hint): void {
   // The first message confirms the topics, so that no later change is missed.
   if (!isConnected) {
     isConnected = true;
+    reason = '';
+    pauseMs = FIRST_PAUSE_MS;
     show();
     if (wasLost) later(Math.random() * SPREAD_MS);
     wasLost = false;
@@ -183,15 +190,15 @@ function connect(): void {
   const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
   socket = opened;
   opened.addEventListener('open', () => {
-    pauseMs = FIRST_PAUSE_MS;
     announced.clear();
     announcedTip = undefined;
     subscribe(true);
   });
   opened.addEventListener('message', ({ data }) => takeHint(JSON.parse(String(data)) as Hint));
-  opened.addEventListener('close', () => {
+  opened.addEventListener('close', (event) => {
     wasLost = true;
     isConnected = false;
+    reason = event.code === TRY_AGAIN_LATER ? event.reason : '';
     show();
     setTimeout(connect, pauseMs * (0.5 + Math.random() / 2));
     pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2);

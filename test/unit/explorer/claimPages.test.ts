@@ -602,6 +602,18 @@ describe('the console', () => {
     expect(await pageOf(call)).toContain("getclaimsforname 'a'\\''; echo $(id) '\\'''");
   });
 
+  it.each(['1e400', '[1, {"a": -1e400}]', '12345678901234567890'])(
+    'refuses %s, because the node would get another number',
+    async (p0) => {
+      const params = [{ name: 'blocks', description: '', isRequired: true, cli: 'json' }];
+      const context = contextOf('harmless', [], { ...call, p0 });
+      const ask = (() => expect.fail('the call was sent')) as never;
+      await expect(
+        PAGES.get('console')!({ ...context, ask, methods: [{ ...method, params }] as never }),
+      ).rejects.toThrow('“blocks” has a number that is too large: at most 9007199254740991.');
+    },
+  );
+
   it('shows a command line for a refused method only if its name has the form of a method', async () => {
     const messageOf = async (name: string): Promise<string> => {
       const error: unknown = await pageOf({ method: name }).catch((thrown: unknown) => thrown);
