@@ -126,8 +126,8 @@ export async function beginChainStateReset(store: RowStore): Promise<void> {
 
 /** Rows that `-reindex-chainstate` keeps: the headers, and rows about the database. */
 const KEPT_KINDS = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
-/** Number of rows that are copied between two flushes. Arbitrary. */
-const ROWS_A_FLUSH = 2000;
+/** Size in bytes of the rows that are copied between two flushes. Arbitrary: a row of headers may have hundreds of kilobytes. */
+const FLUSH_BYTES = 16 << 20;
 
 /** Folder in which the database without coins, claims and indexes is built, and folder of the former database. */
 const newFolder = (database: string): string => `${database}.new`;
@@ -147,7 +147,9 @@ export async function finishChainStateReset(
   const state = parseChainState(await store.get(PREFIX.tip));
   if (!state.resetting) return store;
   const path = newFolder(database);
-  onFile(path, () => rmSync(path, { recursive: true, force: true }));
+  onFile(path, () => {
+    for (const left of [path, `${path}.journal`]) rmSync(left, { recursive: true, force: true });
+  });
   try {
     const copy = await open(path);
     try {
@@ -173,11 +175,10 @@ export async function finishChainStateReset(
 }
 
 async function copyKept(from: RowStore, to: RowStore): Promise<void> {
-  let copied = 0;
   for (const kind of KEPT_KINDS)
     for await (const [key, value] of from.range({ gte: kind, lt: prefixEnd(kind) })) {
       to.put(key, value);
-      if (++copied % ROWS_A_FLUSH === 0) await to.flush();
+      if (to.dirtyBytes >= FLUSH_BYTES) await to.flush();
     }
 }
 

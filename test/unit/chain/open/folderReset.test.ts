@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatChainState, parseChainState } from '../../../../src/chain/connect/chainState.js';
 import {
   beginChainStateReset,
@@ -71,6 +71,30 @@ describe('finishChainStateReset', () => {
     await fresh.close();
     expect(readdirSync(folder)).toEqual(['chainstate']);
     expect(isMarkedAsOurs(database)).toBe(true);
+  });
+
+  it('copies large rows in parts, and removes what an earlier copy left', async () => {
+    const store = await filled();
+    const large = Buffer.alloc(1 << 20, 7);
+    for (let n = 0; n < 24; n++) store.put(`${PREFIX.headerChunk}large${String(n).padStart(2, '0')}`, large);
+    await beginChainStateReset(store);
+    writeFileSync(`${database}.new.journal`, 'of an earlier copy');
+    const flushed: number[] = [];
+    const noting = async (path: string): Promise<RowStore> => {
+      const opened = await open(path);
+      const flush = vi.spyOn(opened, 'flush');
+      flush.mockImplementation(() => {
+        flushed.push(opened.dirtyBytes);
+        return RowStore.prototype.flush.call(opened);
+      });
+      return opened;
+    };
+    const fresh = await finishChainStateReset(store, database, noting);
+    expect(flushed.length).toBeGreaterThan(1);
+    expect(Math.max(...flushed)).toBeLessThan(20 << 20);
+    expect(await fresh.get(`${PREFIX.headerChunk}large23`)).toEqual(large);
+    await fresh.close();
+    expect(readdirSync(folder)).toEqual(['chainstate']);
   });
 
   it('returns the same store if no deletion was requested', async () => {
