@@ -67,8 +67,8 @@ async function addReceipts(
     accountIds,
   );
   const receipts = new Map<string, Txo>();
-  // Rows begin with the newest. The order is reversed, so that the newest receipt of a claim replaces older ones.
-  for (const row of rows.toReversed()) {
+  // Rows begin with the newest. If a claim was bought several times, its first purchase replaces later ones, as in lbrynet.
+  for (const row of rows) {
     const receipt = receiptOf(row);
     if (receipt?.notes.purchasedClaimId) receipts.set(receipt.notes.purchasedClaimId, receipt);
   }
