@@ -1,5 +1,6 @@
 // Work on whole blobs: hashes of several blobs at the same time, codes of their chunks, and storing without the page cache.
 #include "blobs/chunkCodes.h"
+#include "blobs/digest.h"
 #include "hash/sha512Lanes.h"
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -84,6 +85,20 @@ bool writeCodes(const uint8_t* blob, size_t size, uint8_t* table) {
   return true;
 }
 
+// Writes the hash of one blob and the codes of its chunks. Each chunk is read into the processor's cache once. For a single
+// message, OpenSSL takes less time than the lanes.
+bool digestOne(const uint8_t* blob, size_t size, uint8_t* digest, uint8_t* table) {
+  Sha384 hash;
+  ChunkCodes codes(table);
+  for (size_t at = 0; at < size; at += kChunk) {
+    const size_t number = at / kChunk, count = std::min(kChunk, size - at);
+    if (!hash.add(blob + at, count) || !codes.code(number, blob + at, count, table + kChunkKey + number * kChunkCode)) {
+      return false;
+    }
+  }
+  return hash.end(digest);
+}
+
 // Whether the bytes, which start at the start of a chunk, match the table.
 napi_value jsChunksMatch(napi_env env, napi_callback_info info) {
   napi_value arguments[3];
@@ -122,13 +137,16 @@ napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
     memcpy(out->data() + i * stride + kDigest, keys.data + i * kChunkKey, kChunkKey);
   }
   const auto work = [messages, out, stride] {
-    hashMessages(*messages, out->data(), stride);
-    for (uint32_t i = 0; i < messages->count; i++) {
-      if (!writeCodes(messages->data[i], messages->size, out->data() + i * stride + kDigest)) {
-        return Outcome::failed("OpenSSL failed to compute the codes of a blob");
+    bool isDone = true;
+    if (messages->count == 1) {
+      isDone = digestOne(messages->data[0], messages->size, out->data(), out->data() + kDigest);
+    } else {
+      hashMessages(*messages, out->data(), stride);
+      for (uint32_t i = 0; isDone && i < messages->count; i++) {
+        isDone = writeCodes(messages->data[i], messages->size, out->data() + i * stride + kDigest);
       }
     }
-    return Outcome();
+    return isDone ? Outcome() : Outcome::failed("OpenSSL failed to compute the codes of a blob");
   };
   const auto result = [out](napi_env env) { return makeBufferOf(env, std::move(*out)); };
   return startJob(env, "digestBlobs", work, result, arguments[0]);

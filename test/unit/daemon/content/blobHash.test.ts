@@ -91,8 +91,11 @@ test.skipIf(native?.storeFile === undefined)('a file is stored with direct I/O, 
 test.skipIf(native?.digestBlobs === undefined)(
   'a thread of the pool computes hashes and chunk tables',
   async () => {
-    for (const length of [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 17]) {
-      const blobs = Array.from({ length: 1 + randomInt(4) }, () => randomBytes(length));
+    const lengths = [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 17];
+    for (const [length, count] of lengths.flatMap((one) =>
+      [1, 2, 3, 4].map((many) => [one, many] as const),
+    )) {
+      const blobs = Array.from({ length: count }, () => randomBytes(length));
       const keys = randomBytes(blobs.length * KEY_BYTES);
       const found = await native!.digestBlobs!(blobs, keys);
       const stride = found.length / blobs.length;
