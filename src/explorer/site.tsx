@@ -57,6 +57,8 @@ const MOST_PIPELINED = 16;
  */
 const ANNOUNCED_KEEP_ALIVE_SEC = 5;
 const KEEP_ALIVE_MS = 7000;
+/** Time in ms after which a connection is closed whose client has not read the whole response. The pages have some kilobytes. */
+const MOST_SENDING_MS = 60_000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
@@ -697,6 +699,11 @@ export class Site {
       ...(status === 200 && { ETag: shownEtag }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
+    const { socket } = request;
+    if (socket.writableLength === 0) return;
+    const timer = setTimeout(() => socket.destroy(), MOST_SENDING_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+    response.once('finish', () => clearTimeout(timer));
   }
 }
 

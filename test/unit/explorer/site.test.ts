@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Site, type SiteState } from '../../../src/explorer/site.js';
+import { renderedOf, type Rendered } from '../../../src/explorer/rendered.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
 
 let assetFolder: string;
@@ -386,4 +387,40 @@ test('a flood during a sync is refused with a waiting time, and another visitor 
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('a connection whose client does not read the response is closed after a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const accepted = once(site.server, 'connection') as Promise<[Socket]>;
+    const socket = await opened();
+    const [served] = await accepted;
+    socket.pause().on('error', () => undefined);
+    // More than the buffers of a connection hold.
+    const large = renderedOf(200, 'text/css', Buffer.alloc(16 << 20, '/'), {}, true);
+    (Reflect.get(site, 'files') as Map<string, Rendered>).set('/assets/large.css', large);
+    socket.write('GET /assets/large.css HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await expect.poll(() => served.writableLength).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(served.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(served.destroyed).toBe(true);
+    socket.destroy();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('limits count the visitor that a trusted proxy names last, and ignore the header of others', async () => {
+  const statusesOf = async (from: string, forwarded: (n: number) => string): Promise<Set<string>> => {
+    const socket = await opened(from);
+    const statuses = new Set<string>();
+    for (let n = 0; n < 70; n++)
+      statuses.add((await ask(socket, '/help', `X-Forwarded-For: ${forwarded(n)}\r\n`)).slice(9, 12));
+    socket.destroy();
+    return statuses;
+  };
+  expect([...(await statusesOf('127.0.0.5', (n) => `10.0.0.${n}`))]).toContain('429');
+  expect([...(await statusesOf('127.0.0.2', (n) => `10.0.0.${n}, 203.0.113.9`))]).toContain('429');
+  expect([...(await statusesOf('127.0.0.2', (n) => `203.0.113.9, 10.1.0.${n}`))]).toEqual(['200']);
 });
