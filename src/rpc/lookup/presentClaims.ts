@@ -83,9 +83,6 @@ export async function longProofQuery(rules: ClaimRules, query: ProofQuery): Prom
   return { ...query, name: asked.subarray(0, LONGEST_FILED_BYTES + 1) };
 }
 
-/** Minimum number of outputs whose states are cached. */
-const MANY_OUTPUTS = 2;
-
 /** Results of `outputsOfOneName`. Callers repeat cached queries. */
 const keysOfQueries = new WeakMap<OutputStatesQuery, string | null>();
 
@@ -95,10 +92,10 @@ function keyOfOutputs(query: OutputStatesQuery): string | null {
   return key;
 }
 
-/** Returns a key for a query of many successive outputs of a transaction that all have one name; null for other queries. */
+/** Returns a key for a query of successive outputs of a transaction that all have one name; null for other queries. */
 function outputsOfOneName({ txid, outputs }: OutputStatesQuery): string | null {
   const [first] = outputs;
-  if (first === undefined || outputs.length < MANY_OUTPUTS) return null;
+  if (first === undefined) return null;
   const isSame = outputs.every(({ name, n }, i) => n === first.n + i && equalBytes(name, first.name));
   return isSame ? `${first.n} ${outputs.length} ${toLatin1(txid)}` : null;
 }

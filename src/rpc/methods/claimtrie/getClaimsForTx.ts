@@ -1,6 +1,8 @@
 /** `getclaimsfortx`: the claims and supports among the unspent outputs of a transaction. */
+import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
-import type { MadeOutput, PresentOutput, Standing } from '../../../store/claims/query/standings.js';
+import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
+import type { PresentOutput, Standing } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { stringifyJson } from '../../../util/json/jsonStream.js';
 import { type JsonOut } from '../../../util/json/jsonWrite.js';
@@ -86,19 +88,25 @@ function stateOf(isSupport: boolean, standing: Standing | null, height: number) 
 interface FirstClaim {
   /** Height of the block that contains the transaction. */
   readonly madeAt: number;
-  readonly outputs: readonly MadeOutput[];
+  /** Query for the state of the claim or support. */
+  readonly query: OutputStatesQuery;
+  /** Whether normalization does not change the name. */
+  readonly isNormalized: boolean;
   readonly isSupport: boolean;
   readonly value: Bytes | undefined;
   readonly fields: { readonly name: string; readonly claimId: string; readonly value: string | undefined };
+  /** The latest answer about an active claim; null if there is none. */
+  answer: TxClaims | null;
 }
 
 /** Limit of the cached data about first unspent outputs, in characters. A character takes one or two bytes. */
 const MOST_FIRST_CHARS = 1 << 20;
-/** Number of characters that each entry counts in addition to its texts, for the memory of its objects. */
-const FIRST_CLAIM_CHARS = 256;
+/** Number of characters that each entry counts in addition to its texts, for the memory of its objects and its latest answer. */
+const FIRST_CLAIM_CHARS = 768;
 
+/** The value is cached as bytes and in the texts of the fields and of the latest answer. */
 const charsOf = ({ value, fields }: FirstClaim): number =>
-  FIRST_CLAIM_CHARS + fields.name.length + 3 * (value?.length ?? 0);
+  FIRST_CLAIM_CHARS + 4 * fields.name.length + 12 * (value?.length ?? 0);
 
 /** Minimum number of claims of a transaction whose answer is cached. Arbitrary: fewer are described in microseconds. */
 const MANY_CLAIMS = 16;
@@ -129,18 +137,53 @@ function keptOf({ chain }: RpcServices): Caches {
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   return whenResolved(firstClaim(services, txid), (first) => {
     if (first === null) return [];
-    const { madeAt, outputs, isSupport, value, fields } = first;
-    const query = { height, txid, madeAt, outputs, exact: true };
-    return whenResolved(services.claims.standings(query), ([standing = null]) => [
-      {
-        n: 0,
-        ...fields,
-        metadata: ShownMetadata.of(services)?.ofValue(value, isSupport),
-        depth: height - madeAt,
-        ...stateOf(isSupport, standing, height),
-      },
-    ]);
+    if (!first.isNormalized) return lbrycrdStanding(services, first, height);
+    const { active } = services.chain.chain.index;
+    return whenResolved(services.claims.outputStates(first.query), (states) => {
+      // A block arrived while rows were read.
+      if (active.height !== height) return lbrycrdStanding(services, first, height);
+      if (first.answer?.states === states) return first.answer.at(height - first.madeAt);
+      const state = states[0] ?? null;
+      const answer = describeFirst(services, first, standingOf(state), height);
+      // The answer about a pending claim changes with each block.
+      const isLasting = state?.item.removal === 0 && state.item.activated !== 0;
+      first.answer = isLasting ? new TxClaims(first.query, states, piecesOf(answer)) : null;
+      return answer;
+    });
   });
+}
+
+/** The state of a claim or support whose name normalization does not change; null if it is not in the claim trie. */
+function standingOf(state: OutputState | null): Standing | null {
+  if (state === null || state.item.removal !== 0) return null;
+  const { activated, dueHeight } = state.item;
+  const active = activated !== 0;
+  return { active, validAtHeight: active ? activated : dueHeight, controls: active && state.controls };
+}
+
+/** Like `lbrycrdAnswer`, for a name that normalization may change. */
+function lbrycrdStanding(services: RpcServices, first: FirstClaim, height: number): MaybePromise<JsonOut> {
+  const query = { height, ...first.query, exact: true };
+  return whenResolved(services.claims.standings(query), ([standing = null]) =>
+    describeFirst(services, first, standing, height),
+  );
+}
+
+function describeFirst(
+  services: RpcServices,
+  { madeAt, isSupport, value, fields }: FirstClaim,
+  standing: Standing | null,
+  height: number,
+) {
+  return [
+    {
+      n: 0,
+      ...fields,
+      metadata: ShownMetadata.of(services)?.ofValue(value, isSupport),
+      depth: height - madeAt,
+      ...stateOf(isSupport, standing, height),
+    },
+  ];
 }
 
 /** Returns the claim or support in the first unspent output; null if that output has none. Synchronous if it is cached. */
@@ -153,9 +196,11 @@ function firstClaim(services: RpcServices, txid: Bytes): MaybePromise<FirstClaim
     const script = output && decodeClaimScript(output.script);
     if (!output || !script) return null;
     const { kind, name, claimId, value } = script;
+    const rawName = toLatin1(name);
     const first: FirstClaim = {
       madeAt: output.height,
-      outputs: [{ name, n: 0 }],
+      query: { txid, madeAt: output.height, outputs: [{ name, n: 0 }] },
+      isNormalized: normalizeKey(rawName) === rawName,
       isSupport: kind === 'support',
       value,
       fields: {
@@ -163,6 +208,7 @@ function firstClaim(services: RpcServices, txid: Bytes): MaybePromise<FirstClaim
         claimId: hashToHex(claimId ?? claimIdOf(txid, 0)),
         value: value && toHex(value),
       },
+      answer: null,
     };
     firstClaims.set(txid, first, charsOf(first), mark);
     return first;

@@ -5,10 +5,10 @@
 import type { ChainEvents } from '../../../chain/chainEvents.js';
 import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
 import type { Bytes } from '../../../util/bytes.js';
-import { RawJson } from '../../../util/json/jsonWrite.js';
+import { encodedJson, RawJson } from '../../../util/json/jsonWrite.js';
 import { TransactionCache, type ChainMark } from '../../lookup/transactionCache.js';
 
-/** Limit of the cached texts in characters. Each is also cached as bytes, with the depth at the latest request. */
+/** Limit of the cached texts in characters. Each is also cached as a whole, with the depth at the latest request. */
 const MOST_CHARS = 2 << 20;
 
 type States = readonly (OutputState | null)[];
@@ -35,7 +35,7 @@ export class TxClaims {
   /** The answer at a depth. */
   at(depth: number): RawJson {
     if (this.latest?.depth !== depth)
-      this.latest = { depth, json: new RawJson(Buffer.from(this.pieces.join(String(depth)))) };
+      this.latest = { depth, json: new RawJson(encodedJson(this.pieces.join(String(depth)))) };
     return this.latest.json;
   }
 }

@@ -199,6 +199,28 @@ describe('getclaimsfortx', () => {
     expect(await answer()).toEqual([]);
   });
 
+  it('counts the blocks of a pending claim down, and does so again after a takeover', async () => {
+    const world = new World();
+    await world.mine();
+    await world.mine([[], [claimOutput('low', 'aa', 5n)]]);
+    await world.mineEmpty(64);
+    const [made] = await world.mine([[], [claimOutput('low', 'bb', 4n)]]);
+    const answer = async (): Promise<unknown> =>
+      ((await world.call('lbrycrd', 'getclaimsfortx', made!.id)) as unknown[])[0];
+    for (const blocksToValid of [2, 1]) {
+      const pending = { inClaimTrie: false, inQueue: true, blocksToValid };
+      for (let repeat = 0; repeat < 2; repeat++) expect(await answer()).toMatchObject(pending);
+      await world.mineEmpty(1);
+    }
+    for (let depth = 2; depth < 5; depth++) {
+      expect(await answer()).toMatchObject({ depth, inClaimTrie: true, isControlling: false });
+      await world.mineEmpty(1);
+    }
+    await world.mine([[], [supportOutput('low', made!.claimId(0), 9n)]]);
+    await world.mineEmpty(4);
+    expect(await answer()).toMatchObject({ depth: 10, inClaimTrie: true, isControlling: true });
+  });
+
   it('is read from the unspent outputs if the block is pruned', async () => {
     const world = new World();
     await world.mine();
