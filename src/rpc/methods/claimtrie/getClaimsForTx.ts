@@ -137,7 +137,8 @@ function keptOf({ chain }: RpcServices): Caches {
 function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   return whenResolved(firstClaim(services, txid), (first) => {
     if (first === null) return [];
-    if (!first.isNormalized) return lbrycrdStanding(services, first, height);
+    if (!first.isNormalized || services.options.claimMetadata)
+      return lbrycrdStanding(services, first, height);
     const { active } = services.chain.chain.index;
     return whenResolved(services.claims.outputStates(first.query), (states) => {
       // A block arrived while rows were read.
@@ -161,7 +162,7 @@ function standingOf(state: OutputState | null): Standing | null {
   return { active, validAtHeight: active ? activated : dueHeight, controls: active && state.controls };
 }
 
-/** Like `lbrycrdAnswer`, for a name that normalization may change. */
+/** Like `lbrycrdAnswer`, for names that normalization may change, and for answers with decoded values. */
 function lbrycrdStanding(services: RpcServices, first: FirstClaim, height: number): MaybePromise<JsonOut> {
   const query = { height, ...first.query, exact: true };
   return whenResolved(services.claims.standings(query), ([standing = null]) =>
@@ -285,7 +286,11 @@ async function describe(services: RpcServices, txid: Bytes, height: number): Pro
     };
   });
   // The answer about a support changes with the supported claim, and that about a pending claim with each block.
-  const isLasting = supports.length === 0 && answers.every((one) => one['blocks to valid'] === undefined);
+  // Decoded values are formatted while the answer is written.
+  const isLasting =
+    metadata === null &&
+    supports.length === 0 &&
+    answers.every((one) => one['blocks to valid'] === undefined);
   if (!isLasting || outputs.length < MANY_CLAIMS) return answers;
   const query = { txid, madeAt, outputs: outputs.map(({ name, n }) => ({ name, n })) };
   const answer = new TxClaims(query, await services.claims.outputStates(query), piecesOf(answers));

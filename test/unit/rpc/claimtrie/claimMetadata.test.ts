@@ -84,6 +84,19 @@ describe('-claimmetadata', () => {
     expect(supported).toMatchObject({ metadata: SUPPORT_PLAIN });
   });
 
+  it('adds them to the answer about many claims of a transaction, each time', async () => {
+    const { world: made } = await world(true);
+    const names = Array.from({ length: 20 }, (_, n) => `name${n}`);
+    const [tx] = await made.mine([[], names.map((name) => claimOutput(name, STREAM, COIN))]);
+    for (let depth = 0; depth < 2; depth++) {
+      const shown = (await made.call('documented', 'getclaimsfortx', tx!.id)) as Shown[];
+      expect(shown).toEqual(
+        names.map((name) => expect.objectContaining({ name, depth, metadata: PLAIN }) as Shown),
+      );
+      await made.mineEmpty(1);
+    }
+  });
+
   it('adds nothing if the option is off', async () => {
     const { world: made } = await world(false);
     expect(JSON.stringify(await made.call('documented', 'getclaimsforname', 'a'))).not.toContain('metadata');
