@@ -80,6 +80,8 @@ export interface SiteDeps {
   /** Called when the number of open pages with a live connection changes, with that number. */
   readonly onViewers?: (count: number) => void;
   readonly nowMs: () => number;
+  /** See `SyncGateOptions`. */
+  readonly workedMs?: (() => number) | undefined;
 }
 
 /** Cache keys of a page: `still` if it changes only with blocks, `lively` if it also changes with the mempool. */
@@ -218,7 +220,7 @@ export class Site {
     this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
-    this.gate = new SyncGate({ nowMs: deps.nowMs });
+    this.gate = new SyncGate({ nowMs: deps.nowMs, workedMs: deps.workedMs });
     this.assets = this.loadAssets();
     this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${ANNOUNCED_KEEP_ALIVE_SEC}`);

@@ -30,7 +30,7 @@ interface Waiting {
 export interface SyncGateOptions {
   readonly nowMs: () => number;
   /** Returns the time in milliseconds that the thread has worked since its start. Tests replace it. */
-  readonly workedMs?: () => number;
+  readonly workedMs?: (() => number) | undefined;
 }
 
 export class SyncGate {

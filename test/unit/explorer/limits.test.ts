@@ -105,7 +105,7 @@ describe('calls to the node', () => {
       expect(sent).toHaveLength(2);
       nowMs += 180;
       await answer(1, '{"result": 1}');
-      // The budget had 300 ms, and a twentieth of 330 ms was added.
+      // The budget had 300 ms, and 3 % of 330 ms were added.
       expect(sent).toHaveLength(2);
       nowMs += 4000;
       await vi.advanceTimersByTimeAsync(4000);

@@ -16,6 +16,8 @@ let assetFolder: string;
 let site: Site;
 let port: number;
 let state: SiteState;
+/** Time of a stopped clock; null if the clock runs. */
+let stoppedMs: number | null;
 /** Results by method that replace the answers of the node. */
 let instead: Record<string, unknown>;
 
@@ -29,6 +31,7 @@ afterAll(() => rmSync(assetFolder, { recursive: true, force: true }));
 beforeEach(async () => {
   const known = answers('harmless');
   instead = {};
+  stoppedMs = null;
   state = { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null };
   site = new Site(
     {
@@ -50,7 +53,8 @@ beforeEach(async () => {
       state,
       assetFolder,
       log: (text) => expect.fail(text),
-      nowMs: () => performance.now(),
+      nowMs: () => stoppedMs ?? performance.now(),
+      workedMs: () => 0,
     },
   );
   await new Promise<void>((resolve) => site.server.listen(0, resolve));
@@ -412,6 +416,7 @@ test('a connection whose client does not read the response is closed after a min
 });
 
 test('limits count the visitor that a trusted proxy names last, and ignore the header of others', async () => {
+  stoppedMs = performance.now();
   const statusesOf = async (from: string, forwarded: (n: number) => string): Promise<Set<string>> => {
     const socket = await opened(from);
     const statuses = new Set<string>();
