@@ -249,9 +249,14 @@ export class FileManager {
     await this.#deps.reflector()?.cancel(row.sdHash);
     // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
     if (deletesOutput && place !== null && row.isSaved) await removeOutput(place);
-    await this.#deps.blobs.deleteStream(row.streamHash);
+    try {
+      await this.#deps.blobs.deleteStream(row.streamHash);
+    } finally {
+      // The rows are deleted although a blob's file cannot be removed. A later download must fetch the blobs again, not take
+      // them from memory.
+      this.reader.forget(row.sdHash);
+    }
     await this.#forget(row.streamHash);
-    this.reader.forget(row.sdHash);
   }
 
   /**
