@@ -20,7 +20,7 @@ import {
   newRequest,
   readRequest,
   successAnswer,
-  successText,
+  wholeAnswer,
   type RpcAnswer,
   type ParsedRequest,
 } from './envelope.js';
@@ -233,8 +233,9 @@ export class RpcDispatcher {
     let answer: RpcAnswer | Promise<RpcAnswer>;
     try {
       const result = this.execute(request, origin);
-      const text = isPromise(result) ? null : successText(request, result);
-      if (text !== null) return new WholeReply(200, text);
+      const whole = isPromise(result) ? null : wholeAnswer(request, result);
+      if (typeof whole === 'string') return new WholeReply(200, whole);
+      if (whole !== null) return new PiecesReply(200, whole);
       answer = this.settle(request, result);
     } catch (error) {
       answer = this.failed(request, error);

@@ -85,18 +85,22 @@ function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
 }
 
 /**
- * The whole text of the response to a successful request, as the serializer writes `successAnswer`. Null for a notification,
- * and for a result or an id that is not small text.
+ * The whole response to a successful request, as the serializer writes `successAnswer`: one text, or pieces if the result is
+ * in bytes. Null for a notification, and for a result or an id that is neither small text nor bytes.
  */
-export function successText(request: ParsedRequest, result: JsonOut): string | null {
-  const { id, isNotification } = request;
-  if (isNotification) return null;
+export function wholeAnswer(
+  request: ParsedRequest,
+  result: JsonOut,
+): string | readonly (string | Buffer)[] | null {
+  const { id, isV2, isNotification } = request;
+  const idText = isNotification ? null : smallText(id);
+  if (idText === null) return null;
+  const before = isV2 ? '{"jsonrpc":"2.0","result":' : '{"result":';
+  const after = isV2 ? `,"id":${idText}}\n` : `,"error":null,"id":${idText}}\n`;
+  const pieces = result instanceof RawJson ? result.pieces : null;
+  if (pieces !== null) return [before, ...pieces, after];
   const text = smallText(result);
-  const idText = smallText(id);
-  if (text === null || idText === null) return null;
-  return request.isV2
-    ? `{"jsonrpc":"2.0","result":${text},"id":${idText}}\n`
-    : `{"result":${text},"error":null,"id":${idText}}\n`;
+  return text === null ? null : before + text + after;
 }
 
 function smallText(value: JsonOut): string | null {
