@@ -102,6 +102,42 @@ it('makes transactions of version 1, with the defaults of lbcd', async () => {
     'Argument must be hexadecimal string (not "zz")',
   ]);
   expect(await failure('createrawtransaction', [], { [OPEN_ADDRESS]: 0 })).toEqual([-3, 'invalid amount']);
+  // The result of 0.1 + 0.2 in programs that calculate with doubles.
+  const rounded = await result('createrawtransaction', [], { [OPEN_ADDRESS]: 0.30000000000000004 });
+  expect(rounded).toContain('80c3c90100000000');
+  expect(await result('createrawtransaction', [{ txid, vout: 0xffffffff }], {})).toContain(
+    'ffffffff00ffffffff',
+  );
+});
+
+it('checks the types of all arguments of createrawtransaction first, then their values, as lbcd does', async () => {
+  const codeOf = async (...params: unknown[]): Promise<number | undefined> =>
+    (await lbcd('createrawtransaction', params)).error?.code;
+  const bad = { nowhere: 0 };
+  for (const vout of [-1, 4294967296, 1.5, '0', true])
+    expect(await codeOf([{ txid: 'zz', vout }], bad, -1), String(vout)).toBe(-32602);
+  expect(await codeOf([{ txid: 7 }], bad, -1)).toBe(-32602);
+  expect(await codeOf([{ txid: 'zz' }], bad, 1.5)).toBe(-32602);
+  expect(await codeOf([{ txid: 'zz' }], bad, -1)).toBe(-8);
+  expect(await codeOf([{ txid: 'zz' }], bad, 4294967296)).toBe(-8);
+  expect(await codeOf([{ txid: 'zz' }], bad)).toBe(-22);
+  expect(await codeOf([], bad)).toBe(-3);
+  expect(await codeOf([], { nowhere: 1 })).toBe(-5);
+  expect(await codeOf([], { [OPEN_ADDRESS]: '1' })).toBe(-8);
+  for (const amount of [-1, 1e11, true, null]) expect(await codeOf([], { [OPEN_ADDRESS]: amount })).toBe(-3);
+  expect(await codeOf([], { data: 'zz' })).toBe(-22);
+  expect(await codeOf([], { data: 1 })).toBe(-5);
+  expect(await codeOf([], { data: null })).toBe(-3);
+});
+
+it('describes a script with an incomplete claim operation as no claim', async () => {
+  const script = 'b50161016f6d6d';
+  const raw = `01000000010000000000000000000000000000000000000000000000000000000000000000ffffffff00ffffffff010000000000000000${'07'}${script}00000000`;
+  const shown = { isclaim: false, issupport: false, subtype: '', type: 'nonstandard' };
+  expect(await result('decoderawtransaction', raw)).toMatchObject({ vout: [{ scriptPubKey: shown }] });
+  expect(await node.rpc('decoderawtransaction', [raw])).toMatchObject({
+    vout: [{ scriptPubKey: { isclaim: true } }],
+  });
 });
 
 it('shows the script type after the claim operation, and accepts an odd number of digits', async () => {

@@ -150,7 +150,8 @@ export function parseLbcdHash(value: JsonValue): Buffer {
   throw notLbcdHex(text);
 }
 
-function notLbcdHex(text: string): RpcError {
+/** lbcd's error for text that is not hexadecimal. Source: `rpcDecodeHexError`. */
+export function notLbcdHex(text: string): RpcError {
   const message = `Argument must be hexadecimal string (not ${JSON.stringify(text)})`;
   return rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);
 }

@@ -5,7 +5,7 @@
 import { encodeDestination, type AddressPrefixes } from '../../script/address.js';
 import { formatAsm, formatAsmInSlices } from '../../script/asm.js';
 import { formatLbcdAsmInSlices } from '../../script/lbcdAsm.js';
-import { startsWithClaimOpcode, stripClaimPrefix } from '../../script/claimScript.js';
+import { claimPrefixLength, startsWithClaimOpcode, stripClaimPrefix } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { extractDestinations } from '../../script/standard.js';
 import { toHex, type Bytes } from '../../util/bytes.js';
@@ -86,7 +86,8 @@ export function scriptAnswer(
   asm = context.profile === 'lbcd' ? atOnce(formatLbcdAsmInSlices(script)) : formatAsm(script),
 ): ScriptAnswer {
   const { type, destinations, required } = extractDestinations(stripClaimPrefix(script));
-  const isClaim = startsWithClaimOpcode(script);
+  // lbcd requires a complete claim prefix, lbrycrd only its opcode.
+  const isClaim = context.profile === 'lbcd' ? claimPrefixLength(script) > 0 : startsWithClaimOpcode(script);
   const isSupport = isClaim && script[0] === OP.OP_SUPPORT_CLAIM;
   const showClaim = isClaim || context.profile === 'lbcd';
   const shown = destinations.length > 0;

@@ -1,6 +1,6 @@
 /**
  * The transaction parameters of `createrawtransaction` and `createpsbt`, and the construction.
- * Source: lbrycrd rpc/rawtransaction.cpp `ConstructTransaction`; lbcd rpcserver.go `handleCreateRawTransaction`.
+ * Source: lbrycrd rpc/rawtransaction.cpp `ConstructTransaction`.
  */
 import {
   emptyInput,
@@ -14,7 +14,7 @@ import { OP } from '../../../script/opcodes.js';
 import { buildScript } from '../../../script/script.js';
 import { scriptForDestination } from '../../../script/standard.js';
 import { toHex } from '../../../util/bytes.js';
-import { isJsonNumber, JsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json/json.js';
+import { isJsonNumber, JsonObject, numberText, type JsonValue } from '../../../util/json/json.js';
 import type { Slices } from '../../../util/slices.js';
 import { SpreadMap } from '../../../util/spreadMap.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
@@ -26,15 +26,12 @@ import {
   parseAmount,
   parseHashParam,
   parseHexParam,
-  parseLbcdHash,
 } from '../../declare/paramTypes.js';
 
 /** Maximum sequence number of an input that signals replaceability (BIP125). */
-const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
+export const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd;
 const MAX_UINT32 = 0xffffffffn;
 const TRANSACTION_VERSION = 2;
-/** Version of the transactions that lbcd creates. Source: lbcd wire `TxVersion`. */
-const LBCD_VERSION = 1;
 
 export const CONSTRUCT_PARAMS = [
   {
@@ -79,7 +76,7 @@ export interface ConstructArgs {
   readonly replaceable: boolean | undefined;
 }
 
-function invalid(message: string): RpcError {
+export function invalid(message: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, message);
 }
 
@@ -99,15 +96,6 @@ function readSequence(value: JsonValue | undefined, byDefault: number): number {
   return Number(sequence);
 }
 
-/** Parses an input as lbcd does: a missing output number counts as 0, and all sequence numbers follow from the locktime. */
-function readLbcdInput(value: JsonValue, sequence: number): TxInput {
-  const object = getObject(value);
-  const hash = parseLbcdHash(object.get('txid') ?? '');
-  const index = getInt(object.get('vout') ?? new JsonNumber('0'));
-  if (index < 0) throw invalid('Invalid parameter, vout must be positive');
-  return { ...emptyInput({ hash, index }), sequence };
-}
-
 function readInput(value: JsonValue, defaultSequence: number): TxInput {
   const object = getObject(value);
   const hash = parseHashParam(object.get('txid') ?? null, 'txid');
@@ -122,7 +110,7 @@ function readInput(value: JsonValue, defaultSequence: number): TxInput {
 type Pair = readonly [name: string, value: JsonValue];
 
 /** Yields the pairs of an object, or of a list of objects with one pair each. */
-function* readPairs(outputs: readonly JsonValue[] | JsonObject): Slices<readonly Pair[]> {
+export function* readPairs(outputs: readonly JsonValue[] | JsonObject): Slices<readonly Pair[]> {
   if (outputs instanceof JsonObject) return outputs.entries;
   const pairs: Pair[] = [];
   for (const output of outputs) {
@@ -146,7 +134,7 @@ function valueText(value: JsonValue): string {
   return value === true ? '1' : '';
 }
 
-function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
+export function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
   const destination = decodeDestination(address, prefixes);
   if (destination === null) {
     throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Invalid LBRY address: ${address}`);
@@ -154,18 +142,7 @@ function readAddress(address: string, prefixes: AddressPrefixes): Buffer {
   return scriptForDestination(destination);
 }
 
-/** Parses an amount. Unlike `parseAmount`, it rejects 0, as lbcd does. */
-function parseLbcdAmount(value: JsonValue): bigint {
-  const amount = parseAmount(value);
-  if (amount === 0n) throw rpcError(RPC_ERROR.TYPE_ERROR, 'invalid amount');
-  return amount;
-}
-
-function* readOutputs(
-  pairs: readonly Pair[],
-  prefixes: AddressPrefixes,
-  isLbcd: boolean,
-): Slices<TxOutput[]> {
+function* readOutputs(pairs: readonly Pair[], prefixes: AddressPrefixes): Slices<TxOutput[]> {
   const seen = new SpreadMap<true>();
   const outputs: TxOutput[] = [];
   for (const [name, value] of pairs) {
@@ -174,53 +151,43 @@ function* readOutputs(
       if (seen.has(name)) throw invalid('Invalid parameter, duplicate key: data');
       seen.set(name, true);
       const data = parseHexParam(valueText(value), 'Data');
-      // lbcd treats the data as the whole output script.
-      const script = isLbcd ? data : buildScript(OP.OP_RETURN, data);
-      outputs.push({ value: 0n, script });
+      outputs.push({ value: 0n, script: buildScript(OP.OP_RETURN, data) });
       continue;
     }
     const script = readAddress(name, prefixes);
     const key = toHex(script);
     if (seen.has(key)) throw invalid(`Invalid parameter, duplicated address: ${name}`);
     seen.set(key, true);
-    outputs.push({ value: isLbcd ? parseLbcdAmount(value) : parseAmount(value), script });
+    outputs.push({ value: parseAmount(value), script });
   }
   return outputs;
 }
 
-function* readInputs(
-  values: readonly JsonValue[],
-  defaultSequence: number,
-  read: typeof readInput,
-): Slices<TxInput[]> {
+function* readInputs(values: readonly JsonValue[], defaultSequence: number): Slices<TxInput[]> {
   const inputs: TxInput[] = [];
   for (const value of values) {
-    inputs.push(read(value, defaultSequence));
+    inputs.push(readInput(value, defaultSequence));
     yield;
   }
   return inputs;
 }
 
-/**
- * Creates the unsigned transaction. Throws the reference's errors; with `isLbcd` those of lbcd, for which null counts as
- * absent.
- */
+/** Creates the unsigned transaction. Throws the reference's errors. */
 export function* constructTransaction(
   { inputs, outputs, locktime, replaceable }: ConstructArgs,
   prefixes: AddressPrefixes,
-  isLbcd = false,
 ): Slices<Transaction> {
-  if (!isLbcd && (inputs === null || outputs === null)) {
+  if (inputs === null || outputs === null) {
     throw invalid('Invalid parameter, arguments 1 and 2 must be non-null');
   }
-  const given = outputs instanceof JsonObject ? outputs : getArray(outputs ?? []);
+  const given = outputs instanceof JsonObject ? outputs : getArray(outputs);
   const lockTime = readLockTime(locktime);
   const defaultSequence =
     replaceable === true ? MAX_REPLACEABLE_SEQUENCE : lockTime === 0 ? SEQUENCE_FINAL : SEQUENCE_FINAL - 1;
   const tx: Transaction = {
-    version: isLbcd ? LBCD_VERSION : TRANSACTION_VERSION,
-    inputs: yield* readInputs(inputs ?? [], defaultSequence, isLbcd ? readLbcdInput : readInput),
-    outputs: yield* readOutputs(yield* readPairs(given), prefixes, isLbcd),
+    version: TRANSACTION_VERSION,
+    inputs: yield* readInputs(inputs, defaultSequence),
+    outputs: yield* readOutputs(yield* readPairs(given), prefixes),
     lockTime,
   };
   const signals = tx.inputs.some((input) => input.sequence <= MAX_REPLACEABLE_SEQUENCE);

@@ -5,6 +5,7 @@ import { inSlices } from '../../../scheduler/slices.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
+import { constructLbcdTransaction } from './constructLbcdTransaction.js';
 import { CONSTRUCT_PARAMS, constructTransaction } from './constructTransaction.js';
 
 export const createRawTransaction = defineMethod({
@@ -22,7 +23,8 @@ export const createRawTransaction = defineMethod({
     ['[{"txid":"myid","vout":0}]', '[{"data":"00010203"}]'],
   ],
   async run({ services: { params }, profile }, args) {
-    const made = constructTransaction(args, addressPrefixes(params), profile === 'lbcd');
+    const construct = profile === 'lbcd' ? constructLbcdTransaction : constructTransaction;
+    const made = construct(args, addressPrefixes(params));
     return hexOf(await inSlices(formatTransactionInSlices(await inSlices(made))));
   },
 });
