@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "claims/nodeNote.h"
+#include "claims/slots.h"
 #include "hash/hashes.h"
 #include "hash/sha256.h"
 #include "napi/addon.h"
@@ -19,32 +21,6 @@ constexpr size_t kPointSize = 36;
 // Values that are hashed instead of a merkle root over the children or over the claims when a node has none.
 constexpr uint8_t kNoChildren[kHashSize] = {2};
 constexpr uint8_t kNoClaims[kHashSize] = {3};
-
-struct SlotView {
-  size_t head;  // offset of the number before the edge
-  const uint8_t* edge;
-  size_t edgeSize;
-  const uint8_t* hash;
-};
-
-// Reads the slot at `*at` and advances `*at` past it. Returns false when the bytes end early.
-bool nextSlot(const uint8_t* slots, size_t size, size_t* at, SlotView* slot) {
-  slot->head = *at;
-  // A slot starts with a variable-length number: twice the length of its edge, plus one if the slot is a leaf.
-  size_t head = 0;
-  for (int shift = 0;; shift += 7) {
-    if (*at >= size || shift > 21) return false;
-    const uint8_t byte = slots[(*at)++];
-    head |= static_cast<size_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) break;
-  }
-  slot->edgeSize = head >> 1;
-  if (slot->edgeSize == 0 || size - *at < slot->edgeSize + kHashSize) return false;
-  slot->edge = slots + *at;
-  slot->hash = slot->edge + slot->edgeSize;
-  *at += slot->edgeSize + kHashSize;
-  return true;
-}
 
 bool pairedHash(const uint8_t* slots, size_t size, const uint8_t* claims, uint8_t* digest) {
   // Reused buffer for the leaves of the merkle tree: sized for the widest node so far, plus one leaf.
@@ -140,68 +116,6 @@ napi_value jsClaimNodeHashInto(napi_env env, napi_callback_info info) {
   return makeBool(env, false);
 }
 
-// The note that `claimNodeNote` writes (src/store/claims/rows/nodeNote.ts).
-class NodeNote {
- public:
-  // Compares the slots of both states, which are in ascending order. Returns false when the bytes are malformed.
-  bool compare(const Span& before, const Span& after) {
-    size_t oldAt = 0, nowAt = 0;
-    SlotView old = {}, now = {};
-    bool more = before.size > 0, moreNow = after.size > 0;
-    if ((more && !nextSlot(before.data, before.size, &oldAt, &old)) ||
-        (moreNow && !nextSlot(after.data, after.size, &nowAt, &now))) {
-      return false;
-    }
-    while (more || moreNow) {
-      const int order = !moreNow ? -1 : !more ? 1 : static_cast<int>(old.edge[0]) - static_cast<int>(now.edge[0]);
-      if (order > 0) {
-        if (goneCount_ == sizeof gone_) return false;
-        gone_[goneCount_++] = now.edge[0];
-      } else if (order < 0 || old.edgeSize != now.edgeSize || memcmp(old.edge, now.edge, old.edgeSize + kHashSize) != 0) {
-        slots_.insert(slots_.end(), before.data + old.head, before.data + oldAt);
-      }
-      if (order <= 0) {
-        more = oldAt < before.size;
-        if (more && !nextSlot(before.data, before.size, &oldAt, &old)) return false;
-      }
-      if (order >= 0) {
-        moreNow = nowAt < after.size;
-        if (moreNow && !nextSlot(after.data, after.size, &nowAt, &now)) return false;
-      }
-    }
-    return true;
-  }
-
-  size_t partBytes() const { return goneCount_ + slots_.size(); }
-
-  // Both methods write the note and return its size.
-  size_t writeWhole(const Span& before, uint8_t* target) const {
-    target[0] = 1;
-    if (before.size > 0) memcpy(target + 1, before.data, before.size);
-    return 1 + before.size;
-  }
-  size_t writePart(uint8_t* target) const {
-    target[0] = 0;
-    target[1] = static_cast<uint8_t>(goneCount_);
-    memcpy(target + 2, gone_, goneCount_);
-    if (!slots_.empty()) memcpy(target + 2 + goneCount_, slots_.data(), slots_.size());
-    return 2 + partBytes();
-  }
-
-  void clear() {
-    goneCount_ = 0;
-    slots_.clear();
-  }
-
- private:
-  uint8_t gone_[256];
-  size_t goneCount_ = 0;
-  std::vector<uint8_t> slots_;
-};
-
-// The whole node is stored if it takes at most this many times the bytes of the partial note.
-constexpr size_t kCheapWhole = 2;
-
 // (before, after, place, target) => size of the note that was written to `target`; 0 without a changed slot
 napi_value jsClaimNodeNote(napi_env env, napi_callback_info info) {
   napi_value arguments[4];
@@ -215,13 +129,9 @@ napi_value jsClaimNodeNote(napi_env env, napi_callback_info info) {
   static thread_local NodeNote note;
   note.clear();
   if (!note.compare(before, after)) return throwTypeError(env, "slots are malformed");
-  const size_t part = note.partBytes();
-  if (target.size < before.size + 2 + 256) return throwTypeError(env, "target is too small for the note");
-  if (part == 0) return makeNumber(env, 0);
-  uint8_t* out = const_cast<uint8_t*>(target.data);
-  const bool isWhole = before.size <= kCheapWhole * part ||
-                       static_cast<double>(place) * static_cast<double>(before.size) < static_cast<double>(part) * 4294967296.0;
-  return makeNumber(env, static_cast<double>(isWhole ? note.writeWhole(before, out) : note.writePart(out)));
+  if (target.size < NodeNote::room(before.size)) return throwTypeError(env, "target is too small for the note");
+  if (note.partBytes() == 0) return makeNumber(env, 0);
+  return makeNumber(env, static_cast<double>(note.write(before, place, const_cast<uint8_t*>(target.data))));
 }
 
 bool readPoint(napi_env env, napi_value value, Latin1Key* point) {

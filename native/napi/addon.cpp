@@ -12,6 +12,7 @@ NAPI_MODULE_INIT() {
   registerHeap(env, exports);
   registerHashing(env, exports);
   registerClaimNode(env, exports);
+  registerClaimTrie(env, exports);
   registerNameRow(env, exports);
   registerParsing(env, exports);
   registerSnapshotRows(env, exports);

@@ -6,7 +6,7 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 32;
+constexpr uint32_t kAbi = 33;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerBlobs(napi_env env, napi_value exports);
@@ -14,6 +14,7 @@ void registerBlobCopy(napi_env env, napi_value exports);
 void registerBlobMaking(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
+void registerClaimTrie(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);
 void registerHashing(napi_env env, napi_value exports);
 void registerIndexRows(napi_env env, napi_value exports);

@@ -25,7 +25,7 @@ import {
 } from './rules.js';
 import type { TrieNode } from './trieNode.js';
 import type { ClaimRules, ClaimSpend } from './types.js';
-import { WorkTrie } from './workTrie.js';
+import { WorkTrie, type BlockTrie } from './workTrie.js';
 
 /** State of a name at the start of the block. */
 export interface NameBase {
@@ -84,6 +84,8 @@ export interface ClaimSource {
   readItem(name: string, since: number, point: string): Item | null;
   /** See `RecordSource`. */
   readNode(path: string): TrieNode | null;
+  /** Creates a trie with no loaded nodes, for a source that has its own; null for a `WorkTrie`. */
+  makeTrie?(): BlockTrie | null;
 }
 
 export function itemId(name: string, since: number, point: string): string {
@@ -96,7 +98,7 @@ export class ClaimWork {
   readonly names = new Map<string, NameWork>();
   /** Loaded items (claims and supports) by id. Null means that the item is known not to exist. */
   readonly items = new Map<string, Item | null>();
-  trie: WorkTrie;
+  trie: BlockTrie;
   readonly events: WorkEvent[] = [];
   /**
    * Effects of the block's transactions, in order; unlike the log, they include items (claims and supports) created and
@@ -146,8 +148,8 @@ export class ClaimWork {
   }
 
   /** Creates a trie with no loaded nodes. It reads missing nodes from the source. */
-  newTrie(): WorkTrie {
-    return new WorkTrie((path) => this.source.readNode(path));
+  newTrie(): BlockTrie {
+    return this.source.makeTrie?.() ?? new WorkTrie((path) => this.source.readNode(path));
   }
 
   /** Returns the name; reads it if it is not loaded. */

@@ -42,6 +42,20 @@ export interface NodeChange {
  */
 export type RecordSource = (path: string) => TrieNode | null;
 
+/** What the rules need from the trie of a block. */
+export interface BlockTrie {
+  isNode(name: string): boolean;
+  knowsNode(name: string): boolean;
+  childPaths(name: string): string[];
+  insert(name: string): void;
+  remove(name: string): void;
+  touch(name: string): void;
+  takeVanished(): string[];
+  storedPath(name: string): string[];
+  /** Number of changed nodes. */
+  readonly dirtyCount: number;
+}
+
 /** A name whose path is being loaded. The path is loaded down to `node`. */
 interface Cursor {
   name: string;
@@ -60,7 +74,7 @@ const NO_SOURCE: RecordSource = () => {
   throw new AssertionError('a path of the claim trie was not loaded');
 };
 
-export class WorkTrie {
+export class WorkTrie implements BlockTrie {
   private readonly source: RecordSource;
   private root: WorkNode | null = null;
   private readonly records = new Map<string, TrieNode | null>();

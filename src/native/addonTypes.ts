@@ -132,6 +132,44 @@ export interface NativeRows {
 }
 
 /**
+ * The part of the claim trie that a block uses (`WorkTrie` of src/claimtrie/workTrie.ts). Paths and names are strings of one code
+ * unit per byte. Where a result may be a single string, it is the path of a row that must be supplied before the call is repeated.
+ */
+export interface NativeClaimTrie {
+  /**
+   * Starts with an empty trie. `prefix` is the key of a node's row before its path. If `overlay` is given, rows are looked up there,
+   * then in `recent`.
+   */
+  reset(prefix: string, overlay?: NativeRows | null, recent?: NativeRows | null): void;
+  /** Loads the paths of names, and returns the paths whose rows must be supplied before the next call, which has no names. */
+  load(names?: readonly string[]): string[];
+  /** Returns the loaded nodes whose claims hash is in no row, in the order in which they were found, and clears the list. */
+  takeLeaves(): string[];
+  /** Returns whether the row is well formed. Null stands for the root of an empty trie. */
+  supply(path: string, row: Uint8Array | null): boolean;
+  isNode(name: string): boolean | string;
+  knowsNode(name: string): boolean | string;
+  insert(name: string): boolean | string;
+  /** Returns false if no node with claims has this name. */
+  remove(name: string): boolean | string;
+  /** Returns false if no node has this name. */
+  touch(name: string): boolean | string;
+  childPaths(name: string): string[] | string;
+  storedPath(name: string): string[] | string;
+  takeVanished(): string[];
+  readonly dirtyCount: number;
+  /** Names whose claims hash must be set. */
+  unhashed(): string[];
+  /** Sets the hashes, 32 bytes each, in the order of `unhashed`. */
+  setHashes(hashes: Uint8Array): void;
+  /**
+   * Hashes all changed nodes, at least one. Result: `root ‖ u8 whether there are notes ‖ records of nodes and notes`; null if a node is not among
+   * the children of its parent. `notePrefix` is the key of a note before the length of its path.
+   */
+  finish(allClaims: boolean, height: number, notePrefix: string): Buffer | null;
+}
+
+/**
  * Rows for reading in another thread: the rows of a table take precedence over those of a database. Table and database are
  * given by their numbers.
  */
@@ -559,6 +597,7 @@ export interface NativeAddon {
    * `index/addressScripts.ts`.
    */
   scriptKey(script: Uint8Array): string | null;
+  readonly ClaimTrie: new () => NativeClaimTrie;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;
   readonly DatabaseWalk: new (

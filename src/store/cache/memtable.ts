@@ -3,6 +3,7 @@
  * `null` marks a deletion, which hides the row in the database below. With the addon the rows are outside the JavaScript
  * heap.
  */
+import type { NativeRows } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
 
@@ -17,6 +18,8 @@ export interface Memtable {
   set(key: string, value: Bytes | null): void;
   /** Sets the rows of serialized records (`rowRecords.ts`), in their order. */
   addRecords(records: Buffer): void;
+  /** The table of the addon. Exists only with the addon. */
+  readonly native?: NativeRows;
   /** Looks up the keys of serialized records in one call. Exists only with the addon. */
   readRecords?(records: Buffer): KnownValues;
   clear(): void;
@@ -51,6 +54,8 @@ export interface KnownValues {
 
 /** Cache of rows of one type. The first byte of a key is the row type. */
 export interface RowCache {
+  /** The table of the addon. Exists only with the addon. */
+  readonly native?: NativeRows;
   readonly sizeBytes: number;
   /** Returns a copy of the row; null if the row is known to be absent, undefined if the caller must read the database. */
   get(key: string): Bytes | null | undefined;

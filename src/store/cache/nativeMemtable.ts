@@ -30,6 +30,10 @@ export class NativeRowCache implements RowCache {
     this.rows = rows;
   }
 
+  get native(): NativeRows {
+    return this.rows;
+  }
+
   get sizeBytes(): number {
     return this.rows.sizeBytes;
   }

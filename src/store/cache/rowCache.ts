@@ -2,7 +2,7 @@
  * Cache of the latest values of some row types, with a memory limit: a block often reads rows that a recent block wrote.
  * Also decides which rows are evicted. Code that writes rows must report each change to the cache.
  */
-import { loadNative } from '../../native/binding.js';
+import { loadNative, type NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { NativeRowCache } from './nativeMemtable.js';
 import { changesOf } from '../rows/rowRecords.js';
@@ -33,6 +33,11 @@ export class RowCaches {
     let bytes = 0;
     for (const cache of this.caches.values()) bytes += cache.sizeBytes;
     return bytes;
+  }
+
+  /** The cache of a row type in the addon; null if there is none. */
+  nativeOf(kind: string): NativeRows | null {
+    return this.caches.get(kind)?.native ?? null;
   }
 
   /** See `RowCache`. */

@@ -52,6 +52,10 @@ export interface ClaimReport {
 export type NamesAfter = ReadonlyMap<string, { readonly state: NameState }>;
 
 const NO_NAMES: NamesAfter = new Map();
+/** Number of changed items (about) from which the work on the trie is divided into slices. The addon takes some 20 ms for them. */
+const MANY_CHANGES = 2000;
+/** Bytes of an item in the row of due items (about). */
+const DUE_BYTES = 50;
 
 export async function connectClaims(
   rules: ClaimRules,
@@ -76,7 +80,10 @@ export async function connectClaims(
     return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES, fleeting: [] };
   }
   if (!summaryRow) await refuseLostTotals(rows);
-  const store = new WorkStore({ rules, height, summary, generation }, deps);
+  const isSmall =
+    block.transactions.length + expiring.length + (dueRow?.length ?? 0) / DUE_BYTES <= MANY_CHANGES;
+  const mayUseAddon = isSmall && !refiles && !rehashes;
+  const store = new WorkStore({ rules, height, summary, generation, mayUseAddon }, deps);
   const { work } = store;
   // The normalization fork's block changes stored nodes batch by batch. If only the hash form changes, the nodes of the
   // old form must stay unchanged.

@@ -13,6 +13,7 @@ import {
   FIRST_PROVABLE_KEY,
   NOTED_KEY,
   nodeNoteKey,
+  nodeNotesPrefix,
   slotNoteKey,
   type Generation,
 } from './rows/claimKeys.js';
@@ -145,12 +146,7 @@ export class VersionWriter {
       notes.push(note);
     }
     if (keys.length === 0) return;
-    if (!this.isNoted) {
-      const from = await readNotedFrom(rows);
-      if (from === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
-      // A row that this block writes may be discarded with the transaction.
-      this.isNoted = from < height;
-    }
+    await this.noteFirst(rows, height);
     const known = again ? await rows.getMany(keys) : [];
     keys.forEach((key, i) => {
       const earlier = known[i];
@@ -160,6 +156,20 @@ export class VersionWriter {
         earlier ? formatNodeNote(joinNotes([parseNodeNote(earlier), parseNodeNote(note)])) : note,
       );
     });
+  }
+
+  /** Must be called when block `height` has notes. Records the first such block. */
+  async noteFirst(rows: RowTransaction, height: number): Promise<void> {
+    if (this.isNoted) return;
+    const from = await readNotedFrom(rows);
+    if (from === Infinity) rows.put(NOTED_KEY, encoder.number(height).finish());
+    // A row that this block writes may be discarded with the transaction.
+    this.isNoted = from < height;
+  }
+
+  /** Key of a note of block `height` before the length of its path. */
+  notePrefix(generation: Generation, height: number): string {
+    return nodeNotesPrefix(epochOf(this.window, height), generation);
   }
 
   /** Deletes the notes of block `height`, which is being disconnected. `changes` may be a part of the block's changes. */

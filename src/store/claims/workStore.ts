@@ -15,12 +15,16 @@ import { trieIntact } from '../../claimtrie/corruption.js';
 import type { Item } from '../../claimtrie/item.js';
 import { emptyNameState, isBlank } from '../../claimtrie/nameState.js';
 import type { TrieNode } from '../../claimtrie/trieNode.js';
+import { WorkTrie, type BlockTrie } from '../../claimtrie/workTrie.js';
+import { loadNative, type NativeAddon } from '../../native/binding.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { Bytes } from '../../util/bytes.js';
+import { assert } from '../../util/assert.js';
 import { isPromise } from '../../util/maybePromise.js';
 import { manyOf, type RowTransaction } from '../rows/rows.js';
 import { YieldTimer } from '../../scheduler/yieldTimer.js';
 import {
+  CLAIM_PREFIX,
   claimIdKey,
   dueKey,
   itemKey,
@@ -36,6 +40,7 @@ import { formatItemRow, itemRowKey, parseItemRow } from './rows/itemRow.js';
 import { aliveItems } from './query/itemHistory.js';
 import type { IdleNames } from './idleNames.js';
 import type { LateReads, LateRow } from './lateReads.js';
+import { NativeTrie } from './nativeTrie.js';
 import { LogWriter } from './rows/logRow.js';
 import { formatMarkRow, formatOwnerRow, parseMarkRow } from './rows/markRow.js';
 import { formatNameRow, parseNameRow } from './rows/nameRow.js';
@@ -82,6 +87,11 @@ export interface BlockToWork {
   summary: Summary;
   /** Generation (hash form) of the trie that is read and changed. */
   generation: Generation;
+  /**
+   * Whether the addon may do the work on the trie. For blocks that are not processed in batches, and not for very large blocks,
+   * because the addon processes a block at once.
+   */
+  mayUseAddon?: boolean;
 }
 
 export class WorkStore implements ClaimSource {
@@ -95,6 +105,8 @@ export class WorkStore implements ClaimSource {
   private readonly lateReads: LateReads;
   private readonly fetches: (row: LateRow, name: string) => boolean;
   private readonly summary: Summary;
+  /** The addon if it does the work on the trie, else null. */
+  private readonly addon: NativeAddon | null;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();
   /** Names that had many items (claims and supports) when they were loaded. */
@@ -115,7 +127,7 @@ export class WorkStore implements ClaimSource {
   readonly changedItems = new Set<Item>();
   readonly deletedItems = new Set<Item>();
 
-  constructor({ rules, height, summary, generation }: BlockToWork, deps: WorkStoreDeps) {
+  constructor({ rules, height, summary, generation, mayUseAddon }: BlockToWork, deps: WorkStoreDeps) {
     this.rows = deps.rows;
     this.versions = deps.versions;
     this.idle = deps.idle;
@@ -123,6 +135,7 @@ export class WorkStore implements ClaimSource {
     this.fetches = deps.fetches ?? (() => true);
     this.summary = summary;
     this.generation = generation;
+    this.addon = mayUseAddon ? loadNative() : null;
     this.log = new LogWriter(height, (chunk) => {
       this.rows.put(logKey(height, this.chunks++), chunk);
     });
@@ -144,19 +157,34 @@ export class WorkStore implements ClaimSource {
   }
 
   readNode(path: string): TrieNode | null {
+    const row = this.readNodeRow(path);
+    return row && parseNodeRow(row);
+  }
+
+  private readNodeRow(path: string): Bytes | null {
     this.lateReads.count('node');
-    return this.nodeOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
+    return this.nodeRowOf(path, this.rows.getBlocking(nodeKey(this.generation, path)));
   }
 
   /**
-   * Parses the row of a trie node: the root, or a node to which another node refers. Returns null for the root of an empty
+   * Returns the row of a trie node: the root, or a node to which another node refers. Returns null for the root of an empty
    * trie. Throws `TrieCorruptionError` for any other missing row.
    */
-  private nodeOf(path: string, row: Bytes | undefined): TrieNode | null {
-    if (row) return parseNodeRow(row);
+  private nodeRowOf(path: string, row: Bytes | undefined): Bytes | null {
+    if (row) return row;
     const isEmpty = path === '' && this.summary.totals.names === 0;
     trieIntact(isEmpty, 'a node is missing');
     return null;
+  }
+
+  makeTrie(): BlockTrie | null {
+    const { addon, generation, rows } = this;
+    if (addon === null) return null;
+    return new NativeTrie(addon, {
+      prefix: nodeKey(generation, ''),
+      tables: () => rows.tablesOf?.(CLAIM_PREFIX.node) ?? null,
+      readRow: (path) => this.readNodeRow(path),
+    });
   }
 
   /**
@@ -263,19 +291,36 @@ export class WorkStore implements ClaimSource {
   /** Loads the trie nodes on the paths of these names. Returns the leaves below which one of these names may be added. */
   private async loadTrie(names: Iterable<string>): Promise<Set<string>> {
     const { trie } = this.work;
+    const loaded = [...names].filter((name) => this.fetches('node', name));
+    if (trie instanceof NativeTrie) return this.loadNative(trie, loaded);
+    const own = ownTrie(trie);
     const leaves = new Set<string>();
-    trie.begin([...names].filter((name) => this.fetches('node', name)));
-    for (;;) {
-      const wanted = trie.wanted(leaves);
-      if (wanted.length === 0) return leaves;
-      const keys = wanted.map((path) => nodeKey(this.generation, path));
-      const read = manyOf(this.rows, keys);
-      const rows = isPromise(read) ? await read : read;
-      wanted.forEach((path, i) => {
-        trie.supply(path, this.nodeOf(path, rows[i]));
-      });
-      if (this.yieldTimer.isDue) await this.yieldTimer.pause();
+    own.begin(loaded);
+    for (let wanted = own.wanted(leaves); wanted.length > 0; wanted = own.wanted(leaves)) {
+      await this.supplyRows(wanted, (path, row) => own.supply(path, row && parseNodeRow(row)));
     }
+    return leaves;
+  }
+
+  private async loadNative(trie: NativeTrie, names: readonly string[]): Promise<Set<string>> {
+    for (let wanted = trie.load(names); wanted.length > 0; wanted = trie.load()) {
+      await this.supplyRows(wanted, (path, row) => trie.supply(path, row));
+    }
+    return new Set(trie.takeLeaves());
+  }
+
+  /** Reads the rows of the trie nodes at these paths. */
+  private async supplyRows(
+    paths: readonly string[],
+    supply: (path: string, row: Bytes | null) => void,
+  ): Promise<void> {
+    const read = manyOf(
+      this.rows,
+      paths.map((path) => nodeKey(this.generation, path)),
+    );
+    const rows = isPromise(read) ? await read : read;
+    paths.forEach((path, i) => supply(path, this.nodeRowOf(path, rows[i])));
+    if (this.yieldTimer.isDue) await this.yieldTimer.pause();
   }
 
   async loadDue(height: number): Promise<DueEntry[]> {
@@ -409,9 +454,17 @@ export class WorkStore implements ClaimSource {
       if (name.claimsChanged && name.state.claims.length > 0) trie.touch(name.name);
     }
     if (!this.writesNodes) return;
-    for (const node of trie.unhashedNodes()) {
-      const { claims, takeover } = work.name(node.path).state;
-      trie.setClaimsHash(node, claimsHash(claims, takeover, this.generation === '1'));
+    const hashOf = (name: string): Bytes | null => {
+      const { claims, takeover } = work.name(name).state;
+      return claimsHash(claims, takeover, this.generation === '1');
+    };
+    if (trie instanceof NativeTrie) {
+      trie.hashClaims(hashOf);
+      return;
+    }
+    const own = ownTrie(trie);
+    for (const node of own.unhashedNodes()) {
+      own.setClaimsHash(node, hashOf(node.path));
       if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
   }
@@ -421,15 +474,20 @@ export class WorkStore implements ClaimSource {
     const { work } = this;
     const { trie } = work;
     const allClaims = this.generation === '1';
-    const dirty = trie.dirtyNodes();
     work.trie = work.newTrie();
+    if (trie instanceof NativeTrie) {
+      await this.writeNativeNodes(trie);
+      return;
+    }
+    const own = ownTrie(trie);
+    const dirty = own.dirtyNodes();
     if (!this.writesNodes || dirty.length === 0) return;
     for (const node of dirty) {
-      trie.hashNode(node, allClaims);
+      own.hashNode(node, allClaims);
       if (this.yieldTimer.isDue) await this.yieldTimer.pause();
     }
-    this.summary.root = trie.rootHash(allClaims);
-    const changes = trie.changes();
+    this.summary.root = own.rootHash(allClaims);
+    const changes = own.changes();
     for (const { path, after } of changes) {
       const key = nodeKey(this.generation, path);
       if (after) this.rows.put(key, formatNodeRow(after));
@@ -439,6 +497,20 @@ export class WorkStore implements ClaimSource {
     if (this.undoing) await this.versions.erase(this.rows, this.generation, work.height, changes);
     else await this.versions.write(this.rows, this.generation, work.height, changes, this.marking);
     if (this.marking) await this.rows.relieve();
+  }
+
+  private async writeNativeNodes(trie: NativeTrie): Promise<void> {
+    const { work, versions, rows } = this;
+    if (trie.dirtyCount === 0) {
+      trie.release();
+      return;
+    }
+    const { height } = work;
+    const allClaims = this.generation === '1';
+    const written = trie.finish(allClaims, height, versions.notePrefix(this.generation, height));
+    this.summary.root = written.root;
+    rows.putRecords(CLAIM_PREFIX.node + CLAIM_PREFIX.version, written.records);
+    if (written.hasNotes) await versions.noteFirst(rows, height);
   }
 
   private async putItems(): Promise<void> {
@@ -509,6 +581,12 @@ export class WorkStore implements ClaimSource {
     else this.rows.put(nameKey(name.name), formatNameRow(state));
     if (state.claims.length === 0 && !isBlank(state)) this.idle?.add(this.rows, name.name);
   }
+}
+
+/** The trie of a block for which the addon is not used. */
+function ownTrie(trie: BlockTrie): WorkTrie {
+  assert(trie instanceof WorkTrie, 'the trie of the addon has no nodes in JavaScript');
+  return trie;
 }
 
 function moveItem(item: Item, from: Map<number, Set<Item>>, to: Map<number, Set<Item>>): void {

@@ -21,6 +21,8 @@ export class KeyedRows {
   private bytes = 0;
   /** Packed records. They are newer than all rows of the same types in `rows`. */
   private packed: Buffer[] = [];
+  /** Row types of `rows`: a bit for each lower-case letter, and one for all other types. */
+  private kinds = 0;
   /** Row types of `packed`: the first characters of its keys. */
   private packedKinds = '';
 
@@ -39,9 +41,15 @@ export class KeyedRows {
     if (before === undefined) {
       this.bytes += ROW_OVERHEAD_BYTES + key.length;
       this.order.add(key);
+      this.kinds |= kindBit(key);
     } else if (before !== null) this.bytes -= before.length;
     if (value !== null) this.bytes += value.length;
     this.rows.set(key, value);
+  }
+
+  /** Whether there may be rows whose keys begin with this character. */
+  mayHave(kind: string): boolean {
+    return (this.kinds & kindBit(kind)) !== 0 || this.packedKinds.includes(kind);
   }
 
   /** See `RowTransaction.putRecords`. */
@@ -69,6 +77,7 @@ export class KeyedRows {
   clear(): void {
     this.rows.clear();
     this.order.clear();
+    this.kinds = 0;
     this.packed = [];
     this.packedKinds = '';
     this.bytes = 0;
@@ -94,4 +103,9 @@ export class KeyedRows {
     for (const kind of this.packedKinds) if (gte < prefixEnd(kind) && lt > kind) this.unpack();
     return this.order.between(gte, lt).map((key) => [key, this.rows.get(key) ?? null]);
   }
+}
+
+function kindBit(key: string): number {
+  const letter = key.charCodeAt(0) - 97;
+  return letter >= 0 && letter < 26 ? 1 << letter : 1 << 31;
 }

@@ -14,7 +14,7 @@ import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from
 import { createMemtable } from '../cache/createMemtable.js';
 import { RowCaches, type RowCachesOptions } from '../cache/rowCache.js';
 import { OpenTransaction, type TransactionGround } from './rowTransaction.js';
-import { collectRows, prefixEnd, type RowRange, type RowReader } from './rows.js';
+import { collectRows, prefixEnd, type RowRange, type RowReader, type RowTables } from './rows.js';
 import type { SharedRowsId } from '../cache/sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
 
@@ -268,6 +268,11 @@ export class RowStore implements RowReader, TransactionGround {
     if (staged !== undefined) return stagedRow(staged) ?? undefined;
     const recent = this.recent.get(key);
     return recent === undefined ? this.readNow(key) : (recent ?? undefined);
+  }
+
+  tablesOf(kind: string): RowTables | null {
+    const overlay = this.overlay.native;
+    return this.stageCommitted || !overlay ? null : { overlay, recent: this.recent.nativeOf(kind) };
   }
 
   getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null {

@@ -6,7 +6,7 @@ import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
-import { collectRows, type RowRange, type RowReader, type RowTransaction } from './rows.js';
+import { collectRows, type RowRange, type RowReader, type RowTables, type RowTransaction } from './rows.js';
 
 /** Size in bytes of an uncommitted transaction above which `relieve` moves its rows to the staging area. */
 const SPILL_BYTES = 48 << 20;
@@ -15,6 +15,8 @@ const SPILL_BYTES = 48 << 20;
 export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   /** Like `getMany`, but synchronous; null if a row is not in memory. */
   getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null;
+  /** Like `RowTransaction.tablesOf`. */
+  tablesOf(kind: string): RowTables | null;
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
   /** Reads a range synchronously; null if the rows must be read asynchronously. */
@@ -109,6 +111,10 @@ export class OpenTransaction implements RowTransaction {
       });
     }
     return out;
+  }
+
+  tablesOf(kind: string): RowTables | null {
+    return this.spilled || this.rows.mayHave(kind) ? null : this.store.tablesOf(kind);
   }
 
   getBlocking(key: string): Bytes | undefined {

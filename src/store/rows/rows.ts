@@ -3,6 +3,7 @@
  * order of strings is the order of bytes. Values are byte arrays. A caller must not change a value after it was passed.
  */
 import type { Bytes } from '../../util/bytes.js';
+import type { NativeRows } from '../../native/binding.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
 export interface RowRange {
@@ -60,9 +61,20 @@ export interface RowTransaction extends RowReader, RowWriter {
    * possible. The caller must then read single rows. The records must not change during the call.
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
+  /**
+   * Returns the tables with the committed rows of a type that are in memory. Null if the transaction may have rows of this type, or
+   * if the tables are not in the addon.
+   */
+  tablesOf?(kind: string): RowTables | null;
   /** Reads one row synchronously, even if the disk is slow. Meant for rows that should have been prefetched with `getMany`. */
   getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;
+}
+
+/** Tables of the addon: rows that are not in the database yet, and the cache of rows that are in the database, if there is one. */
+export interface RowTables {
+  readonly overlay: NativeRows;
+  readonly recent: NativeRows | null;
 }
 
 /** Like `getMany`, but synchronous if the rows are in memory, because a promise costs more than reading some rows. */

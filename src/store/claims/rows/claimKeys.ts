@@ -256,9 +256,14 @@ export function nodeKey(generation: Generation, path: string): string {
 
 const NOTED_AS: Readonly<Record<Generation, string>> = { '0': '2', '1': '3' };
 
+/** Key prefix of all node changes in an epoch. */
+export function nodeNotesPrefix(epoch: number, generation: Generation): string {
+  return CLAIM_PREFIX.version + u32Key(epoch) + NOTED_AS[generation];
+}
+
 /** Key prefix of the rows (one per block) with a node's changes in an epoch. */
 export function nodeNotesKey(epoch: number, generation: Generation, path: string): string {
-  return CLAIM_PREFIX.version + u32Key(epoch) + NOTED_AS[generation] + lengthKey(path.length) + path;
+  return nodeNotesPrefix(epoch, generation) + lengthKey(path.length) + path;
 }
 
 export function nodeNoteKey(epoch: number, generation: Generation, path: string, height: number): string {

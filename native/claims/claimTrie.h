@@ -1,0 +1,173 @@
+// The part of the claim trie that a block uses: loaded path by path, changed in memory, and hashed once at the end. The same as
+// `WorkTrie` of src/claimtrie/workTrie.ts, with the same order of all results. Source: lbrycrd prefixtrie.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "claims/merkleMemory.h"
+#include "claims/slots.h"
+
+namespace lbc {
+
+// Allocates memory that is freed as a whole.
+class Arena {
+ public:
+  uint8_t* allocate(size_t size);
+  const uint8_t* copy(const void* data, size_t size);
+  void clear();
+
+ private:
+  static constexpr size_t kChunkBytes = 64 << 10;
+  std::vector<std::unique_ptr<uint8_t[]>> chunks_;
+  // Allocations that do not fit in a chunk.
+  std::vector<std::unique_ptr<uint8_t[]>> large_;
+  size_t chunk_ = 0;
+  size_t used_ = 0;
+};
+
+class ClaimTrie {
+ public:
+  // Looks up the row of the node at a path in memory. Returns false if the row is not in memory. The bytes must stay valid
+  // until the call of the trie returns.
+  using Rows = std::function<bool(std::string_view path, const uint8_t** row, size_t* size)>;
+  using Paths = std::vector<std::string_view>;
+
+  enum class Answer { kYes, kNo, kMissing };
+
+  // Starts with an empty trie. All results of earlier calls become invalid.
+  void reset();
+
+  // Starts loading the paths of a name. Then `load` must be called.
+  void begin(std::string_view name);
+  // Continues to load. Returns the paths whose rows are not in memory: they must be passed to `supply`, then the call must be
+  // repeated. If there are none, all paths are loaded.
+  const Paths& load(const Rows& rows);
+  // Nodes on the loaded paths whose claims hash is in no row, in the order in which they were found. Clears the list.
+  Paths takeLeaves();
+  // Supplies the row at a path; null only for the root of an empty trie. Returns false if the row is malformed.
+  bool supply(std::string_view path, const uint8_t* row, size_t size);
+
+  // The following functions return `kMissing` if a row was not loaded. `missing` is then its path. After a call of `supply` the
+  // function must be called again.
+  std::string_view missing() const { return missing_; }
+  Answer isNode(std::string_view name);
+  Answer knowsNode(std::string_view name);
+  Answer insert(std::string_view name);
+  // Returns `kNo` if the name has no node with claims.
+  Answer remove(std::string_view name);
+  // Returns `kNo` if the name has no node.
+  Answer touch(std::string_view name);
+  Answer childPaths(std::string_view name, Paths* paths);
+  Answer storedPath(std::string_view name, Paths* paths);
+
+  Paths takeVanished();
+  size_t dirtyCount() const { return dirtyCount_; }
+  // Paths of the nodes whose claims hash must be set.
+  Paths unhashed() const;
+  // Sets the claims hashes of the nodes in the order of `unhashed`. Returns false if the size is not 32 bytes a node.
+  bool setHashes(const uint8_t* hashes, size_t size);
+
+  // Where and how the rows of the changed nodes are written.
+  struct Target {
+    bool allClaims;
+    uint32_t height;
+    // Key of a node's row before its path, and key of a node's note before the length of its path.
+    std::string nodePrefix;
+    std::string notePrefix;
+  };
+  // Hashes all changed nodes. Appends the records of their rows and notes, and sets `root`. Returns false if a node is not among
+  // the children of its parent. The trie must not be used afterwards.
+  bool finish(const Target& target, uint8_t* root, bool* hasNotes, std::vector<uint8_t>* records);
+
+ private:
+  struct Record {
+    const uint8_t* slots = nullptr;
+    size_t size = 0;
+    // Hash of the claims; null if there are none.
+    const uint8_t* claims = nullptr;
+    bool exists = false;
+  };
+  struct Node {
+    std::string_view path;
+    Node* parent;
+    uint8_t* slots;
+    size_t size;
+    // Whether the slots are a copy that may be changed.
+    bool isOwn;
+    std::vector<Node*> children;
+    bool hasClaims;
+    bool hasHash;
+    uint8_t hash[kSlotHashSize];
+    // Whether the node differs from its row. Stays true for a node that was removed; then `isGone` is true.
+    bool dirty;
+    bool isGone;
+    bool unhashed;
+  };
+  struct Cursor {
+    std::string_view name;
+    Node* node;
+  };
+  // A slot, or the position before which a slot would be inserted.
+  struct Seat {
+    SlotView slot;
+    size_t at;
+    size_t end;
+    bool isThere;
+  };
+  enum class Place { kExact, kGap, kSplit, kMissing };
+
+  Node* make(std::string_view path, Node* parent, const Record* record);
+  void adopt(Node* parent, Node* child);
+  Node* childOf(const Node* node, uint8_t first) const;
+  static void drop(Node* parent, const Node* child);
+  static Seat seek(const Node* node, uint8_t first);
+  static size_t commonLength(const SlotView& slot, std::string_view name, size_t depth);
+  bool top();
+  const Record* record(std::string_view path);
+  // Creates the node at the end of the slot. Returns null if its row is missing.
+  Node* makeChild(Node* parent, const SlotView& slot, std::string_view name);
+  Place find(std::string_view name, Node** node, Seat* seat, size_t* common);
+  bool advance(Cursor* cursor);
+  void want(std::string_view path, Node* parent);
+  void addLeafOnPath(std::string_view path);
+  void claim(Node* node);
+  void markDirty(Node* node);
+  void part(Node* parent, const Seat& seat, size_t common, std::string_view name);
+  void addLeaf(Node* parent, const Seat& seat, std::string_view name);
+  void cutOut(Node* node, Node* parent);
+  void splice(Node* node, size_t from, size_t to, const uint8_t* piece, size_t size);
+  void putRows(const Target& target, std::string_view path, const Record& before, const Node* after, bool* hasNotes,
+               std::vector<uint8_t>* records);
+  std::string_view keep(std::string_view text);
+  bool hashOf(const Node* node, bool allClaims, uint8_t* digest);
+
+  Arena arena_;
+  // Stays from block to block.
+  MerkleMemory merkle_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  size_t nodeCount_ = 0;
+  Node* root_ = nullptr;
+  std::unordered_map<std::string_view, Record> records_;
+  std::vector<Node*> dirty_;
+  size_t dirtyCount_ = 0;
+  std::vector<Node*> unhashed_;
+  std::vector<std::string_view> removed_;
+  Paths vanished_;
+  std::vector<Cursor> cursors_;
+  std::vector<std::string_view> waiting_;
+  std::unordered_map<std::string_view, Node*> asked_;
+  Paths wanted_;
+  Paths leaves_;
+  std::unordered_set<std::string_view> knownLeaves_;
+  std::string missing_;
+};
+
+}  // namespace lbc
