@@ -9,6 +9,9 @@ let claimId: string;
 let otherId: string;
 let claimTx: string;
 
+/** Names with characters that have a meaning in a URL. */
+const ODD_NAMES = ['a/b', 'c#d?e', '50%', '%2f', '..', 'end.', '//evil.example', '\\', ' '];
+
 interface Page {
   readonly status: number;
   readonly headers: Headers;
@@ -34,7 +37,9 @@ beforeAll(async () => {
   const address = await node.rpc<string>('getnewaddress');
   await node.rpc('generatetoaddress', [120, address]);
   await node.rpc('claimname', ['early', '00', 0.1]);
-  await node.rpc('generatetoaddress', [240, address]);
+  await node.rpc('generatetoaddress', [239, address]);
+  for (const name of ODD_NAMES) await node.rpc('claimname', [name, '02', 0.1]);
+  await node.rpc('generatetoaddress', [1, address]);
   claimTx = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
   await node.rpc('generatetoaddress', [1, address]);
   const other = await node.rpc<string>('claimname', ['mindblown', '01', 2.5]);
@@ -127,6 +132,17 @@ describe('pages', () => {
       ['/name/a/b', 400],
       ['/upcoming?block=350', 200],
       ['/node/x', 404],
+      ['/block/0', 302],
+      ['/block/007', 302],
+      ['/block/-1', 404],
+      ['/block/1e3', 404],
+      ['/block/99999999999999999999', 404],
+      ['/blocks?from=-1', 400],
+      ['/name/mindblown?block=-1', 400],
+      ['/name/mindblown?block=007', 200],
+      [`/claim/${claimId.toUpperCase()}`, 200],
+      [`/claim/${claimId.slice(0, 12)}`, 404],
+      [`/tx/${claimTx}?from=9999`, 200],
       ['/address/nothing', 404],
       [`/find?q=${'a'.repeat(5000)}`, 414],
     ] as const)
@@ -135,6 +151,26 @@ describe('pages', () => {
     expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('The block is unknown')]);
     const posted = await fetch(`${base}/`, { method: 'POST', body: 'x' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('have links to names with any characters', async () => {
+    const { text } = await get('/names');
+    const links = [...text.matchAll(/href="(\/name(?:-hex)?\/[^"]+)"/g)].map(([, href]) => href!);
+    expect(new Set(links).size).toBeGreaterThan(ODD_NAMES.length);
+    for (const link of new Set(links)) {
+      const page = await get(link);
+      expect([link, page.status, page.text.includes('To take the name over')]).toEqual([link, 200, true]);
+      for (const [, proof] of page.text.matchAll(/href="(\/proof[^"]+)"/g))
+        expect([proof, (await get(proof!)).status]).toEqual([proof, 200]);
+    }
+    for (const name of ODD_NAMES.filter((one) => one.trim() !== '' && one !== '..')) {
+      const found = await get(`/find?q=${encodeURIComponent(name)}`);
+      expect([name, found.status, found.headers.get('location')]).toEqual([
+        name,
+        302,
+        `/name/${encodeURIComponent(name)}`,
+      ]);
+    }
   });
 
   it('are sent again only after a change', async () => {
