@@ -85,8 +85,8 @@ bool writeCodes(const uint8_t* blob, size_t size, uint8_t* table) {
   return true;
 }
 
-// Writes the hash of one blob and the codes of its chunks. Each chunk is read into the processor's cache once. For a single
-// message, OpenSSL takes less time than the lanes.
+// Writes the hash of one blob and the codes of its chunks. Each chunk is hashed and coded while it is in the processor's cache.
+// For a single message, OpenSSL takes less time than the lanes.
 bool digestOne(const uint8_t* blob, size_t size, uint8_t* digest, uint8_t* table) {
   Sha384 hash;
   ChunkCodes codes(table);

@@ -1,4 +1,4 @@
-// SHA-384 of bytes that come in order, by OpenSSL.
+// Incremental SHA-384 by OpenSSL.
 #pragma once
 
 #include "blobs/openssl.h"
@@ -25,7 +25,7 @@ class Sha384 {
     return isUsable_;
   }
 
-  // Writes `kSha384Digest` bytes. Returns false if OpenSSL failed, and for a second call.
+  // Writes `kSha384Digest` bytes. Returns false if OpenSSL failed, or if it was called before.
   bool end(uint8_t* digest) {
     const bool isDone = isUsable_ && EVP_DigestFinal_ex(context_.get(), digest, nullptr) == 1;
     isUsable_ = false;

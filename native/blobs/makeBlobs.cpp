@@ -1,5 +1,5 @@
 // Makes blobs from the pieces of a file, on threads of the pool: reads and hashes the file, encrypts pieces in place, and
-// computes hashes and chunk tables of the blobs. The work on a part of 64 KiB is done while it is in the processor's cache.
+// computes hashes and chunk tables of the blobs. Each part of 64 KiB is encrypted and hashed while it is in the processor's cache.
 #include "blobs/openssl.h"
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -47,7 +47,7 @@ bool readPieces(napi_env env, napi_value value, std::vector<Piece>* out) {
   return true;
 }
 
-// The SHA-384 of a file that is read in order. Jobs share it, because the object may be collected while one runs.
+// The SHA-384 of a file that is read in order. Jobs share ownership, because the JavaScript object may be collected while a job runs.
 struct FileDigest {
   std::shared_ptr<Sha384> hash = std::make_shared<Sha384>();
   // Only the calling thread uses this.
@@ -112,7 +112,7 @@ napi_value jsEnd(napi_env env, napi_callback_info info) {
 }
 
 // A blob that is made in the memory of a piece.
-struct Made {
+struct MadeBlob {
   uint8_t* data = nullptr;
   size_t size = 0;
   uint8_t iv[kBlock];
@@ -120,8 +120,8 @@ struct Made {
   uint8_t* result = nullptr;
 };
 
-// Encrypts the padded piece in place (AES-128-CBC) and writes the codes of its chunks. Writes the hash too if `hashes`.
-bool encryptPiece(const Made& made, const uint8_t* key, bool hashes) {
+// Encrypts the padded piece in place (AES-128-CBC) and writes the codes of its chunks. Also writes the hash if `hashes` is true.
+bool encryptPiece(const MadeBlob& made, const uint8_t* key, bool hashes) {
   CipherContext cipher(EVP_CIPHER_CTX_new());
   uint8_t* table = made.result + kSha384Digest;
   ChunkCodes codes(table);
@@ -144,7 +144,7 @@ bool encryptPiece(const Made& made, const uint8_t* key, bool hashes) {
 }
 
 // Hashes blobs of the same size at the same time. Lanes without a blob repeat the first one.
-void hashTogether(const std::vector<Made>& blobs) {
+void hashTogether(const std::vector<MadeBlob>& blobs) {
   uint8_t unused[kSha384Digest];
   const uint8_t* messages[kSha384Lanes];
   uint8_t* digests[kSha384Lanes];
@@ -156,19 +156,19 @@ void hashTogether(const std::vector<Made>& blobs) {
   sha384Lanes(messages, blobs[0].size, digests);
 }
 
-bool makeBlobs(const std::vector<Made>& blobs, const uint8_t* key, bool usesLanes) {
-  const auto isAsLong = [&](const Made& one) { return one.size == blobs[0].size; };
+bool makeBlobs(const std::vector<MadeBlob>& blobs, const uint8_t* key, bool usesLanes) {
+  const auto isAsLong = [&](const MadeBlob& one) { return one.size == blobs[0].size; };
   const bool together = usesLanes && blobs.size() > 1 && std::all_of(blobs.begin(), blobs.end(), isAsLong);
-  for (const Made& one : blobs) {
+  for (const MadeBlob& one : blobs) {
     if (!encryptPiece(one, key, !together)) return false;
   }
   if (together) hashTogether(blobs);
   return true;
 }
 
-// Appends the padding to each piece (PKCS #7), and divides the result into the parts of the blobs.
+// Appends the padding to each piece (PKCS #7), allocates the result, and assigns each blob its part of it.
 bool prepare(napi_env env, const std::vector<Piece>& pieces, const Span& sizes, const Span& ivs, const Span& keys,
-             std::vector<Made>* blobs, std::vector<uint8_t>* result) {
+             std::vector<MadeBlob>* blobs, std::vector<uint8_t>* result) {
   const size_t count = pieces.size();
   if (sizes.size != count * 4 || ivs.size != count * kBlock || keys.size != count * kChunkKey) {
     throwTypeError(env, "each piece needs a size, an iv and a key");
@@ -176,7 +176,7 @@ bool prepare(napi_env env, const std::vector<Piece>& pieces, const Span& sizes, 
   }
   size_t total = 0;
   for (size_t i = 0; i < count; i++) {
-    Made made;
+    MadeBlob made;
     const size_t size = readLE32(sizes.data + 4 * i);
     made.data = pieces[i].data;
     made.size = (size / kBlock + 1) * kBlock;
@@ -206,7 +206,7 @@ napi_value jsEncryptBlobs(napi_env env, napi_callback_info info) {
   const uint8_t* key;
   bool usesLanes;
   struct Work {
-    std::vector<Made> blobs;
+    std::vector<MadeBlob> blobs;
     std::vector<uint8_t> result;
     uint8_t key[kBlock];
   };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kClaimsFlag = 1;
 constexpr uint8_t kNoHash[kSlotHashSize] = {};
-// Hashed instead of the hash of the claims when a node has none.
+// Is hashed in place of the claims hash if a node has no claims.
 constexpr uint8_t kNoClaims[kSlotHashSize] = {3};
 constexpr uint8_t kEmptyRoot[kSlotHashSize] = {1};
 constexpr uint32_t kGolden = 0x9e3779b1;
@@ -76,7 +76,7 @@ const uint8_t* Arena::copy(const void* data, size_t size) {
 
 void Arena::clear() {
   large_.clear();
-  // Memory of an unusually large block is freed.
+  // Memory that only a large block needed is freed.
   constexpr size_t kKept = 16;
   if (chunks_.size() > kKept) chunks_.resize(kKept);
   chunk_ = used_ = 0;
@@ -140,18 +140,18 @@ void ClaimTrie::drop(Node* parent, const Node* child) {
 }
 
 // Finds the slot whose edge begins with `first`, or the position at which it would be inserted.
-ClaimTrie::Seat ClaimTrie::seek(const Node* node, uint8_t first) {
-  Seat seat = {};
+ClaimTrie::SlotPosition ClaimTrie::seek(const Node* node, uint8_t first) {
+  SlotPosition position = {};
   for (size_t at = 0; at < node->size;) {
-    seat.at = at;
-    nextSlot(node->slots, node->size, &at, &seat.slot);
-    seat.end = at;
-    if (seat.slot.edge[0] < first) continue;
-    seat.isThere = seat.slot.edge[0] == first;
-    return seat;
+    position.at = at;
+    nextSlot(node->slots, node->size, &at, &position.slot);
+    position.end = at;
+    if (position.slot.edge[0] < first) continue;
+    position.isThere = position.slot.edge[0] == first;
+    return position;
   }
-  seat.at = seat.end = node->size;
-  return seat;
+  position.at = position.end = node->size;
+  return position;
 }
 
 size_t ClaimTrie::commonLength(const SlotView& slot, std::string_view name, size_t depth) {
@@ -184,12 +184,12 @@ bool ClaimTrie::advance(Cursor* cursor) {
     // The node was a leaf before. A leaf has no row, so no row contains its claims hash.
     if (node->hasClaims && !node->hasHash && depth < name.size()) addLeafOnPath(node->path);
     if (depth == name.size()) return false;
-    const Seat seat = seek(node, byteAt(name, depth));
-    if (!seat.isThere || commonLength(seat.slot, name, depth) < seat.slot.edgeSize) return false;
-    Node* child = childOf(node, seat.slot.edge[0]);
+    const SlotPosition position = seek(node, byteAt(name, depth));
+    if (!position.isThere || commonLength(position.slot, name, depth) < position.slot.edgeSize) return false;
+    Node* child = childOf(node, position.slot.edge[0]);
     if (!child) {
-      const std::string_view path = name.substr(0, depth + seat.slot.edgeSize);
-      if (seat.slot.isLeaf) {
+      const std::string_view path = name.substr(0, depth + position.slot.edgeSize);
+      if (position.slot.isLeaf) {
         if (path.size() < name.size()) addLeafOnPath(path);
         return false;
       }
@@ -284,19 +284,19 @@ ClaimTrie::Node* ClaimTrie::makeChild(Node* parent, const SlotView& slot, std::s
   return child;
 }
 
-ClaimTrie::Place ClaimTrie::find(std::string_view name, Node** found, Seat* seat, size_t* common) {
+ClaimTrie::Place ClaimTrie::find(std::string_view name, Node** found, SlotPosition* position, size_t* common) {
   if (!top()) return Place::kMissing;
   Node* node = root_;
   for (;;) {
     *found = node;
     const size_t depth = node->path.size();
     if (depth == name.size()) return Place::kExact;
-    *seat = seek(node, byteAt(name, depth));
-    if (!seat->isThere) return Place::kGap;
-    *common = commonLength(seat->slot, name, depth);
-    if (*common < seat->slot.edgeSize) return Place::kSplit;
-    Node* child = childOf(node, seat->slot.edge[0]);
-    if (!child) child = makeChild(node, seat->slot, name);
+    *position = seek(node, byteAt(name, depth));
+    if (!position->isThere) return Place::kGap;
+    *common = commonLength(position->slot, name, depth);
+    if (*common < position->slot.edgeSize) return Place::kSplit;
+    Node* child = childOf(node, position->slot.edge[0]);
+    if (!child) child = makeChild(node, position->slot, name);
     if (!child) return Place::kMissing;
     node = child;
   }
@@ -304,9 +304,9 @@ ClaimTrie::Place ClaimTrie::find(std::string_view name, Node** found, Seat* seat
 
 ClaimTrie::Answer ClaimTrie::isNode(std::string_view name) {
   Node* node;
-  Seat seat;
+  SlotPosition position;
   size_t common;
-  const Place place = find(name, &node, &seat, &common);
+  const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   const bool is = place == Place::kExact && (!name.empty() || node->hasClaims || node->size > 0);
   return is ? Answer::kYes : Answer::kNo;
@@ -319,13 +319,13 @@ ClaimTrie::Answer ClaimTrie::knowsNode(std::string_view name) {
     const size_t depth = node->path.size();
     if (depth == name.size())
       return !name.empty() || node->hasClaims || node->size > 0 ? Answer::kYes : Answer::kNo;
-    const Seat seat = seek(node, byteAt(name, depth));
-    if (!seat.isThere) return Answer::kNo;
-    const size_t end = depth + seat.slot.edgeSize;
-    if (commonLength(seat.slot, name, depth) < seat.slot.edgeSize) return Answer::kNo;
-    Node* child = childOf(node, seat.slot.edge[0]);
-    if (!child && (seat.slot.isLeaf || end == name.size())) return end == name.size() ? Answer::kYes : Answer::kNo;
-    if (!child) child = makeChild(node, seat.slot, name);
+    const SlotPosition position = seek(node, byteAt(name, depth));
+    if (!position.isThere) return Answer::kNo;
+    const size_t end = depth + position.slot.edgeSize;
+    if (commonLength(position.slot, name, depth) < position.slot.edgeSize) return Answer::kNo;
+    Node* child = childOf(node, position.slot.edge[0]);
+    if (!child && (position.slot.isLeaf || end == name.size())) return end == name.size() ? Answer::kYes : Answer::kNo;
+    if (!child) child = makeChild(node, position.slot, name);
     if (!child) return Answer::kMissing;
     node = child;
   }
@@ -333,9 +333,9 @@ ClaimTrie::Answer ClaimTrie::knowsNode(std::string_view name) {
 
 ClaimTrie::Answer ClaimTrie::childPaths(std::string_view name, Paths* paths) {
   Node* node;
-  Seat seat;
+  SlotPosition position;
   size_t common;
-  const Place place = find(name, &node, &seat, &common);
+  const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   if (place != Place::kExact) return Answer::kYes;
   SlotView slot;
@@ -412,16 +412,16 @@ void ClaimTrie::markDirty(Node* from) {
 
 ClaimTrie::Answer ClaimTrie::insert(std::string_view name) {
   Node* node;
-  Seat seat;
+  SlotPosition position;
   size_t common;
-  switch (find(name, &node, &seat, &common)) {
+  switch (find(name, &node, &position, &common)) {
     case Place::kMissing:
       return Answer::kMissing;
     case Place::kSplit:
-      part(node, seat, common, keep(name));
+      part(node, position, common, keep(name));
       break;
     case Place::kGap:
-      addLeaf(node, seat, keep(name));
+      addLeaf(node, position, keep(name));
       break;
     case Place::kExact:
       claim(node);
@@ -430,8 +430,8 @@ ClaimTrie::Answer ClaimTrie::insert(std::string_view name) {
 }
 
 // Splits the slot and inserts a node where the names branch.
-void ClaimTrie::part(Node* parent, const Seat& seat, size_t common, std::string_view name) {
-  const SlotView& slot = seat.slot;
+void ClaimTrie::part(Node* parent, const SlotPosition& position, size_t common, std::string_view name) {
+  const SlotView& slot = position.slot;
   Node* lower = childOf(parent, slot.edge[0]);
   if (lower) drop(parent, lower);
   Node* middle = make(name.substr(0, parent->path.size() + common), parent, nullptr);
@@ -441,25 +441,25 @@ void ClaimTrie::part(Node* parent, const Seat& seat, size_t common, std::string_
   if (lower) adopt(middle, lower);
   piece.clear();
   packSlot(slot.edge, common, kNoHash, false, &piece);
-  splice(parent, seat.at, seat.end, piece.data(), piece.size());
+  splice(parent, position.at, position.end, piece.data(), piece.size());
   const size_t depth = middle->path.size();
   if (depth == name.size()) claim(middle);
   else addLeaf(middle, seek(middle, byteAt(name, depth)), name);
 }
 
-void ClaimTrie::addLeaf(Node* parent, const Seat& seat, std::string_view name) {
+void ClaimTrie::addLeaf(Node* parent, const SlotPosition& position, std::string_view name) {
   std::vector<uint8_t> piece;
   const size_t depth = parent->path.size();
   packSlot(bytesOf(name) + depth, name.size() - depth, kNoHash, true, &piece);
-  splice(parent, seat.at, seat.at, piece.data(), piece.size());
+  splice(parent, position.at, position.at, piece.data(), piece.size());
   claim(make(name, parent, nullptr));
 }
 
 ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
   Node* node;
-  Seat seat;
+  SlotPosition position;
   size_t common;
-  const Place place = find(name, &node, &seat, &common);
+  const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   if (place != Place::kExact || !node->hasClaims) return Answer::kNo;
   node->hasClaims = node->hasHash = false;
@@ -496,17 +496,17 @@ void ClaimTrie::cutOut(Node* node, Node* parent) {
     edge.append(reinterpret_cast<const char*>(slot.edge), slot.edgeSize);
     packSlot(bytesOf(edge), edge.size(), slot.hash, slot.isLeaf, &piece);
   }
-  const Seat seat = seek(parent, byteAt(node->path, depth));
-  splice(parent, seat.at, seat.end, piece.data(), piece.size());
+  const SlotPosition position = seek(parent, byteAt(node->path, depth));
+  splice(parent, position.at, position.end, piece.data(), piece.size());
   drop(parent, node);
   for (Node* child : node->children) adopt(parent, child);
 }
 
 ClaimTrie::Answer ClaimTrie::touch(std::string_view name) {
   Node* node;
-  Seat seat;
+  SlotPosition position;
   size_t common;
-  const Place place = find(name, &node, &seat, &common);
+  const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   if (place != Place::kExact) return Answer::kNo;
   claim(node);
@@ -578,7 +578,7 @@ void ClaimTrie::putRows(const Target& target, std::string_view path, const Recor
   appendRecord(key, value.data(), note.write(old, placeOf(path, target.height), value.data()), records);
 }
 
-// The same as `claimNodeHash`, but hashes only what changed below a wide node.
+// Computes the same hash as `claimNodeHash`, but below a wide node it hashes only the ancestors of changed children.
 bool ClaimTrie::hashOf(const Node* node, bool allClaims, uint8_t* digest) {
   const uint8_t* claims = node->hasHash ? node->hash : nullptr;
   if (!allClaims || node->size == 0) return claimNodeHash(node->slots, node->size, claims, allClaims, digest);
@@ -606,13 +606,13 @@ bool ClaimTrie::finish(const Target& target, uint8_t* root, bool* hasNotes, std:
     Node* parent = node->parent;
     if (!parent) continue;
     if (!parent->isOwn) splice(parent, 0, 0, nullptr, 0);
-    const Seat seat = seek(parent, byteAt(node->path, parent->path.size()));
-    if (!seat.isThere) return false;
+    const SlotPosition position = seek(parent, byteAt(node->path, parent->path.size()));
+    if (!position.isThere) return false;
     uint8_t digest[kSlotHashSize];
     if (!hashOf(node, target.allClaims, digest)) return false;
-    uint8_t* head = parent->slots + seat.at;
+    uint8_t* head = parent->slots + position.at;
     *head = static_cast<uint8_t>((*head & ~1) | (node->size == 0 ? 1 : 0));
-    memcpy(const_cast<uint8_t*>(seat.slot.hash), digest, kSlotHashSize);
+    memcpy(const_cast<uint8_t*>(position.slot.hash), digest, kSlotHashSize);
   }
   if (!root_ || (root_->size == 0 && !root_->hasHash)) memcpy(root, kEmptyRoot, kSlotHashSize);
   else if (!hashOf(root_, target.allClaims, root)) return false;

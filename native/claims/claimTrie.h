@@ -1,5 +1,5 @@
-// The part of the claim trie that a block uses: loaded path by path, changed in memory, and hashed once at the end. The same as
-// `WorkTrie` of src/claimtrie/workTrie.ts, with the same order of all results. Source: lbrycrd prefixtrie.cpp.
+// The part of the claim trie that a block uses: loaded path by path, changed in memory, and hashed once at the end. It gives the
+// same results as `WorkTrie` of src/claimtrie/workTrie.ts, in the same order. Source: lbrycrd prefixtrie.cpp.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "claims/merkleMemory.h"
+#include "claims/merkleCache.h"
 #include "claims/slots.h"
 
 namespace lbc {
@@ -36,7 +36,7 @@ class Arena {
 class ClaimTrie {
  public:
   // Looks up the row of the node at a path in memory. Returns false if the row is not in memory. The bytes must stay valid
-  // until the call of the trie returns.
+  // until `load` returns.
   using Rows = std::function<bool(std::string_view path, const uint8_t** row, size_t* size)>;
   using Paths = std::vector<std::string_view>;
 
@@ -47,8 +47,8 @@ class ClaimTrie {
 
   // Starts loading the paths of a name. Then `load` must be called.
   void begin(std::string_view name);
-  // Continues to load. Returns the paths whose rows are not in memory: they must be passed to `supply`, then the call must be
-  // repeated. If there are none, all paths are loaded.
+  // Continues to load. Returns the paths whose rows are not in memory. The caller must pass these rows to `supply` and call `load`
+  // again. If the result is empty, all paths are loaded.
   const Paths& load(const Rows& rows);
   // Nodes on the loaded paths whose claims hash is in no row, in the order in which they were found. Clears the list.
   Paths takeLeaves();
@@ -72,7 +72,7 @@ class ClaimTrie {
   size_t dirtyCount() const { return dirtyCount_; }
   // Paths of the nodes whose claims hash must be set.
   Paths unhashed() const;
-  // Sets the claims hashes of the nodes in the order of `unhashed`. Returns false if the size is not 32 bytes a node.
+  // Sets the claims hashes of the nodes in the order of `unhashed`. Returns false if `size` is not 32 bytes for each node.
   bool setHashes(const uint8_t* hashes, size_t size);
 
   // Where and how the rows of the changed nodes are written.
@@ -116,7 +116,7 @@ class ClaimTrie {
     Node* node;
   };
   // A slot, or the position before which a slot would be inserted.
-  struct Seat {
+  struct SlotPosition {
     SlotView slot;
     size_t at;
     size_t end;
@@ -128,20 +128,20 @@ class ClaimTrie {
   void adopt(Node* parent, Node* child);
   Node* childOf(const Node* node, uint8_t first) const;
   static void drop(Node* parent, const Node* child);
-  static Seat seek(const Node* node, uint8_t first);
+  static SlotPosition seek(const Node* node, uint8_t first);
   static size_t commonLength(const SlotView& slot, std::string_view name, size_t depth);
   bool top();
   const Record* record(std::string_view path);
   // Creates the node at the end of the slot. Returns null if its row is missing.
   Node* makeChild(Node* parent, const SlotView& slot, std::string_view name);
-  Place find(std::string_view name, Node** node, Seat* seat, size_t* common);
+  Place find(std::string_view name, Node** node, SlotPosition* position, size_t* common);
   bool advance(Cursor* cursor);
   void want(std::string_view path, Node* parent);
   void addLeafOnPath(std::string_view path);
   void claim(Node* node);
   void markDirty(Node* node);
-  void part(Node* parent, const Seat& seat, size_t common, std::string_view name);
-  void addLeaf(Node* parent, const Seat& seat, std::string_view name);
+  void part(Node* parent, const SlotPosition& position, size_t common, std::string_view name);
+  void addLeaf(Node* parent, const SlotPosition& position, std::string_view name);
   void cutOut(Node* node, Node* parent);
   void splice(Node* node, size_t from, size_t to, const uint8_t* piece, size_t size);
   void putRows(const Target& target, std::string_view path, const Record& before, const Node* after, bool* hasNotes,
@@ -150,8 +150,8 @@ class ClaimTrie {
   bool hashOf(const Node* node, bool allClaims, uint8_t* digest);
 
   Arena arena_;
-  // Stays from block to block.
-  MerkleMemory merkle_;
+  // Kept from block to block.
+  MerkleCache merkle_;
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t nodeCount_ = 0;
   Node* root_ = nullptr;

@@ -1,4 +1,4 @@
-// JavaScript class that wraps ClaimTrie. Contract: NativeClaimTrie of src/native/binding.ts.
+// JavaScript class that wraps ClaimTrie. Contract: NativeClaimTrie of src/native/addonTypes.ts.
 #include "claims/claimTrie.h"
 #include "napi/addon.h"
 #include "napi/latin1Key.h"
@@ -21,7 +21,7 @@ struct BoundTrie {
   Table recent;
   std::string key;
 
-  bool look(std::string_view path, const uint8_t** row, size_t* size) {
+  bool lookUp(std::string_view path, const uint8_t** row, size_t* size) {
     if (!overlay) return false;
     key = prefix;
     key.append(path);
@@ -103,7 +103,7 @@ napi_value load(napi_env env, napi_callback_info info) {
     }
   }
   return makePaths(env, bound->trie.load([bound](std::string_view path, const uint8_t** row, size_t* size) {
-    return bound->look(path, row, size);
+    return bound->lookUp(path, row, size);
   }));
 }
 

@@ -1,4 +1,5 @@
-// The note of a node's change in one block. The row is described in src/store/claims/rows/nodeNote.ts.
+// The note of a node's change in one block: the row from which the node before the block is restored. Source of the format:
+// src/store/claims/rows/nodeNote.ts.
 #pragma once
 
 #include <cstring>

@@ -84,7 +84,7 @@ export interface ClaimSource {
   readItem(name: string, since: number, point: string): Item | null;
   /** See `RecordSource`. */
   readNode(path: string): TrieNode | null;
-  /** Creates a trie with no loaded nodes, for a source that has its own; null for a `WorkTrie`. */
+  /** Creates a trie with no loaded nodes. If it returns null or is absent, a `WorkTrie` is used. */
   makeTrie?(): BlockTrie | null;
 }
 

@@ -13,7 +13,7 @@ const MOST_WAITING = 64;
 const TIMEOUT_MS = 10_000;
 /** Share of the node thread's time that requests may use during the sync, so that many requests do not slow the sync. */
 const SYNC_SHARE = 0.03;
-/** Maximum time in milliseconds that requests may use in one burst during the sync. It is enough for some pages. */
+/** Maximum time in milliseconds that requests may use in one burst during the sync. Enough for some pages. */
 const SYNC_BURST_MS = 300;
 
 /** Error: the RPC method returned an error. */

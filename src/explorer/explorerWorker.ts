@@ -106,7 +106,7 @@ function take(item: ToExplorer): void {
       state.tip = tip;
       state.taken = withoutOld(state.taken, tip?.height ?? 0);
       node.isSyncing = sync !== null;
-      site.gate.isSyncing = sync !== null;
+      site.syncLimit.isSyncing = sync !== null;
       node.forget();
       state.sync = sync && {
         headers: sync.headers,

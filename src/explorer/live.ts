@@ -19,7 +19,7 @@ const MAX_SOCKETS_A_VISITOR = 8;
 /** Minimum time in ms between two hints on the same topic. */
 const LEAST_MS = { tip: 1000, mempool: 5000 } as const;
 const PING_MS = 30_000;
-/** Code of a closed WebSocket. Source: the IANA registry of WebSocket close codes. */
+/** WebSocket close code. Source: IANA, WebSocket Close Code Number Registry. */
 const TRY_AGAIN_LATER = 1013;
 
 /** What changes: the chain, or the mempool. */
@@ -79,7 +79,7 @@ export class Live {
           : null;
     this.server.handleUpgrade(request, socket, head, (opened) => {
       if (reason === null) return this.add(opened, visitor);
-      // Scripts of a page cannot read the status of a refused upgrade, but the reason of a closed socket.
+      // A script cannot read the status of a refused upgrade, but it can read the reason of a closed socket.
       opened.on('error', () => undefined);
       opened.close(TRY_AGAIN_LATER, reason);
     });

@@ -17,7 +17,7 @@ import { RateLimit, visitorOf } from './limits.js';
 import { Live, refuse } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcClient } from './explorerRpcClient.js';
-import { SyncGate } from './syncGate.js';
+import { SyncLimit } from './syncLimit.js';
 import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { pageOf } from './pages/pageTable.js';
@@ -43,22 +43,23 @@ const FILLING_AGAIN_SEC = 10;
 /** Number of pending requests above which error responses are delayed by `HOLD_MS`, to limit their number under heavy load. */
 const MANY_REQUESTS = 64;
 const HOLD_MS = 1000;
-/** Delay in ms of responses to requests for which there is no time during a sync, and seconds until the next try. */
+/** Delay in ms of responses to requests that are refused during a sync. */
 const SYNC_HOLD_MS = 5000;
-const SYNC_AGAIN_SEC = 5;
+/** Value of Retry-After in these responses, in seconds. */
+const SYNC_RETRY_SEC = 5;
 /**
- * Maximum number of requests of one connection that wait for their responses. A connection with more is closed, because
- * they need memory. Browsers send a request after the response to the one before.
+ * Maximum number of requests of one connection that wait for their responses. A connection with more is closed, because each
+ * waiting request needs memory. Browsers wait for a response before they send the next request.
  */
-const MOST_PIPELINED = 16;
+const MAX_PIPELINED = 16;
 /**
  * An idle connection is closed later than announced to its client. Otherwise a request could arrive while the server closes the
  * connection, and the visitor would see an error.
  */
 const ANNOUNCED_KEEP_ALIVE_SEC = 5;
 const KEEP_ALIVE_MS = 7000;
-/** Time in ms after which a connection is closed whose client has not read the whole response. The pages have some kilobytes. */
-const MOST_SENDING_MS = 60_000;
+/** A connection is closed if its client has not read the whole response after this time in ms. Pages have some kilobytes. */
+const MAX_SENDING_MS = 60_000;
 const YEAR_SEC = 31_536_000;
 
 export interface SiteState {
@@ -80,7 +81,7 @@ export interface SiteDeps {
   /** Called when the number of open pages with a live connection changes, with that number. */
   readonly onViewers?: (count: number) => void;
   readonly nowMs: () => number;
-  /** See `SyncGateOptions`. */
+  /** See `SyncLimitOptions`. */
   readonly workedMs?: (() => number) | undefined;
 }
 
@@ -95,8 +96,8 @@ interface Manifest {
   readonly script: string | null;
 }
 
-/** For whom an error page is rendered. */
-interface ErrorPlace {
+/** Properties of a request that its error page depends on. */
+interface ErrorContext {
   readonly path: string;
   readonly look: Look;
   /** Seconds after which the browser loads the page again; absent if it does not. */
@@ -191,7 +192,7 @@ export class Site {
   readonly server: Server;
   readonly live: Live;
   /** Limits the thread's time while the node syncs. */
-  readonly gate: SyncGate;
+  readonly syncLimit: SyncLimit;
   private readonly start: ExplorerStart;
   private readonly deps: SiteDeps;
   private readonly hosts: HostNames;
@@ -208,7 +209,7 @@ export class Site {
   private underWay = 0;
   /** Numbers of requests that are being answered, by connection. */
   private readonly pipelined = new WeakMap<Socket, number>();
-  /** The response to requests for which there is no time during a sync. */
+  /** The response to requests that are refused during a sync; null before the first one. */
   private refusal: Rendered | null = null;
   private errorNumber = 0;
   private counts = { pages: 0, rendered: 0, refused: 0, failed: 0 };
@@ -220,7 +221,7 @@ export class Site {
     this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
-    this.gate = new SyncGate({ nowMs: deps.nowMs, workedMs: deps.workedMs });
+    this.syncLimit = new SyncLimit({ nowMs: deps.nowMs, workedMs: deps.workedMs });
     this.assets = this.loadAssets();
     this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${ANNOUNCED_KEEP_ALIVE_SEC}`);
@@ -296,12 +297,12 @@ export class Site {
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const pipelined = (this.pipelined.get(socket) ?? 0) + 1;
-    if (pipelined > MOST_PIPELINED) return void socket.destroy();
+    if (pipelined > MAX_PIPELINED) return void socket.destroy();
     this.pipelined.set(socket, pipelined);
     this.underWay++;
     try {
       splitTarget(request);
-      if (await this.gate.enter(visitorOf(this.addressOf(request))))
+      if (await this.syncLimit.enter(visitorOf(this.addressOf(request))))
         await this.answerInTurn(request, response);
       else await this.refuseInSync(request, response);
     } finally {
@@ -312,7 +313,7 @@ export class Site {
 
   private async answerInTurn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      // The visitor may have left while the request waited.
+      // The visitor may have closed the connection while the request waited.
       if (!request.socket.destroyed) await this.answer(request, response);
     } catch (error) {
       const number = ++this.errorNumber;
@@ -327,17 +328,17 @@ export class Site {
         new PageError(500, 'Something went wrong', `The log of the node has the reason as error ${number}.`),
       );
     } finally {
-      this.gate.leave();
+      this.syncLimit.leave();
     }
   }
 
-  /** Delays an error response under heavy load. During a sync the gate limits the responses. */
+  /** Delays an error response under heavy load. During a sync `syncLimit` limits the responses. */
   private holdBack(): Promise<void> {
-    if (this.underWay <= MANY_REQUESTS || this.gate.isSyncing) return Promise.resolve();
+    if (this.underWay <= MANY_REQUESTS || this.syncLimit.isSyncing) return Promise.resolve();
     return new Promise((resolve) => setTimeout(resolve, HOLD_MS));
   }
 
-  /** Refuses a request for which there is no time during a sync. The page is rendered once for all visitors. */
+  /** Refuses a request during a sync. The page is rendered once for all visitors. */
   private async refuseInSync(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.counts.refused++;
     this.refusal ??= this.errorPage(
@@ -350,7 +351,7 @@ export class Site {
     );
     await new Promise((resolve) => setTimeout(resolve, SYNC_HOLD_MS).unref());
     if (request.socket.destroyed) return;
-    response.setHeader('Retry-After', String(SYNC_AGAIN_SEC));
+    response.setHeader('Retry-After', String(SYNC_RETRY_SEC));
     this.send(request, response, this.refusal, 'no-store');
   }
 
@@ -656,7 +657,7 @@ export class Site {
 
   private errorPage(
     error: PageError,
-    { path, tip, look, againSec }: Pick<SiteState, 'tip'> & ErrorPlace,
+    { path, tip, look, againSec }: Pick<SiteState, 'tip'> & ErrorContext,
   ): Rendered {
     const html = documentBytes(
       {
@@ -703,7 +704,7 @@ export class Site {
     response.end(request.method === 'HEAD' ? undefined : body);
     const { socket } = request;
     if (socket.writableLength === 0) return;
-    const timer = setTimeout(() => socket.destroy(), MOST_SENDING_MS).unref();
+    const timer = setTimeout(() => socket.destroy(), MAX_SENDING_MS).unref();
     socket.once('close', () => clearTimeout(timer));
     response.once('finish', () => clearTimeout(timer));
   }

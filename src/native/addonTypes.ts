@@ -132,13 +132,14 @@ export interface NativeRows {
 }
 
 /**
- * The part of the claim trie that a block uses (`WorkTrie` of src/claimtrie/workTrie.ts). Paths and names are strings of one code
- * unit per byte. Where a result may be a single string, it is the path of a row that must be supplied before the call is repeated.
+ * The part of the claim trie that a block uses (`WorkTrie` of src/claimtrie/workTrie.ts). Paths and names are strings with one code
+ * unit for each byte. If a result that may be a string is one, it is the path of a missing row: the caller must supply the row and
+ * repeat the call.
  */
 export interface NativeClaimTrie {
   /**
-   * Starts with an empty trie. `prefix` is the key of a node's row before its path. If `overlay` is given, rows are looked up there,
-   * then in `recent`.
+   * Starts with an empty trie. `prefix` is the part of a node row's key before the path. If `overlay` is given, rows are looked up
+   * there and then in `recent`.
    */
   reset(prefix: string, overlay?: NativeRows | null, recent?: NativeRows | null): void;
   /** Loads the paths of names, and returns the paths whose rows must be supplied before the next call, which has no names. */
@@ -163,8 +164,8 @@ export interface NativeClaimTrie {
   /** Sets the hashes, 32 bytes each, in the order of `unhashed`. */
   setHashes(hashes: Uint8Array): void;
   /**
-   * Hashes all changed nodes, at least one. Result: `root ‖ u8 whether there are notes ‖ records of nodes and notes`; null if a node is not among
-   * the children of its parent. `notePrefix` is the key of a note before the length of its path.
+   * Hashes all changed nodes, at least one. Result: `root ‖ u8 whether there are notes ‖ records of nodes and notes`; null if a node
+   * is not among the children of its parent. `notePrefix` is the part of a note's key before the length of the path.
    */
   finish(allClaims: boolean, height: number, notePrefix: string): Buffer | null;
 }
@@ -279,9 +280,7 @@ export interface NativeDatabase {
   property(name: string): string;
 }
 
-/**
- * An iteration over the rows of a range, in their state at its creation. `close` must be called when no call is pending.
- */
+/** SHA-384 of a file that is read in order. */
 export interface NativeFileDigest {
   /**
    * On another thread, fills the pieces (one to four) one after the other from a position of the open file, and adds the bytes
@@ -294,6 +293,9 @@ export interface NativeFileDigest {
   end(): Buffer;
 }
 
+/**
+ * An iteration over the rows of a range, in their state at its creation. `close` must be called when no call is pending.
+ */
 export interface NativeDatabaseWalk {
   /**
    * Next rows, in the format of `rangeNow`. Their number is limited by `maxRows`, their size by `maxBytes`. Only one call
@@ -507,7 +509,8 @@ export interface NativeAddon {
   readonly FileDigest?: new () => NativeFileDigest;
   /**
    * On another thread, encrypts one to four pieces of a file into blobs (AES-128-CBC, padding of PKCS #7), in place. `sizes`
-   * has the size of each piece; its memory must have room for the padding, and must not be used before the promise settles.
+   * has the size of each piece (u32, little-endian). The memory of a piece must have room for the padding, and must not be used
+   * before the promise settles.
    * `ivs` and `tableKeys` have 16 bytes for each piece. Resolves to the SHA-384 and the chunk table of each blob, one after
    * the other. `usesLanes`: whether blobs of the same size are hashed at the same time, if the processor supports that. Only
    * where `FileDigest` exists.

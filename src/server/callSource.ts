@@ -11,7 +11,7 @@ export interface CallSource {
   readonly userAgent: string | undefined;
 }
 
-/** The head of requests of one connection whose credentials were verified, and the origin of these requests. */
+/** A head with verified credentials of one connection, and the origin of the requests that have it. */
 export interface VerifiedHead extends CallSource {
   readonly head: PlainHead;
   readonly calls: UsualCalls;

@@ -16,7 +16,7 @@ export class HttpConnection {
   readonly isAllowed: boolean;
   /** Whether a valid password was received on this connection, and no wrong password after it. */
   isKnown = false;
-  /** The last head with correct credentials, of requests without Node's HTTP parser; null before the first one. */
+  /** The last head with correct credentials that `plain/plainConnections.ts` read; null before the first one. */
   verified: VerifiedHead | null = null;
   /** Number of received passwords that are not checked yet. */
   uncheckedCount = 0;

@@ -13,7 +13,7 @@ export interface HttpResponse {
   destroy(): unknown;
   once(event: 'close' | 'drain', listener: () => void): unknown;
   off(event: 'close' | 'drain', listener: () => void): unknown;
-  /** Sends status 200 and JSON in one write, and ends the response. The connection stays open. Absent in Node's class. */
+  /** Sends a response with status 200 and a JSON body in one write, and ends the response. The connection stays open. Absent in Node's class. */
   sendJson?(body: string): void;
   /** Sends head and body in one write, and ends the response. `body` has the encoding `encoding`. Absent in Node's class. */
   sendWhole?(status: number, headers: readonly string[], body: string, encoding: BufferEncoding): void;

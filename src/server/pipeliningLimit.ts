@@ -14,8 +14,8 @@ import type { HttpConnection } from './connections.js';
  */
 const FREE_REQUESTS = 64;
 /**
- * Number of requests of an authenticated connection from which on the end of the event loop turn is waited for. So the
- * requests of up to this number of turns may count together. Arbitrary: the wait takes as long as a part of a short call.
+ * Number of requests of an authenticated connection from which on the end of the event loop turn is awaited. Below it, requests of
+ * several turns are counted as if they arrived in one turn. Arbitrary: the wait takes a part of the time of a short call.
  */
 const UNTIMED_REQUESTS = 16;
 /**
@@ -40,7 +40,7 @@ export class PipeliningLimit {
   private readonly senders: HttpConnection[] = [];
   private bystanders: HttpConnection[] = [];
   private isResting = false;
-  /** Number of event loop turns whose end was waited for. */
+  /** Number of event loop turns whose end was awaited. */
   private turns = 0;
   private waitsForEnd = false;
   /**

@@ -73,14 +73,14 @@ export class ImageKeeper {
   }
 
   /**
-   * Writes a backup of the wallet. It contains an image, so that it opens fast, unless other calls use the wallet. The caller
-   * itself may use it. Rejects with `EnvironmentError`.
+   * Writes a backup of the wallet. Unless calls other than the caller's use the wallet, the backup contains an image, so that it
+   * opens fast. Rejects with `EnvironmentError`.
    */
   backup(path: string): Promise<void> {
     return this.wallet.file.backup(path, this.maker(1));
   }
 
-  /** `users`: number of tasks that may use the wallet meanwhile. */
+  /** `users`: maximum number of tasks that may use the wallet while the image is made. */
   private maker(users: number): ImageMaker {
     const { wallet } = this;
     const { events, scans, keyring, keypool } = wallet;

@@ -46,7 +46,7 @@ function tablesOf(rows: Rows, source: Source): RowTables | null {
 }
 
 /** One block on both tries, over the same rows. */
-class Both {
+class TriePair {
   private readonly rows: Rows;
   private readonly generation: Generation;
   private readonly own: WorkTrie;
@@ -133,7 +133,12 @@ class Both {
 }
 
 /** Inserts, removes and touches names at random, and asks about others. `known` has the names with claims. */
-function changeNames(both: Both, random: Random, known: Map<string, Bytes>, names: readonly string[]): void {
+function changeNames(
+  both: TriePair,
+  random: Random,
+  known: Map<string, Bytes>,
+  names: readonly string[],
+): void {
   const hash = (): Bytes => createHash('sha256').update(random.bytes(8)).digest();
   for (const name of names) {
     const isThere = known.has(name);
@@ -161,7 +166,7 @@ describe.skipIf(!native)('trie of the addon against WorkTrie', () => {
           const rows: Rows = new Map();
           const known = new Map<string, Bytes>();
           for (let height = 1; height <= 25; height++) {
-            const both = new Both(rows, generation, source);
+            const both = new TriePair(rows, generation, source);
             for (let round = 0; round <= random.below(3); round++) {
               const names = Array.from({ length: random.below(12) }, () => randomName(random));
               // Some names are used without being loaded.

@@ -99,7 +99,7 @@ async function partOf(): Promise<File> {
 }
 
 describe('a stream that is being downloaded', () => {
-  it('has its blobs in the lists of finished and of needed ones, and each is fetched on request', async () => {
+  it('lists its finished and its missing blobs, and fetches a missing blob on request', async () => {
     await partOf();
     await viewer.call('file_set_status', { claim_name: 'film', status: 'stop' });
     const { sd_hash, status, blobs_remaining } = (await fileOf())!;

@@ -695,7 +695,7 @@ async function holdSeries(): Promise<void> {
 }
 
 describe('getclaimstatus', () => {
-  it('returns the state of every claim that ever existed, also of claims that one block made and spent', async () => {
+  it('returns the state of every claim that ever existed, also of claims that one block created and spent', async () => {
     const { ended, fleeting } = await holdLives();
     expect([ended > 5, fleeting > 0]).toEqual([true, true]);
     await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');

@@ -130,7 +130,7 @@ it('checks the types of all arguments of createrawtransaction first, then their 
   expect(await codeOf([], { data: null })).toBe(-3);
 });
 
-it('describes a script with an incomplete claim operation as no claim', async () => {
+it('does not report a script with an incomplete claim operation as a claim', async () => {
   const script = 'b50161016f6d6d';
   const raw = `01000000010000000000000000000000000000000000000000000000000000000000000000ffffffff00ffffffff010000000000000000${'07'}${script}00000000`;
   const shown = { isclaim: false, issupport: false, subtype: '', type: 'nonstandard' };

@@ -29,7 +29,7 @@ interface Unspent {
 }
 
 /** A wallet on both sides. */
-class Life {
+class WalletPair {
   readonly addresses: string[] = [ADDRESS];
   readonly ids: string[] = ['ab'.repeat(32)];
   private readonly ours: RegtestNode;
@@ -277,7 +277,7 @@ function shown(method: string, { result, error }: Envelope): object {
   return { info };
 }
 
-describe.skipIf(binary === undefined)('a wallet beside lbrycrd, at random', () => {
+describe.skipIf(binary === undefined)('a wallet compared with lbrycrd by random calls', () => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0)) await end();
@@ -288,8 +288,8 @@ describe.skipIf(binary === undefined)('a wallet beside lbrycrd, at random', () =
     ends.push(() => theirs.stop());
     const ours = await startRegtest({ args: ['-compat=lbrycrd', ...OPTIONS] });
     ends.push(() => ours.stop());
-    const life = new Life(ours, theirs, seed);
-    await life.begin();
-    for (let step = 0; step < STEPS; step++) await life.step();
+    const pair = new WalletPair(ours, theirs, seed);
+    await pair.begin();
+    for (let step = 0; step < STEPS; step++) await pair.step();
   });
 });

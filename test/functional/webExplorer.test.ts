@@ -383,7 +383,7 @@ describe('pages', () => {
   });
 });
 
-describe('a claim that one block made and spent', () => {
+describe('a claim that one block created and spent', () => {
   it('has a page that says so, also after a reorganisation', async () => {
     const address = await node.rpc<string>('getnewaddress');
     const made = await node.rpc<string>('claimname', ['brief', '00', 0.1]);

@@ -8,7 +8,7 @@ import type { Bytes } from '../../util/bytes.js';
 import type { BlockIndex } from './blockIndex.js';
 import type { HeaderChain } from './headerChain.js';
 
-/** Number of blocks that are checked together. Arbitrary. */
+/** Number of further blocks that one check covers. Arbitrary. */
 const AHEAD_BLOCKS = 1000;
 
 export interface AssumedValidOptions {
@@ -25,10 +25,10 @@ export class AssumedValid {
   private readonly index: Pick<BlockIndex, 'headers' | 'bestHeader'>;
   private readonly headerChain: Pick<HeaderChain, 'isAncestor' | 'ancestorOf'>;
   /**
-   * The scripts of all blocks on the branch of `assumed` and `bestHeader` up to this height may be skipped. Found for these two
-   * blocks.
+   * Cached result for the headers `assumed` and `bestHeader`: the scripts of all ancestors of `assumed` up to `maxHeight` may be
+   * skipped.
    */
-  private holds = { assumed: NO_HEADER, bestHeader: NO_HEADER, upTo: -1 };
+  private cached = { assumed: NO_HEADER, bestHeader: NO_HEADER, maxHeight: -1 };
 
   constructor(
     options: AssumedValidOptions,
@@ -47,19 +47,19 @@ export class AssumedValid {
     const { headers, bestHeader } = this.index;
     const assumed = headers.find(assumeValid);
     if (assumed === NO_HEADER || bestHeader === NO_HEADER) return false;
-    const { holds, headerChain } = this;
-    const isSame = holds.assumed === assumed && holds.bestHeader === bestHeader;
-    if (isSame && headers.height(id) <= holds.upTo) return headerChain.isAncestor(id, assumed);
+    const { cached, headerChain } = this;
+    const isSame = cached.assumed === assumed && cached.bestHeader === bestHeader;
+    if (isSame && headers.height(id) <= cached.maxHeight) return headerChain.isAncestor(id, assumed);
     if (headers.work(bestHeader) < minimumChainWork) return false;
     if (!headerChain.isAncestor(id, assumed) || !headerChain.isAncestor(id, bestHeader)) return false;
     if (!this.isBuried(id)) return false;
-    // Work increases with the height, so that all lower blocks are buried too.
+    // The work above a block is greater for its ancestors, so they are buried too.
     const higher = headerChain.ancestorOf(
       assumed,
       Math.min(headers.height(id) + AHEAD_BLOCKS, headers.height(assumed)),
     );
     const isHigher = headerChain.isAncestor(higher, bestHeader) && this.isBuried(higher);
-    this.holds = { assumed, bestHeader, upTo: headers.height(isHigher ? higher : id) };
+    this.cached = { assumed, bestHeader, maxHeight: headers.height(isHigher ? higher : id) };
     return true;
   }
 

@@ -124,18 +124,18 @@ export async function beginChainStateReset(store: RowStore): Promise<void> {
   await store.flush();
 }
 
-/** Rows that `-reindex-chainstate` keeps: the headers, and rows about the database. */
+/** Types of the rows that `-reindex-chainstate` keeps: the headers, and rows about the database. */
 const KEPT_KINDS = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
-/** Size in bytes of the rows that are copied between two flushes. Arbitrary: a row of headers may have hundreds of kilobytes. */
+/** Size in bytes of the rows that are copied between two flushes. Arbitrary. */
 const FLUSH_BYTES = 16 << 20;
 
-/** Folder in which the database without coins, claims and indexes is built, and folder of the former database. */
+/** Folder in which the new database is built, and folder to which the former database is moved. */
 const newFolder = (database: string): string => `${database}.new`;
 const oldFolder = (database: string): string => `${database}.old`;
 
 /**
  * Performs the deletion that `beginChainStateReset` requested, in this or an earlier process. The kept rows are copied to a new
- * database, which replaces the former one: deleting rows one by one takes longer, and deleted rows make later reads slower.
+ * database, which replaces the former one. Deletions of single rows would take longer, and their markers would slow later reads.
  * Returns the store of the new database, or `store` if no deletion was requested. `open` opens a database. If it fails, all
  * stores are closed.
  */
@@ -170,7 +170,7 @@ export async function finishChainStateReset(
   });
   finishReplacing(database);
   const replaced = await open(database);
-  replaced.hasOnly(KEPT_KINDS.join(''));
+  replaced.declareKinds(KEPT_KINDS.join(''));
   return replaced;
 }
 

@@ -7,7 +7,7 @@ import {
   type LightLoad,
 } from '../../util/memory/idleCollection.js';
 
-/** A load beside which the threads of the daemon collect garbage, such as seeding to slow peers. Arbitrary. */
+/** Load under which the threads of the daemon also collect garbage, for example while they seed to slow peers. Arbitrary. */
 const LIGHT_LOAD: LightLoad = {
   firstCheckMs: 1_500,
   share: 0.25,
@@ -38,8 +38,8 @@ export function returnFreeMemory(native: MemoryReturn | null = loadNative()): vo
 }
 
 /**
- * Collects garbage when the calling thread is idle or lightly loaded, then returns free memory of the whole process. Returns a function that
- * stops the checks.
+ * Collects garbage when the calling thread is idle or lightly loaded, then returns free memory of the whole process. Returns a
+ * function that stops the checks.
  */
 export function returnIdleMemory(
   port: CollectionPort = threadPort(),

@@ -27,7 +27,7 @@ export interface PieceToMake {
 }
 
 /**
- * Encrypts one to four pieces into blobs, which are at the start of the buffers then. The buffers must not be used before the
+ * Encrypts one to four pieces into blobs. The blobs replace the pieces at the starts of the buffers. The buffers must not be used before the
  * promise settles.
  */
 export async function makeInPool(pieces: readonly PieceToMake[], key: Uint8Array): Promise<KnownBlob[]> {

@@ -10,10 +10,10 @@ const native = loadNative();
 /** Memory for the verification of one chunk. Only code without pauses uses it, so all readers share it. */
 const shared = new Uint8Array(CHUNK_BYTES);
 
-/** Maximum number of chunks that are read at the same time for parts of them. The thread pool has four threads. */
+/** Maximum number of whole chunks that are read at the same time when only parts are needed. The thread pool has four threads. */
 const CHUNKS_AT_ONCE = 4;
 const reading = new TaskSlots(CHUNKS_AT_ONCE);
-/** Unused memory for these chunks, at most `CHUNKS_AT_ONCE`. */
+/** Unused buffers for these chunks, at most `CHUNKS_AT_ONCE`. */
 const chunkBuffers: Uint8Array[] = [];
 
 /** A piece of a blob, and the whole chunks that contain it. All values are positions in the blob or bytes. */
@@ -56,8 +56,8 @@ export class BlobParts {
   }
 
   /**
-   * Reads `count` bytes from a position, or fewer at the end of the blob. The result is in the buffer `into` if it is given
-   * and no other bytes are needed for verification. Throws `BlobChangedError` if the file was changed or is corrupt.
+   * Reads `count` bytes from a position, or fewer at the end of the blob. The result is in the buffer `into` if it is given,
+   * unless its verification needs other bytes of several chunks. Throws `BlobChangedError` if the file was changed or is corrupt.
    */
   async read(at: number, count: number, into?: Uint8Array): Promise<Uint8Array> {
     const length = Math.min(count, this.lengthBytes - at);
@@ -82,8 +82,9 @@ export class BlobParts {
   }
 
   /**
-   * Reads whole chunks from disk and returns the piece at `at`. Null if they do not match the table. With a target for the
-   * piece, a single chunk is read into memory that is reused.
+   * Reads whole chunks from disk and returns the piece at `at`. Null if the chunks do not match the table. `fits`: whether the piece
+   * consists of whole chunks, which are read into `into`. Otherwise a single chunk is read into a reused buffer and the piece is
+   * copied to `into`.
    */
   async #readVerified(
     { at, length, start, end }: PieceOfChunks,

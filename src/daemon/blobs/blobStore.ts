@@ -346,7 +346,7 @@ export class BlobStore {
   }
 
   /**
-   * Writes a blob that was made of a published file. Calls `onWritten` once, when the memory of the bytes may be reused.
+   * Writes a blob that was made from a published file. Calls `onWritten` once, when the memory of `bytes` may be reused.
    * Resolves when the blob is on disk.
    */
   keepMade({ hash, table }: KnownBlob, bytes: Uint8Array, onWritten: () => void): Promise<void> {
@@ -359,7 +359,7 @@ export class BlobStore {
     return this.#orDiscarded(hash, stored);
   }
 
-  /** Removes a blob whose storing failed, because the error leaves the caller without the hash of the blob. */
+  /** Removes a blob whose storing failed, because the caller gets an error instead of the hash of the blob. */
   #orDiscarded(hash: string, storing: Promise<unknown>): Promise<void> {
     const kept = storing.then(
       () => undefined,

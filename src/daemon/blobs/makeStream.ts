@@ -1,5 +1,5 @@
 /**
- * Making a stream of a file: the file is read once, piece by piece, while threads encrypt the pieces, write the blobs and hash
+ * Makes a stream from a file: the file is read once, piece by piece, while threads encrypt the pieces, write the blobs and hash
  * the whole file (`pieceMakers.ts`). Source: lbry-sdk lbry/stream/descriptor.py `create_stream`.
  */
 import { open } from 'node:fs/promises';
@@ -84,7 +84,7 @@ async function encryptFile(
       const ivs = pieces.map(() => random.bytes(KEY_BYTES));
       try {
         const made = await maker.encrypt(pieces, key, ivs);
-        // All of them are waited for, so that `written` has every stored blob after a failure.
+        // Waits for all blobs, so that `written` contains every stored blob after a failure.
         const kept = await Promise.allSettled(
           made.map(async (blob, at) => {
             await blob.kept;

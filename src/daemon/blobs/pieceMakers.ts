@@ -1,4 +1,4 @@
-/** Reading a file piece by piece and encrypting its pieces into blobs: by the addon in the thread pool, or by worker threads. */
+/** Reads a file piece by piece and encrypts the pieces into blobs: by the addon in the thread pool, or by worker threads. */
 import type { FileHandle } from 'node:fs/promises';
 import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { blobBuffers } from '../content/blobBuffers.js';
@@ -27,11 +27,12 @@ export interface FilePiece {
 
 export interface PieceMaker {
   /**
-   * Reads the next pieces, at most as many as `remainingBytes` need. Waits while too much is in memory. An empty result means
-   * the end of the file. All pieces except the last one of the file are full. `encrypt` or `drop` must be called with them.
+   * Reads the next pieces of the file, at most the number for `remainingBytes`. Waits while the limit of memory is reached. An empty
+   * result means the end of the file. All pieces except the last one of the file are full. The caller must pass the pieces to
+   * `encrypt` or `drop`.
    */
   read(position: number, remainingBytes: number): Promise<readonly FilePiece[]>;
-  /** Encrypts pieces of one read. `ivs` has the initialization vector of each. */
+  /** Encrypts the pieces that one call of `read` returned. `ivs` has one initialization vector for each piece. */
   encrypt(
     pieces: readonly FilePiece[],
     key: Uint8Array,
@@ -54,8 +55,8 @@ export interface PieceMakerOptions {
 export const pieceMaker = (options: PieceMakerOptions): PieceMaker =>
   options.threads.makesInPool ? new PooledMaker(options) : new ThreadedMaker(options);
 
-/** Bounds the number of resources in use. */
-class Limit {
+/** Counting semaphore. */
+class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -63,12 +64,12 @@ class Limit {
     this.#free = count;
   }
 
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  giveBack(): void {
+  release(): void {
     const next = this.#waiting.shift();
     if (next) next();
     else this.#free++;
@@ -78,7 +79,7 @@ class Limit {
 class PooledMaker implements PieceMaker {
   readonly #options: PieceMakerOptions;
   readonly #digest = new PooledDigest();
-  readonly #groups = new Limit(MAX_GROUPS);
+  readonly #groups = new Semaphore(MAX_GROUPS);
   readonly #encrypting = new TaskSlots(ENCRYPTED_AT_ONCE);
 
   constructor(options: PieceMakerOptions) {
@@ -86,7 +87,7 @@ class PooledMaker implements PieceMaker {
   }
 
   async read(position: number, remainingBytes: number): Promise<readonly FilePiece[]> {
-    await this.#groups.take();
+    await this.#groups.acquire();
     const count = Math.min(HASH_LANES, Math.max(1, Math.ceil(remainingBytes / PIECE_BYTES)));
     const buffers = Array.from({ length: count }, () => blobBuffers.take());
     let bytes = 0;
@@ -95,7 +96,7 @@ class PooledMaker implements PieceMaker {
     } finally {
       const used = Math.ceil(bytes / PIECE_BYTES);
       for (const buffer of buffers.slice(used)) blobBuffers.giveBack(buffer);
-      if (used === 0) this.#groups.giveBack();
+      if (used === 0) this.#groups.release();
     }
     return buffers
       .slice(0, Math.ceil(bytes / PIECE_BYTES))
@@ -111,7 +112,7 @@ class PooledMaker implements PieceMaker {
     let left = pieces.length;
     const release = (buffer: Uint8Array): void => {
       blobBuffers.giveBack(buffer as Buffer);
-      if (--left === 0) this.#groups.giveBack();
+      if (--left === 0) this.#groups.release();
     };
     try {
       const toMake = pieces.map((piece, at) => ({ ...piece, iv: ivs[at]! }));
@@ -134,7 +135,7 @@ class PooledMaker implements PieceMaker {
 
   drop(pieces: readonly FilePiece[]): void {
     for (const { buffer } of pieces) blobBuffers.giveBack(buffer as Buffer);
-    this.#groups.giveBack();
+    this.#groups.release();
   }
 
   async end(): Promise<string> {
@@ -157,20 +158,20 @@ class ThreadedMaker implements PieceMaker {
   readonly #options: PieceMakerOptions;
   readonly #hash: FileHash;
   /** Buffers for pieces. Pieces are read ahead while buffers are free. */
-  readonly #buffers: Limit;
+  readonly #buffers: Semaphore;
   readonly #free: Uint8Array[] = [];
-  readonly #unkept = new Limit(MAX_UNKEPT);
+  readonly #unkept = new Semaphore(MAX_UNKEPT);
 
   constructor(options: PieceMakerOptions) {
     this.#options = options;
     this.#hash = options.threads.hashFile();
-    this.#buffers = new Limit(options.threads.limit + 1);
+    this.#buffers = new Semaphore(options.threads.limit + 1);
   }
 
   async read(position: number): Promise<readonly FilePiece[]> {
-    // The file is read further only when fewer blobs wait to be on disk.
-    await this.#unkept.take();
-    await this.#buffers.take();
+    // Reading pauses while `MAX_UNKEPT` blobs are not yet on disk.
+    await this.#unkept.acquire();
+    await this.#buffers.acquire();
     const buffer = this.#free.pop() ?? new Uint8Array(new SharedArrayBuffer(PIECE_BYTES));
     let size = 0;
     try {
@@ -183,12 +184,12 @@ class ThreadedMaker implements PieceMaker {
 
   #giveBack(buffer: Uint8Array): void {
     this.#free.push(buffer);
-    this.#buffers.giveBack();
+    this.#buffers.release();
   }
 
   #release(buffer: Uint8Array): void {
     this.#giveBack(buffer);
-    this.#unkept.giveBack();
+    this.#unkept.release();
   }
 
   /** Encrypts a piece. Its buffer is reused when no thread needs it any more. */
@@ -210,7 +211,7 @@ class ThreadedMaker implements PieceMaker {
       return [blob];
     } finally {
       this.#giveBack(buffer);
-      kept.catch(() => undefined).finally(() => this.#unkept.giveBack());
+      kept.catch(() => undefined).finally(() => this.#unkept.release());
     }
   }
 

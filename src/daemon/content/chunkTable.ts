@@ -20,7 +20,7 @@ const CODE_BYTES = 16;
 /** A chunk table in its stored form: the GMAC key, then the codes of all chunks. */
 export type StoredChunkTable = Uint8Array;
 
-/** Size of the table of a blob. */
+/** Size in bytes of the table of a blob with `blobBytes` bytes. */
 export const chunkTableBytes = (blobBytes: number): number =>
   KEY_BYTES + Math.ceil(blobBytes / CHUNK_BYTES) * CODE_BYTES;
 

@@ -18,7 +18,7 @@ import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served
 const IDLE_MS = 30_000;
 /** Source: `transfer_timeout`. */
 const TRANSFER_MS = 60_000;
-/** Number of transfers up to which each reads ahead. Arbitrary. */
+/** Maximum number of transfers at which each transfer reads ahead. Arbitrary. */
 const READ_AHEAD_TRANSFERS = 16;
 /** Maximum number of whole blobs in memory, for all peers together. Arbitrary: bounds the memory to 48 MiB. */
 const HELD_BLOBS = 24;
@@ -197,7 +197,7 @@ export class BlobServer {
 
   #readPiece(blob: OpenBlob, at: number): PieceRead {
     let size = PieceBuffers.pieceBytes(this.#transfers);
-    // A piece that begins inside a chunk of the blob must not reach into the next one, which would need more memory.
+    // A piece that begins inside a chunk must end in that chunk, because two chunks would need more memory.
     while (at % size !== 0) size /= 2;
     const buffer = this.#buffers.take(size);
     const reading = blob.read(at, size, buffer);

@@ -37,7 +37,7 @@ export class PieceBuffers {
     return free;
   }
 
-  /** Returns an unused buffer to the pool. In a full pool it replaces buffers of other sizes, which are not used any more. */
+  /** Returns an unused buffer to the pool. If the pool is full, the buffer replaces buffers of other sizes, which are not used any more. */
   giveBack(buffer: Uint8Array): void {
     const bytes = buffer.length;
     for (const [other, free] of this.#free)

@@ -252,8 +252,8 @@ export class FileManager {
     try {
       await this.#deps.blobs.deleteStream(row.streamHash);
     } finally {
-      // The rows are deleted although a blob's file cannot be removed. A later download must fetch the blobs again, not take
-      // them from memory.
+      // The rows are deleted even if the file of a blob cannot be removed. A later download must therefore fetch the blobs again
+      // and not read them from memory.
       this.reader.forget(row.sdHash);
     }
     await this.#forget(row.streamHash);

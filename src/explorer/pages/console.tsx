@@ -11,7 +11,7 @@ import { badRequest, notFound, type Page, type PageContext } from '../pageContex
 const MAX_ANSWER_CHARS = 100_000;
 const MAX_VALUE_CHARS = 2000;
 
-/** Whether a parsed number differs from its text, because it is too large: `1e400`, `12345678901234567890`. */
+/** Whether a parsed number may differ from its text, because it is too large: `1e400`, `12345678901234567890`. */
 const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER);
 

@@ -164,13 +164,13 @@ async function countRows(rows: RowTransaction, height: number): Promise<BlockChu
   };
 }
 
-/** The claims and updates that a past block created and spent. */
+/** The claims and updates that a block created and spent, read from rows. */
 async function fleetingClaims(
   rows: RowTransaction,
   { parsed }: LoadedBlock,
   height: number,
 ): Promise<readonly FleetingClaim[]> {
-  // Besides the coinbase, one transaction creates the output and another one spends it.
+  // The block needs a coinbase, a transaction that creates the output, and one that spends it.
   if (parsed.txCount < 3) return [];
   return (await readFleetingItems(rows, height)).filter(({ kind }) => kind !== 'support');
 }

@@ -1,8 +1,8 @@
 /**
  * Data about the past in the claim index: the name under which the last output of each ended claim was stored, and the
- * numbers of names and claims after each block. A claim whose last output was created and spent by one block is in no state of
- * the trie; its row names the row of that output (`lbcdFleeting.ts`). Blocks write these rows when they are connected. For blocks before these
- * rows existed, or while the index was off, the rows are computed from the claim trie's item rows and its history of owners,
+ * numbers of names and claims after each block. A claim whose last output was created and spent by one block was never in the
+ * trie; its row refers to the row of that output (`lbcdFleeting.ts`). Blocks write these rows when they are connected. For blocks
+ * before these rows existed, or while the index was off, the rows are computed from the claim trie's item rows and its history of owners,
  * which are never deleted (`pastWalk.ts`). After an upgrade from an older version no block files are needed for this.
  */
 import type { Item } from '../../claimtrie/item.js';
@@ -52,8 +52,8 @@ function parseSeriesRow(row: Bytes): SeriesEntry {
 }
 
 /**
- * Value of the row that marks the rows about the past as complete. An older version left it empty, and wrote no rows of claims
- * that were created and spent by one block.
+ * Value of the row that marks the rows about the past as complete. In a folder of an older version the value is empty, and the rows of
+ * claims that were created and spent by one block are missing.
  */
 export const PAST_VALUE = Buffer.of(2);
 
@@ -75,7 +75,7 @@ export async function readEnded(rows: RowReader, rules: ClaimRules, claimId: str
   const { name, since, point } = parseEndedRow(row);
   const item = await rows.get(itemKey(name, since, point));
   if (item === undefined) {
-    // The output was created and spent by one block. Without a row this block was disconnected.
+    // The output was created and spent by one block. If it has no row, this block was disconnected.
     const fleeting = await readFleetingClaim(rows, { name, since, point });
     return fleeting ? asFiled(rows, rules, fleeting) : null;
   }

@@ -1,8 +1,7 @@
 /**
  * Computes the rows of `claimPast.ts` for blocks that were connected before the index stored these rows, or while it was
  * off. It reads all item rows of the claim trie, the rows of outputs that their own blocks spent, and the history of owners in
- * the background. Rows are written in the queue
- * that serializes changes of the chain, for a few milliseconds each time. After a restart of the node or a disconnected
+ * the background. Rows are written in the queue that serializes changes of the chain, for a few milliseconds each time. After a restart of the node or a disconnected
  * block the computation begins again. Queries of past data return nothing until it is complete.
  */
 import type { Chain } from '../../chain/chain.js';
@@ -121,7 +120,7 @@ export class PastWalk {
     const { active } = this.deps.chain.index;
     const { disconnects, height } = active;
     const isSame = (): boolean => !this.stopping && active.disconnects === disconnects;
-    // An older version wrote all rows but those of `walkFleeting`.
+    // In a folder of an older version only the rows of `walkFleeting` are missing.
     if ((await readKnownPast(this.deps.chain.deps.store)).series)
       return (await this.walkFleeting(height, isSame)) && this.finish(isSame);
     const deltas = new Deltas(height + 1);

@@ -28,7 +28,7 @@ interface Hint {
 
 let pauseMs = FIRST_PAUSE_MS;
 let isConnected = false;
-/** Reason why the server closed the connection; empty if it gave none. */
+/** Reason that the server gave when it closed the connection; empty without a reason. */
 let reason = '';
 /** Whether a connection failed or was closed since the last load, so that the page may have missed changes. */
 let wasLost = false;

@@ -85,8 +85,8 @@ function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
 }
 
 /**
- * The whole response to a successful request, as the serializer writes `successAnswer`: one text, or pieces if the result is
- * in bytes. Null for a notification, and for a result or an id that is neither small text nor bytes.
+ * The whole response to a successful request, equal to the serialized `successAnswer`: one string, or pieces if the result is
+ * encoded. Null for a notification, for a result that is neither small nor encoded, and for an id that is not small.
  */
 export function wholeAnswer(
   request: ParsedRequest,

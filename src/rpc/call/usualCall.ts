@@ -1,14 +1,14 @@
 /**
- * Reads a call in the form in which nearly all clients send it: one object in printable ASCII without escapes, whose params are
- * a list of texts, integers and booleans. Every other text, including invalid ones, gives null and is parsed by `JsonScanner`,
- * which gives the same request for the texts that are read here. Reading takes a few function calls, because each function
- * that runs after a pause has to be loaded into the processor's caches.
+ * Parses a call in the form that nearly all clients send: one object in printable ASCII without escapes, whose params are a list
+ * of strings, integers, booleans and nulls. For any other text, including invalid JSON, it returns null, and `JsonScanner` parses the
+ * text. `JsonScanner` gives the same request for the texts that are parsed here. Parsing takes few function calls, because each
+ * function that runs after a pause must be loaded into the processor's caches.
  */
 import type { JsonValue } from '../../util/json/json.js';
 import type { Profile } from '../declare/method.js';
 import type { ParsedRequest } from './envelope.js';
 
-/** Maximum length of a text that is read here. Arbitrary: a call of a usual client. */
+/** Maximum length of a text that is parsed here. Arbitrary: usual calls are shorter. */
 export const MAX_USUAL_CHARS = 4096;
 /** Printable ASCII without a backslash, in braces; lbrycrd-cli adds a line feed. */
 const USUAL_TEXT = /^\{[\x20-\x5b\x5d-\x7e]*\}\n?$/;
@@ -97,7 +97,7 @@ class UsualReader {
   private readonly text: string;
   /** Position of the next character. */
   private at = 1;
-  /** Place of the value of `id`. */
+  /** Start and end of the value of `id` in the text. */
   idAt = 0;
   idEnd = 0;
 
@@ -105,13 +105,13 @@ class UsualReader {
     this.text = text;
   }
 
-  /** The members of the object; null if it has another form, or one of the members twice. */
+  /** Returns the members of the object; null if the text has another form or a member occurs twice. */
   members(): Members | null {
     const { text } = this;
     const found: Members = {};
     for (;;) {
       const name = this.scalar();
-      if (typeof name !== 'string' || !this.passes(COLON)) return null;
+      if (typeof name !== 'string' || !this.accepts(COLON)) return null;
       const { at } = this;
       const value = text.charCodeAt(at) === OPEN_LIST ? this.list() : this.scalar();
       if (value === undefined) return null;
@@ -124,7 +124,7 @@ class UsualReader {
           if (found[name] !== undefined) return null;
           found[name] = value;
       }
-      if (this.passes(COMMA)) continue;
+      if (this.accepts(COMMA)) continue;
       const rest = text.length - this.at;
       return text.charCodeAt(this.at) === CLOSE_OBJECT && (rest === 1 || (rest === 2 && text.endsWith('\n')))
         ? found
@@ -135,18 +135,18 @@ class UsualReader {
   private list(): Scalar[] | undefined {
     this.at++;
     const items: Scalar[] = [];
-    if (this.passes(CLOSE_LIST)) return items;
+    if (this.accepts(CLOSE_LIST)) return items;
     for (;;) {
       const item = this.scalar();
       if (item === undefined) return undefined;
       items.push(item);
-      if (this.passes(CLOSE_LIST)) return items;
-      if (!this.passes(COMMA)) return undefined;
+      if (this.accepts(CLOSE_LIST)) return items;
+      if (!this.accepts(COMMA)) return undefined;
     }
   }
 
-  /** Passes this character, and a space after a comma or colon. Returns whether it was the next one. */
-  private passes(code: number): boolean {
+  /** Returns whether this character is the next one. If so, skips it, and one space after it unless it closes the list. */
+  private accepts(code: number): boolean {
     const { text, at } = this;
     if (text.charCodeAt(at) !== code) return false;
     this.at = code !== CLOSE_LIST && text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1;
@@ -182,7 +182,7 @@ class UsualReader {
     let end = first;
     for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(++end));
     const value = wholeNumber(text, first, end);
-    // The literal -0 has a sign that a number of JavaScript does not show.
+    // The literal -0 is left to the JSON parser, which keeps its sign.
     if (value < 0 || (value === 0 && first > at)) return undefined;
     this.at = end;
     return first > at ? -value : value;

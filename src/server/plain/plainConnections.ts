@@ -27,7 +27,7 @@ const MAX_PLAIN_BODY_BYTES = 1 << 18;
  * connections together.
  */
 const MAX_OPEN_BODY_BYTES = 1 << 13;
-/** Maximum size in bytes of a request that is converted to text as a whole. Arbitrary: more than a call of a usual client. */
+/** Maximum size in bytes of a request that is converted to text as a whole. Arbitrary: usual calls are shorter. */
 const SHORT_BYTES = 4096;
 const HEAD_END = '\r\n\r\n';
 /** First letters of the methods `GET` and `POST`. */
@@ -43,8 +43,8 @@ export interface PlainDeps {
   /** While true, each connection is passed to Node's server at its next request. */
   readonly isStopping: () => boolean;
   /**
-   * Whether this class serves requests with this head. If not, the connection is passed to Node's server. The verdict on a
-   * head of a connection does not change.
+   * Whether this class serves requests with this head. If not, the connection is passed to Node's server. The result for
+   * a head of a connection does not change.
    */
   readonly takes: (head: PlainHead, connection: HttpConnection) => boolean;
   /**
@@ -129,14 +129,14 @@ class PlainConnection {
   /** Size in bytes of the request that is being received. */
   private wantedBytes = 0;
   /**
-   * Text with the empty line, and parsed form, of the last head that was taken. They are cached, because a client sends the
-   * same head with each request.
+   * Text (with the empty line) and parsed form of the last head that this class served. They are cached, because a client sends
+   * the same head with each request.
    */
   private headText = '';
   private head: PlainHead | null = null;
   /**
-   * Timer of the next check whether the connection is idle, and the time of the last request. The timer of the socket would
-   * be restarted twice in each request.
+   * Timer of the next check whether the connection is idle, and the time of its last activity. The socket's own timer would be
+   * restarted twice in each request.
    */
   private idleTimer: NodeJS.Timeout;
   private activeMs = performance.now();
@@ -295,7 +295,7 @@ class PlainConnection {
     if (this.response === null) {
       const idleMs = performance.now() - this.activeMs;
       if (idleMs < timeoutMs) waitMs = Math.max(1, timeoutMs - idleMs);
-      // The timer of the socket takes account of a client that still reads its response.
+      // The socket's own timer restarts while the client still reads its response.
       else if (socket.writableLength > 0) socket.setTimeout(timeoutMs);
       else this.onTimeout();
     }

@@ -42,7 +42,7 @@ export class PlainResponse implements HttpResponse {
   /** The head of the response. It is sent together with the first data, and is null afterwards. */
   private head: string | null = null;
   writableEnded = false;
-  /** Listeners of a response that is not complete at once; null if there was none. */
+  /** Listeners; null before the first one is added. A response that is sent at once needs none. */
   private events: EventEmitter | null = null;
 
   constructor(socket: Socket, keepLines: string, onEnd: (closes: boolean) => void) {

@@ -52,9 +52,12 @@ export interface ClaimReport {
 export type NamesAfter = ReadonlyMap<string, { readonly state: NameState }>;
 
 const NO_NAMES: NamesAfter = new Map();
-/** Number of changed items (about) from which the work on the trie is divided into slices. The addon takes some 20 ms for them. */
+/**
+ * Approximate maximum number of changed items for which the addon computes the trie. It does so without yielding, while `WorkTrie`
+ * works in slices. Arbitrary.
+ */
 const MANY_CHANGES = 2000;
-/** Bytes of an item in the row of due items (about). */
+/** Approximate size in bytes of an item in the row of due items. */
 const DUE_BYTES = 50;
 
 export async function connectClaims(

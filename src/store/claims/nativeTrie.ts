@@ -1,6 +1,6 @@
 /**
- * The claim trie of one block in the addon (`native/claims/claimTrie.h`): the same as `WorkTrie`, with rows instead of records.
- * Rows that are in memory are read by the addon. Test: test/differential/claimTrie.test.ts.
+ * The claim trie of one block in the addon (`native/claims/claimTrie.h`). It gives the same results as `WorkTrie`. Its input is rows
+ * instead of parsed records, and the addon itself reads the rows that are in memory. Test: test/differential/claimTrie.test.ts.
  */
 import type { BlockTrie } from '../../claimtrie/workTrie.js';
 import { trieIntact } from '../../claimtrie/corruption.js';
@@ -27,7 +27,7 @@ export interface TrieRows {
   readonly records: Buffer;
 }
 
-/** Tries that are not in use. The addon keeps their memory for the next block. */
+/** Tries that are not in use. Their memory is reused for the next block. */
 const spare: NativeClaimTrie[] = [];
 
 export class NativeTrie implements BlockTrie {
@@ -53,8 +53,8 @@ export class NativeTrie implements BlockTrie {
   }
 
   /**
-   * Continues to load the paths of all names, and first of `names`, if given. Returns the paths of the rows that must be passed to
-   * `supply` before the next call. If there are none, all paths are loaded.
+   * Adds `names` to the names whose paths are loaded, and continues to load. Returns the paths of the rows that must be passed to
+   * `supply` before the next call. If the result is empty, all paths are loaded.
    */
   load(names?: readonly string[]): string[] {
     return this.trie.load(names);

@@ -158,7 +158,7 @@ export class VersionWriter {
     });
   }
 
-  /** Must be called when block `height` has notes. Records the first such block. */
+  /** Records the first block with notes. Must be called if block `height` has notes. */
   async noteFirst(rows: RowTransaction, height: number): Promise<void> {
     if (this.isNoted) return;
     const from = await readNotedFrom(rows);

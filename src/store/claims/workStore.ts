@@ -88,8 +88,8 @@ export interface BlockToWork {
   /** Generation (hash form) of the trie that is read and changed. */
   generation: Generation;
   /**
-   * Whether the addon may do the work on the trie. For blocks that are not processed in batches, and not for very large blocks,
-   * because the addon processes a block at once.
+   * Whether the addon may compute the trie. Not set for blocks that are processed in batches, nor for very large blocks, because the
+   * addon does not yield.
    */
   mayUseAddon?: boolean;
 }
@@ -105,7 +105,7 @@ export class WorkStore implements ClaimSource {
   private readonly lateReads: LateReads;
   private readonly fetches: (row: LateRow, name: string) => boolean;
   private readonly summary: Summary;
-  /** The addon if it does the work on the trie, else null. */
+  /** The addon if it computes the trie, else null. */
   private readonly addon: NativeAddon | null;
   private readonly log: LogWriter;
   private readonly contributions = new Map<string, ClaimTotals>();

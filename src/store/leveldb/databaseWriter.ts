@@ -70,7 +70,7 @@ export class DatabaseWriter {
   private readonly pieceBytes: number;
   /** Whether the database on disk is empty. Lookups then need no disk access. */
   diskEmpty = true;
-  /** First characters of the keys of all rows on disk; null if they are not known. */
+  /** Row types (first characters of keys) of all rows on disk; null if they are unknown. */
   onlyKinds: string | null = null;
 
   constructor(db: LevelDb, { path, batchBytes, onPoint }: DatabaseWriterOptions) {

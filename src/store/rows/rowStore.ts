@@ -452,7 +452,7 @@ export class RowStore implements RowReader, TransactionGround {
    * Declares that the keys of all rows begin with one of these characters. Until the next flush, other keys are not searched
    * on disk.
    */
-  hasOnly(kinds: string): void {
+  declareKinds(kinds: string): void {
     this.disk.onlyKinds = kinds;
   }
 

@@ -62,8 +62,8 @@ export interface RowTransaction extends RowReader, RowWriter {
    */
   formerValues?(records: Buffer): MaybePromise<Buffer> | null;
   /**
-   * Returns the tables with the committed rows of a type that are in memory. Null if the transaction may have rows of this type, or
-   * if the tables are not in the addon.
+   * Returns the tables with those committed rows of a type that are in memory. Null if the transaction may contain rows of this
+   * type, or if the tables are not in the addon.
    */
   tablesOf?(kind: string): RowTables | null;
   /** Reads one row synchronously, even if the disk is slow. Meant for rows that should have been prefetched with `getMany`. */
@@ -71,7 +71,7 @@ export interface RowTransaction extends RowReader, RowWriter {
   relieve(): Promise<void>;
 }
 
-/** Tables of the addon: rows that are not in the database yet, and the cache of rows that are in the database, if there is one. */
+/** Tables of the addon: the rows that are not yet in the database, and the cache of rows of the database (null without a cache). */
 export interface RowTables {
   readonly overlay: NativeRows;
   readonly recent: NativeRows | null;

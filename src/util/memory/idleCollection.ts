@@ -17,15 +17,15 @@ const IDLE_SHARE = 0.03;
 /** Growth of the heap since the last collection from which another one is worth its processor time. Arbitrary. */
 const WORTH_BYTES = 6 << 20;
 
-/** When a collection is worth its pause although the thread has some work. */
+/** Conditions under which a thread that is not idle also collects garbage. */
 export interface LightLoad {
   /** Milliseconds from the start of the thread's checks to the first one. */
   readonly firstCheckMs: number;
   /** Maximum share of time in which the thread runs JavaScript. */
   readonly share: number;
-  /** Maximum size of the heap. A collection stops the thread for about a millisecond for each MiB in use. */
+  /** Maximum size of the heap. The pause of a collection grows with the heap. */
   readonly maxHeapBytes: number;
-  /** Growth of the heap since the last collection. */
+  /** Minimum growth of the heap since the last collection. */
   readonly worthBytes: number;
 }
 
@@ -57,22 +57,22 @@ export function threadPort(): CollectionPort {
 
 /**
  * Checks regularly whether the calling thread is idle, and collects garbage if its heap has grown since the last such
- * collection. The first collection needs no growth. With `light`, a light load suffices for small heaps: the objects of slow
- * connections get old while they are used, and V8 collects old objects only when a heap has grown to a multiple. Returns a
- * function that stops the checks. The checks do not keep the process alive.
+ * collection. The first collection needs no growth. With `light`, a thread with a small heap also collects garbage under a light
+ * load: V8 moves the objects of slow connections to the old generation, and collects that only after the heap has grown to a
+ * multiple. Returns a function that stops the checks. The checks do not keep the process alive.
  */
 export function collectWhenIdle(
   port: CollectionPort = threadPort(),
   light: LightLoad | null = null,
 ): () => void {
-  // A collection under load does not replace that of an idle thread, because only the latter shrinks the new space.
+  // A collection under load does not replace the collection of an idle thread, because only the latter shrinks V8's new space.
   let [keptIdle, keptBytes] = [-Infinity, -Infinity];
   let idleChecks = 0;
   const check = (): void => {
     const share = port.busyShare();
     idleChecks = share > IDLE_SHARE ? 0 : idleChecks + 1;
     const bytes = port.heapBytes();
-    // V8 returns the pages that a collection emptied after it.
+    // V8 returns empty pages only some time after a collection.
     keptBytes = Math.min(keptBytes, bytes);
     const isIdle = idleChecks >= IDLE_CHECKS && bytes >= keptIdle + WORTH_BYTES;
     const isLight =

@@ -100,8 +100,8 @@ async function columnBytes<Notes>({ notes, groups }: ColumnGroups<Notes>): Promi
 
 /**
  * Writes a file under `temporary` and moves it to `path`. The columns are copied before the function returns, so the caller
- * may change them while the promise is pending. Only the user that runs the node can read the file. The file is not synced: after a crash its checksums show whether it is complete. On a system error the function removes the file and
- * rejects.
+ * may change them while the promise is pending. Only the user that runs the node can read the file. The file is not synced: after a
+ * crash its checksums show whether it is complete. On a system error the function removes the file and rejects.
  */
 export async function writeColumns<Notes>(
   path: string,
@@ -132,12 +132,12 @@ export async function appendColumns<Notes>(
   if (bytes !== null) await file.writev(bytes, offset);
 }
 
-/** Whether bytes begin like a column file. */
+/** Whether the bytes begin with the magic bytes of a column file. */
 export function beginsWithColumns(bytes: Buffer): boolean {
   return MAGIC.equals(bytes.subarray(0, MAGIC.length));
 }
 
-/** Whether a file begins at `offset` like a column file. */
+/** Whether a file has the magic bytes of a column file at `offset`. */
 export function hasColumnsAt(fd: number, offset: number): boolean {
   const start = Buffer.alloc(MAGIC.length);
   return readSync(fd, start, 0, start.length, offset) === start.length && beginsWithColumns(start);

@@ -76,7 +76,7 @@ function* whileValid<T>(work: Slices<T | null>, isValid: () => boolean): Slices<
   }
 }
 
-/** Makes the data of an open wallet for an image. */
+/** Source of the data of an open wallet for an image. */
 export interface ImageMaker {
   /** Data of the wallet; null if there is none. */
   makeParts(): Slices<WalletParts | null>;
@@ -86,7 +86,7 @@ export interface ImageMaker {
   isStill(): boolean;
 }
 
-/** Adds an image to a backup while it is written. */
+/** Returns the tail that adds an image to a backup. */
 function imageTail(parts: WalletParts, isOther: (key: Buffer) => boolean): WholeFileTail {
   const index = new RowIndex();
   return {
@@ -516,8 +516,8 @@ export class WalletFile {
   }
 
   /**
-   * Data of the open wallet for an image, and whether it is still the data of the committed rows. Null if the wallet is in use or
-   * has no such data.
+   * Returns the data of the open wallet for an image, and a check whether it still matches the committed rows. Null if the wallet is
+   * in use or has no such data.
    */
   private async makeParts(
     maker: ImageMaker,

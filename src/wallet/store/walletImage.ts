@@ -209,7 +209,7 @@ export async function writeImage(source: ImageSource, rows: ImageRows, parts: Wa
   }
 }
 
-/** Columns and notes with an own copy of each column. */
+/** Returns the parts with a copy of each column. */
 export function copyParts({ columns, notes }: WalletParts): WalletParts {
   const copy = (from: Columns): Columns =>
     Object.fromEntries(Object.entries(from).map(([name, column]) => [name, column.slice()]));
@@ -217,8 +217,8 @@ export function copyParts({ columns, notes }: WalletParts): WalletParts {
 }
 
 /**
- * Writes an image into a wallet file, after its commits, so that a backup is one file and opens fast. Programs that do not
- * know the image remove it as incomplete data after the last commit. The data must not change during the call. After a disk
+ * Writes an image into a wallet file, after its commits, so that a backup is one file and opens fast. Older versions
+ * remove the image as incomplete data after the last commit. The data must not change during the call. After a disk
  * error the file has no image.
  */
 export async function attachImage(

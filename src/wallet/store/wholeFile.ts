@@ -60,7 +60,7 @@ export async function wipeUnlinked(fd: number, sizeBytes: number): Promise<void>
   }
 }
 
-/** Collects what a wallet file contains while it is written, and adds data after its commits. */
+/** Receives the payloads of a wallet file while it is written, and adds data after its last commit. */
 export interface WholeFileTail {
   /** Called with each payload and its offset in the file. */
   take(payload: Buffer, offset: number): void;

@@ -367,7 +367,7 @@ test('a connection with too many requests that wait for their responses is close
 test('a flood during a sync is refused with a waiting time, and another visitor is answered', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    site.gate.isSyncing = true;
+    site.syncLimit.isSyncing = true;
     instead['listnames'] = new Promise(() => undefined);
     const sockets = await Promise.all(Array.from({ length: 90 }, () => opened()));
     // Four wait for the node, 64 for a place, and the other 22 are refused.
@@ -385,7 +385,7 @@ test('a flood during a sync is refused with a waiting time, and another visitor 
       expect(head).toMatch(/^retry-after: 5$/im);
     }
     instead['listnames'] = NO_NAMES;
-    site.gate.isSyncing = false;
+    site.syncLimit.isSyncing = false;
     expect(await answered).toMatch(/^HTTP\/1.1 200 /);
     for (const socket of [...sockets, other]) socket.destroy();
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Blobs that come from outside: verified by their hash, stored, or held in memory for their readers. They can be read before
- * they are on disk.
+ * Received blobs: they are verified by their hash, and stored or held in memory for their readers. They can be read before they
+ * are on disk.
  */
 import { rm } from 'node:fs/promises';
 import type { StoredChunkTable } from '../../content/chunkTable.js';
@@ -70,7 +70,7 @@ export class ArrivingBlobs {
 
   /**
    * Accepts a downloaded blob. Resolves to false if the bytes have another hash. After true the blob can be read, and `kept`
-   * tells when it is on disk. If downloaded blobs are not saved, the blob stays in memory for its reader. Rejects like
+   * resolves when it is on disk. If downloaded blobs are not saved, the blob stays in memory for its reader. Rejects like
    * `write`.
    */
   async receive(hash: string, blob: BlobBytes): Promise<boolean> {
@@ -103,8 +103,8 @@ export class ArrivingBlobs {
   }
 
   /**
-   * Stores a blob whose hash is known to be correct. Resolves when the bytes are in a file. `kept` of the result resolves
-   * when the blob is on disk.
+   * Stores a blob whose hash is known to be correct. Resolves when the bytes are in a file. The promise that
+   * `kept` returns resolves when the blob is on disk.
    */
   async #store(
     hash: string,

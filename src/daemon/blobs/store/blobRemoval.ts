@@ -1,4 +1,4 @@
-/** Deletion of blobs: their files, and their rows in an order that an interruption does not break. */
+/** Deletes the files and rows of blobs, in an order that stays consistent if it is interrupted. */
 import { rm } from 'node:fs/promises';
 import { environmentError, isDiskFull } from '../../../util/text/environmentError.js';
 import type { ArrivingBlobs } from './arrivingBlobs.js';
@@ -50,7 +50,7 @@ export class BlobRemoval {
     await this.#state.deps.database.endDeletion(hashes);
   }
 
-  /** Removes files of blobs before their rows. */
+  /** Removes the files of blobs whose rows are deleted afterwards. */
   async #removeFirst(hashes: readonly string[]): Promise<void> {
     for (const hash of hashes)
       await this.#state.queue.run(hash, () => {

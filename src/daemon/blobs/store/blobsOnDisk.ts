@@ -1,5 +1,5 @@
 /**
- * Reading of blobs on disk. Each file is checked against its blob's hash before its first use in a run, and quarantined when it
+ * Reads blobs on disk. Each file is checked against its blob's hash before its first use in a run, and quarantined when it
  * is corrupt.
  */
 import { rename } from 'node:fs/promises';
@@ -160,7 +160,7 @@ export class BlobsOnDisk {
     });
   }
 
-  /** Forgets the check of a file that is removed. */
+  /** Forgets that the file of a blob was verified. Called when the file is removed. */
   forget(hash: string): void {
     this.#checked.delete(hash);
   }

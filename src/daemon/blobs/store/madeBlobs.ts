@@ -1,6 +1,6 @@
 /**
- * Blobs that are made on demand from published files (`originals.ts`): adding those of a new stream, and writing them to disk
- * so that the published files are not needed any more.
+ * Blobs that are made on demand from published files (`originals.ts`). This module adds the blobs of a new stream, and writes
+ * such blobs to disk so that the published files are not needed any more.
  */
 import { rm } from 'node:fs/promises';
 import type { OriginalRow } from '../../content/rows.js';

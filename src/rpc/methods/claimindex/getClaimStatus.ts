@@ -109,8 +109,8 @@ export const getClaimStatus = defineMethod({
   follows: 'chain',
   summary:
     'Returns the state of a claim: its last output as of the latest block and, if the claim was spent or ' +
-    'has expired, the block in which that happened (needs -claimindex). The block that made an output may ' +
-    'also have spent it: then endedHeight equals outputHeight. In a data folder of an older ' +
+    'has expired, the block in which that happened (needs -claimindex). If one block created and ' +
+    'spent the output, endedHeight equals outputHeight. In a data folder of an older ' +
     'version, claims that ended long ago are available only after an upgrade of the index in the ' +
     'background.',
   params: [CLAIM_ID_PARAM],

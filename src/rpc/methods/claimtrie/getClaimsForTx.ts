@@ -101,10 +101,10 @@ interface FirstClaim {
 
 /** Limit of the cached data about first unspent outputs, in characters. A character takes one or two bytes. */
 const MOST_FIRST_CHARS = 1 << 20;
-/** Number of characters that each entry counts in addition to its texts, for the memory of its objects and its latest answer. */
+/** Number of characters that is added to the texts of each entry, for the memory of its objects and its latest answer. */
 const FIRST_CLAIM_CHARS = 768;
 
-/** The value is cached as bytes and in the texts of the fields and of the latest answer. */
+/** Size of an entry. The value is cached as bytes, in the fields and in the latest answer. */
 const charsOf = ({ value, fields }: FirstClaim): number =>
   FIRST_CLAIM_CHARS + 4 * fields.name.length + 12 * (value?.length ?? 0);
 
@@ -285,8 +285,8 @@ async function describe(services: RpcServices, txid: Bytes, height: number): Pro
       'blocks to valid': state.blocksToValid,
     };
   });
-  // The answer about a support changes with the supported claim, and that about a pending claim with each block.
-  // Decoded values are formatted while the answer is written.
+  // The answer about a support changes with the supported claim, and the answer about a pending claim with each block. Answers with
+  // decoded values are not cached, because these values are formatted while the answer is written.
   const isLasting =
     metadata === null &&
     supports.length === 0 &&

@@ -8,7 +8,7 @@ import type { Bytes } from '../../../util/bytes.js';
 import { encodedJson, RawJson } from '../../../util/json/jsonWrite.js';
 import { TransactionCache, type ChainMark } from '../../lookup/transactionCache.js';
 
-/** Limit of the cached texts in characters. Each is also cached as a whole, with the depth at the latest request. */
+/** Limit of the cached texts in characters. Each answer is also cached as a whole, with the depth at the latest request. */
 const MOST_CHARS = 2 << 20;
 
 type States = readonly (OutputState | null)[];

@@ -28,7 +28,7 @@ import {
 const LBCD_VERSION = 1;
 const MAX_UINT32 = 0xffffffffn;
 
-/** An input and a number before their values are checked. lbcd checks the types of all parameters first. */
+/** An input whose types are checked, but not its values. lbcd checks the types of all parameters before their values. */
 interface TypedInput {
   readonly txid: string;
   readonly vout: number;
@@ -36,7 +36,7 @@ interface TypedInput {
 
 const badType = (what: string): Error => rpcError(RPC_ERROR.INVALID_PARAMS, `the parameter must be ${what}`);
 
-/** Reads an integer of a JSON number without fraction and exponent, between `least` and `most`. */
+/** Reads a JSON number without fraction and exponent, between `least` and `most`. */
 function integerIn(value: JsonValue, least: bigint, most: bigint, what: string): bigint {
   const text = isJsonNumber(value) ? numberText(value) : '';
   if (!/^-?\d+$/.test(text)) throw badType(what);
@@ -60,14 +60,14 @@ function* typedInputs(values: readonly JsonValue[]): Slices<TypedInput[]> {
   return found;
 }
 
-/** Converts an amount in coins to satoshis. Further decimals are rounded, so that results of calculations are accepted. */
+/** Converts an amount in coins to satoshis. Further decimals are rounded. Throws lbcd's error unless 0 < amount ≤ `MAX_MONEY`. */
 function satoshisOf(coins: number): bigint {
   const satoshis = coins * Number(COIN);
   if (!(coins > 0) || satoshis > Number(MAX_MONEY)) throw rpcError(RPC_ERROR.TYPE_ERROR, 'invalid amount');
   return BigInt(Math.floor(satoshis + 0.5));
 }
 
-/** Reads one output. The data of the key `data` is the whole output script. */
+/** Reads one output. The value of the key `data` is the whole output script. */
 function readOutput(name: string, value: JsonValue, prefixes: AddressPrefixes): TxOutput {
   if (isJsonNumber(value)) {
     const satoshis = satoshisOf(Number(numberText(value)));

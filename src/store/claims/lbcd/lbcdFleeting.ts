@@ -1,7 +1,7 @@
 /**
  * Changes of names that the claim trie does not store: outputs that are created and spent within a block, and spends of
  * outputs that have expired or never were in the trie. lbcd logs both as changes of the name, so its responses depend on
- * them. The rows of this module do not affect the trie; only the lbcd profile reads them. Source: lbcd
+ * them. The rows of this module do not affect the trie. The lbcd profile and the claim index read them. Source: lbcd
  * blockchain/claimtrie.go `ParseClaimScripts`, claimtrie/node/node.go `ApplyChange`.
  */
 import type { ClaimWork } from '../../../claimtrie/claimWork.js';

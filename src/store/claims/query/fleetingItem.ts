@@ -10,8 +10,8 @@ import { readName, type ClaimInfo } from './claimQueries.js';
 import { readOwnership } from './ownership.js';
 
 /**
- * Adds to an item (claim or support) from a row of its block the name under which the trie stored it, and its due height, until it
- * was spent.
+ * Completes an item (claim or support) from the row of its block: adds its due height, and the name under which the trie stored it
+ * until it was spent.
  */
 export async function asFiled(rows: RowReader, rules: ClaimRules, item: Item): Promise<Item> {
   const { height } = item;

@@ -1,4 +1,4 @@
-/** The encryption of pieces by the addon, beside that of the worker threads. */
+/** The encryption of pieces by the addon and by the worker threads. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { keepDatabaseThread } from '../../../support/databaseThread.js';
 
 keepDatabaseThread();
 
-/** Threads that do the work without the addon, also where the addon exists. */
+/** Threads that do not use the addon, even if it exists. */
 class OwnThreads extends BlobThreads {
   override get makesInPool(): boolean {
     return false;
@@ -76,7 +76,7 @@ describe.each(ways)('a stream made by $name', ({ threads }) => {
     expect(readdirSync(folder.blobFolder)).toHaveLength(keeps ? blobs.length : 1);
   });
 
-  it('leaves nothing if its making fails, and reads no further', async () => {
+  it('leaves no blob and stops reading if the encryption fails', async () => {
     const path = join(folder.path, 'film.bin');
     writeFileSync(path, bytes);
     let keys = 0;

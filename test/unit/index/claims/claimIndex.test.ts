@@ -8,7 +8,7 @@ import { prefixEnd } from '../../../../src/store/rows/rows.js';
 import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { ClaimIndexRun, indexRows } from '../../../support/claimIndexRun.js';
 
-/** An index of an older version, which has no rows of claims that one block made and spent, gets them by a walk. */
+/** In an index of an older version, a walk adds the rows of claims that one block created and spent. */
 async function writesFleetingAgain({ chain }: ClaimIndexRun): Promise<void> {
   const { store, chain: opened } = chain.opened;
   const whole = await indexRows(chain);

@@ -1,4 +1,4 @@
-/** Calls that are read without the JSON parser are the calls that the parser reads. */
+/** The parser of usual calls gives the same requests as the JSON parser. */
 import { describe, expect, it } from 'vitest';
 import { newRequest, readRequest, type ParsedRequest } from '../../../../src/rpc/call/envelope.js';
 import { MAX_USUAL_CHARS, UsualCalls } from '../../../../src/rpc/call/usualCall.js';
@@ -52,7 +52,7 @@ describe('a call', () => {
     expect(read(text)).toBeNull();
   });
 
-  it('with another id than the previous one is read from its number alone', () => {
+  it('that differs from the previous one only by its id is read without parsing', () => {
     const calls = new UsualCalls('documented');
     const text = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"a","params":["b",2]}`;
     for (const id of ['7', '8', '123456', '0', '9', '08', '1.5', '', '-4', '"x"', '10']) {
@@ -70,7 +70,7 @@ describe('any text', () => {
       ' ',
     );
 
-  it('is read as the parser reads it, or not at all', () => {
+  it('gives the request of the JSON parser, or null', () => {
     const random = randomOf(33);
     const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
     const scalar = (): string =>

@@ -1,19 +1,19 @@
 /** The limit of the explorer's time during a sync, on fake time. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SyncGate } from '../../../src/explorer/syncGate.js';
+import { SyncLimit } from '../../../src/explorer/syncLimit.js';
 
 describe('requests during a sync', () => {
   let nowMs: number;
   let workedMs: number;
-  let gate: SyncGate;
-  /** Answers in the order in which requests are let in, by visitor. */
+  let limit: SyncLimit;
+  /** Visitors in the order in which their requests are answered or refused. */
   let order: string[];
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     [nowMs, workedMs, order] = [0, 0, []];
-    gate = new SyncGate({ nowMs: () => nowMs, workedMs: () => workedMs });
-    gate.isSyncing = true;
+    limit = new SyncLimit({ nowMs: () => nowMs, workedMs: () => workedMs });
+    limit.isSyncing = true;
   });
   afterEach(() => void vi.useRealTimers());
 
@@ -22,7 +22,7 @@ describe('requests during a sync', () => {
     await vi.advanceTimersByTimeAsync(ms);
   };
   const ask = (visitor: string): Promise<boolean> =>
-    gate.enter(visitor).then((isAllowed) => {
+    limit.enter(visitor).then((isAllowed) => {
       order.push(isAllowed ? visitor : `${visitor} refused`);
       return isAllowed;
     });
@@ -31,7 +31,7 @@ describe('requests during a sync', () => {
     for (const visitor of ['a', 'b', 'c', 'd', 'e', 'f']) void ask(visitor);
     await advance(0);
     expect(order).toEqual(['a', 'b', 'c', 'd']);
-    gate.leave();
+    limit.leave();
     await advance(0);
     expect(order.at(-1)).toBe('e');
   });
@@ -39,14 +39,14 @@ describe('requests during a sync', () => {
   it('use a twentieth of the time of a core after a burst', async () => {
     expect(await ask('a')).toBe(true);
     workedMs += 300;
-    gate.leave();
+    limit.leave();
     void ask('a');
     await advance(400);
     expect(order).toEqual(['a']);
     await advance(1);
     expect(order).toEqual(['a', 'a']);
     workedMs += 10;
-    gate.leave();
+    limit.leave();
     void ask('a');
     await advance(199);
     expect(order).toHaveLength(2);
@@ -59,8 +59,8 @@ describe('requests during a sync', () => {
     void ask('one');
     await advance(0);
     expect(order).toEqual([...Array<string>(4).fill('flood'), 'flood refused']);
-    gate.leave();
-    gate.leave();
+    limit.leave();
+    limit.leave();
     await advance(0);
     expect(order.slice(5).toSorted()).toEqual(['flood', 'one']);
   });
@@ -72,20 +72,20 @@ describe('requests during a sync', () => {
     await advance(1);
     expect(order.at(-1)).toBe('a refused');
     // A refused request takes no place.
-    gate.leave();
+    limit.leave();
     expect(await ask('b')).toBe(true);
   });
 
-  it('are all let in at the end of the sync, and the time of an earlier sync does not count', async () => {
+  it('are all answered at the end of the sync, and the time of an earlier sync does not count', async () => {
     for (let n = 0; n < 10; n++) void ask('a');
     await advance(0);
     expect(order).toHaveLength(4);
-    gate.isSyncing = false;
+    limit.isSyncing = false;
     await advance(0);
     expect(order).toHaveLength(10);
-    for (let n = 0; n < 10; n++) gate.leave();
+    for (let n = 0; n < 10; n++) limit.leave();
     workedMs += 60_000;
-    gate.isSyncing = true;
+    limit.isSyncing = true;
     expect(await ask('b')).toBe(true);
   });
 });

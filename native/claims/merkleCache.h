@@ -1,5 +1,5 @@
 // Merkle roots over the children of wide nodes of the claim trie. A block changes few children of a node near the root, so the
-// hashes between leaves and root are kept, and only those above changed leaves are computed again.
+// hashes between leaves and root are cached, and only those above changed leaves are computed again.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace lbc {
 
-class MerkleMemory {
+class MerkleCache {
  public:
-  // Computes the merkle root of `count` leaves of 32 bytes, at least one. `path` names the node: the result does not depend on it,
-  // but only trees of the same path are compared.
+  // Computes the merkle root of `count` leaves of 32 bytes, at least one. `path` is the path of the node and the
+  // key of its cached tree. The result does not depend on it.
   void root(std::string_view path, const uint8_t* leaves, size_t count, uint8_t* root);
 
  private:
-  // The kept trees use at most this many bytes (without the overhead of the table).
+  // Limit of the bytes of all cached trees, without the overhead of the table. It is enforced when a tree is added.
   static constexpr size_t kMaxBytes = 4 << 20;
-  // Narrower nodes are not kept. Arbitrary.
+  // Minimum number of children of a node whose tree is cached. Arbitrary.
   static constexpr size_t kMinLeaves = 8;
 
   // The levels of a tree, the leaves first. A level with an odd number of hashes, except the last one, has its last hash twice.

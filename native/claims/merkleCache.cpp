@@ -1,4 +1,4 @@
-#include "claims/merkleMemory.h"
+#include "claims/merkleCache.h"
 
 #include <cstring>
 
@@ -20,7 +20,7 @@ size_t sizeOfLevels(size_t count) {
 
 }  // namespace
 
-void MerkleMemory::root(std::string_view path, const uint8_t* leaves, size_t count, uint8_t* root) {
+void MerkleCache::root(std::string_view path, const uint8_t* leaves, size_t count, uint8_t* root) {
   if (count < kMinLeaves) {
     uint8_t few[kHashSize * (kMinLeaves + 1)];
     memcpy(few, leaves, count * kHashSize);
@@ -31,7 +31,7 @@ void MerkleMemory::root(std::string_view path, const uint8_t* leaves, size_t cou
   std::string key(path);
   auto found = trees_.find(key);
   if (found == trees_.end()) {
-    // The trees of the nodes near the root are in use the longest. The table has them at its end, so they stay.
+    // Evicts entries in the order of the hash table, which is arbitrary. An eviction affects only speed.
     while (bytes_ + size > kMaxBytes && !trees_.empty()) {
       bytes_ -= trees_.begin()->second.hashes.size();
       trees_.erase(trees_.begin());
@@ -62,7 +62,7 @@ void MerkleMemory::root(std::string_view path, const uint8_t* leaves, size_t cou
       if (parents == 0 || changed_[parents - 1] != parent) changed_[parents++] = parent;
     }
     changed_.resize(parents);
-    // Neighbours are hashed together.
+    // Adjacent pairs are hashed in one call.
     for (size_t i = 0; i < parents;) {
       size_t end = i + 1;
       while (end < parents && changed_[end] == changed_[end - 1] + 1) end++;
