@@ -378,6 +378,18 @@ describe('claims of a wallet', () => {
     }
   });
 
+  it('refuses a name whose fee exceeds -maxtxfee, and keeps its coins', async () => {
+    const before = await call<number>('', 'getbalance');
+    for (const path of ['', 'lbrycrd']) {
+      const failure = await refused(path, 'claimname', ['n'.repeat(255), 'cafe', 0.5]);
+      expect(failure.code).toBe(-4);
+      expect(failure.message).toMatch(/fee of 0\.51\d* LBC .* 0\.50 LBC \(-maxtxfee\).*Nothing was sent/);
+    }
+    expect(await call('', 'getbalance')).toBe(before);
+    const names = (await call<NameClaim[]>('', 'listnameclaims', [true, true, 0])).map(({ name }) => name);
+    expect(names).not.toContain('n'.repeat(255));
+  });
+
   it('reports the memory used by keys', async () => {
     const { locked } = await node.rpc<{ locked: Record<string, number> }>('getmemoryinfo');
     for (const field of ['used', 'free', 'total', 'chunks_used', 'chunks_free'])

@@ -3,6 +3,7 @@
  * misses a spend. Source: lbrycrd wallet/wallet.cpp `CommitTransaction`, wallet/rpcwallet.cpp `SendMoney`.
  */
 import { txid as txidOf } from '../../primitives/transaction.js';
+import { formatMoney } from '../../consensus/limits.js';
 import { hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Entry } from '../ledger/entry.js';
 import type { OwnTransaction } from '../ledger/ledgerPort.js';
@@ -31,8 +32,8 @@ export interface Committed {
 
 /**
  * Stores the transaction in the wallet and sends it (`-walletbroadcast`). A transaction that the mempool rejects stays
- * stored, and its coins count as spent until it is abandoned. If one of its coins was spent after the creation, throws
- * `SpendError` and discards the transaction (`giveUpTransaction`).
+ * stored, and its coins count as spent until it is abandoned. If one of its coins was spent after the creation, or the fee
+ * exceeds `-maxtxfee`, throws `SpendError` and discards the transaction (`giveUpTransaction`).
  */
 export async function commitTransaction(
   wallet: Wallet,
@@ -64,6 +65,10 @@ async function commitAndSubmit(
   const { tx, coins, changeKey } = created;
   const { ledger, keypool, node, options } = wallet;
   const txid = txidOf(tx);
+  if (options.broadcasts && created.feeSat > options.maxTxFeeSat) {
+    giveUpTransaction(wallet, created);
+    throw new SpendError(highFee(created.feeSat, options.maxTxFeeSat), undefined, created.feeSat);
+  }
   const isSpent = (key: string): boolean =>
     ledger.spendersOf(key).some((other) => isCounted(other) && !isReplaced(other, replaces));
   if (coins.some(({ key }) => isSpent(key))) {
@@ -91,6 +96,11 @@ async function commitAndSubmit(
   }
   return { txid, refusal };
 }
+
+/** Message of the error for a fee that the mempool refuses. Only the fee of a name can be that high. */
+const highFee = (feeSat: bigint, maxSat: bigint): string =>
+  `Error: The fee of ${formatMoney(feeSat)} LBC is higher than the maximum of ${formatMoney(maxSat)} LBC (-maxtxfee). ` +
+  'A claim pays at least 0.002 LBC for each byte of its name. Nothing was sent. Restart with a higher -maxtxfee, or use a shorter name.';
 
 const isCounted = ({ state }: Entry): boolean => state === 'confirmed' || state === 'unconfirmed';
 
