@@ -26,7 +26,7 @@ type Source = 'supplied' | 'overlay' | 'divided';
 
 function randomName(random: Random): string {
   if (random.chance(40)) return 'long'.repeat(random.below(90));
-  // The root and the node `w` get so many children that the addon keeps their merkle trees.
+  // The root and the node `w` get so many children that the addon caches their merkle trees.
   if (random.chance(3)) return `${random.chance(2) ? 'w' : ''}${String.fromCharCode(random.below(60))}`;
   return Array.from({ length: random.below(7) }, () => LETTERS[random.below(LETTERS.length)]).join('');
 }
@@ -132,7 +132,7 @@ class TriePair {
   }
 }
 
-/** Inserts, removes and touches names at random, and asks about others. `known` has the names with claims. */
+/** Inserts, removes and touches names at random, and queries others. `known` has the names with claims. */
 function changeNames(
   both: TriePair,
   random: Random,

@@ -28,7 +28,7 @@ interface Unspent {
   readonly vout: number;
 }
 
-/** A wallet on both sides. */
+/** The same wallet on our node and on lbrycrd. */
 class WalletPair {
   readonly addresses: string[] = [ADDRESS];
   readonly ids: string[] = ['ab'.repeat(32)];
@@ -48,7 +48,7 @@ class WalletPair {
     return JSON.parse((await this.ours.post(JSON.stringify({ id: 1, method, params }))).text) as Envelope;
   }
 
-  /** Calls both sides. The answers must be equal. */
+  /** Calls both nodes. The answers must be equal. */
   async both<T = unknown>(method: string, ...params: unknown[]): Promise<T | null> {
     const [our, their] = [await this.ourCall(method, params), await this.theirs.call(method, params)];
     expect({ method, params, ...shown(method, our) }).toEqual({ method, params, ...shown(method, their) });
@@ -151,7 +151,7 @@ class WalletPair {
     }
   }
 
-  /** Calls that change the wallet in the same way on both sides. */
+  /** Calls that change the wallet in the same way on both nodes. */
   private async change(): Promise<void> {
     switch (this.random(9)) {
       case 0: {
@@ -166,7 +166,7 @@ class WalletPair {
         return void (await this.both('lockunspent', this.random(2) === 0, [{ txid, vout }]));
       }
       case 3: {
-        // A rescan of ours also reads the mempool.
+        // Our rescan also reads the mempool.
         await this.mine(1);
         const key = keyOf(`lives ${this.imported++ % 12}`);
         const method = this.random(2) === 0 ? 'importprivkey' : 'importpubkey';
@@ -263,7 +263,7 @@ class WalletPair {
   }
 }
 
-/** An answer without what depends on the side: keys that were generated ahead, and the text of help. */
+/** An answer without the parts that differ between the nodes: keys that were generated ahead, and help texts. */
 function shown(method: string, { result, error }: Envelope): object {
   if (error !== null) return error.message.startsWith(method) ? { code: error.code } : { error };
   if (method !== 'getwalletinfo') return { result };

@@ -150,7 +150,7 @@ export function parseLbcdHash(value: JsonValue): Buffer {
   throw notLbcdHex(text);
 }
 
-/** lbcd's error for text that is not hexadecimal. Source: `rpcDecodeHexError`. */
+/** lbcd's error for text that is not hexadecimal. Source: lbcd rpcserver.go `rpcDecodeHexError`. */
 export function notLbcdHex(text: string): RpcError {
   const message = `Argument must be hexadecimal string (not ${JSON.stringify(text)})`;
   return rpcError(RPC_ERROR.DESERIALIZATION_ERROR, message);

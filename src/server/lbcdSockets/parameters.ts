@@ -133,7 +133,7 @@ export function hashOf(text: string): { hash: Buffer } | { hash: null; problem: 
   return { hash: null, problem: `encoding/hex: invalid byte: U+${point} '${String.fromCharCode(byte)}'` };
 }
 
-/** Source: `rpcDecodeHexError`. */
+/** Source: lbcd rpcserver.go `rpcDecodeHexError`. */
 export function notHex(text: string): RpcError {
   return rpcError(
     RPC_ERROR.DESERIALIZATION_ERROR,

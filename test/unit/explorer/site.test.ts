@@ -370,7 +370,7 @@ test('a flood during a sync is refused with a waiting time, and another visitor 
     site.syncLimit.isSyncing = true;
     instead['listnames'] = new Promise(() => undefined);
     const sockets = await Promise.all(Array.from({ length: 90 }, () => opened()));
-    // Four wait for the node, 64 for a place, and the other 22 are refused.
+    // Four requests wait for the node, 64 wait in the queue, and 22 are refused.
     const answers = sockets.map((socket, n) => ask(socket, `/names?flood=${n}`));
     await expect.poll(() => site.counters.refused).toBe(22);
     const late = new Set<string>();

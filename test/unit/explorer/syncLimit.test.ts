@@ -71,7 +71,7 @@ describe('requests during a sync', () => {
     expect(order).toHaveLength(4);
     await advance(1);
     expect(order.at(-1)).toBe('a refused');
-    // A refused request takes no place.
+    // A refused request does not count as one that is being answered.
     limit.leave();
     expect(await ask('b')).toBe(true);
   });

@@ -189,7 +189,8 @@ async function replay(
   const heights = new Set(fleeting.map((block) => block.height));
   for (const { item, moved } of listed) {
     heights.add(item.height);
-    // A moved item is invisible before the fork, so its activation changes nothing there. Source: `NextUpdate`.
+    // A moved item is invisible before the fork, so its activation changes nothing there. Source: lbcd
+    // claimtrie/node/node.go `NextUpdate`.
     if (item.activated !== 0) heights.add(moved ? Math.max(item.activated, fork) : item.activated);
     if (item.removed !== 0) heights.add(item.removed);
     if (moved) heights.add(fork);
