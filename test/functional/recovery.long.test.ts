@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -118,6 +119,22 @@ describe('recovery', () => {
       expect(await node.rpc('getindexinfo')).toEqual({});
     },
   );
+
+  it('deletes both databases with -reindex after a -reindex-chainstate that was killed between its renames', async () => {
+    await start();
+    const blocks = await generate(20);
+    const before = await state();
+    // A verdict that only the former headers contain.
+    await node.rpc('invalidateblock', [blocks[15]]);
+    await node.stop();
+    const database = inFolder('chainstate');
+    cpSync(database, `${database}.reset`, { recursive: true });
+    renameSync(database, `${database}.replaced`);
+    writeFileSync(`${database}.reset.journal`, '');
+    await start('-reindex');
+    expect(await state()).toEqual(before);
+    expect(readdirSync(inFolder()).filter((name) => /chainstate\.re/.test(name))).toEqual([]);
+  });
 
   it('does not start without a block file that it needs, nor with a shorter one', async () => {
     await start();

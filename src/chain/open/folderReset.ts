@@ -129,9 +129,12 @@ const KEPT_KINDS = [PREFIX.headerChunk, PREFIX.meta, PREFIX.tip];
 /** Size in bytes of the rows that are copied between two flushes. Arbitrary. */
 const FLUSH_BYTES = 16 << 20;
 
-/** Folder in which the new database is built, and folder to which the former database is moved. */
-const newFolder = (database: string): string => `${database}.new`;
-const oldFolder = (database: string): string => `${database}.old`;
+/**
+ * Folder in which the new database is built, and folder to which the former database is moved. A start deletes both, so they must
+ * not have a name that users give to their copies, such as `chainstate.old`.
+ */
+const newFolder = (database: string): string => `${database}.reset`;
+const oldFolder = (database: string): string => `${database}.replaced`;
 
 /**
  * Performs the deletion that `beginChainStateReset` requested, in this or an earlier process. The kept rows are copied to a new
@@ -188,6 +191,6 @@ export function finishReplacing(database: string): void {
   onFile(database, () => {
     // The former database is moved only when the new one is complete.
     if (existsSync(former) && !existsSync(database)) renameSync(existsSync(added) ? added : former, database);
-    for (const path of [added, former]) rmSync(path, { recursive: true, force: true });
+    for (const path of [added, `${added}.journal`, former]) rmSync(path, { recursive: true, force: true });
   });
 }

@@ -157,10 +157,11 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   if (existsSync(join(folder, 'claimtrie'))) throw foreign(folder);
   if (options.reindex || options.reindexChainstate || options.snapshot)
     onFile(paths.database, () => ConnectedNotes.remove(paths.database));
+  // Before -reindex, which deletes the database: a database that takes its place afterwards would be kept.
+  finishReplacing(paths.database);
   if (options.reindex)
     beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
   finishReindex(paths, log);
-  finishReplacing(paths.database);
   finishSnapshotLoad(paths.database);
   if (options.snapshot) await startFromSnapshot(options.snapshot, paths, options);
   let store = await openStore(paths.database, options);

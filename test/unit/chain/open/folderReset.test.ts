@@ -78,7 +78,7 @@ describe('finishChainStateReset', () => {
     const large = Buffer.alloc(1 << 20, 7);
     for (let n = 0; n < 24; n++) store.put(`${PREFIX.headerChunk}large${String(n).padStart(2, '0')}`, large);
     await beginChainStateReset(store);
-    writeFileSync(`${database}.new.journal`, 'of an earlier copy');
+    writeFileSync(`${database}.reset.journal`, 'of an earlier copy');
     const flushed: number[] = [];
     const noting = async (path: string): Promise<RowStore> => {
       const opened = await open(path);
@@ -127,15 +127,21 @@ describe('finishReplacing', () => {
   it.each([
     { there: [], left: undefined },
     { there: [''], left: '' },
-    { there: ['', '.new'], left: '' },
-    { there: ['.old', '.new'], left: '.new' },
-    { there: ['.old'], left: '.old' },
-    { there: ['', '.old'], left: '' },
+    { there: ['', '.reset'], left: '' },
+    { there: ['.replaced', '.reset'], left: '.reset' },
+    { there: ['.replaced'], left: '.replaced' },
+    { there: ['', '.replaced'], left: '' },
   ])('leaves one database of $there', ({ there, left }) => {
     for (const suffix of there) write(suffix);
     finishReplacing(database);
     expect(readdirSync(folder)).toEqual(left === undefined ? [] : ['chainstate']);
     if (left !== undefined) expect(readFileSync(join(database, 'name'), 'utf8')).toBe(left);
-    expect(existsSync(`${database}.new`)).toBe(false);
+    expect(existsSync(`${database}.reset`)).toBe(false);
+  });
+
+  it('does not touch copies of the database that the user made', () => {
+    for (const suffix of ['.new', '.old', '.bak']) write(suffix);
+    finishReplacing(database);
+    expect(readdirSync(folder).toSorted()).toEqual(['chainstate.bak', 'chainstate.new', 'chainstate.old']);
   });
 });
