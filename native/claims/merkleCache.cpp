@@ -30,6 +30,11 @@ void MerkleCache::root(std::string_view path, const uint8_t* leaves, size_t coun
   const size_t size = sizeOfLevels(count) * kHashSize;
   std::string key(path);
   auto found = trees_.find(key);
+  if (found != trees_.end() && found->second.count != count) {
+    bytes_ -= found->second.hashes.size();
+    trees_.erase(found);
+    found = trees_.end();
+  }
   if (found == trees_.end()) {
     // Evicts entries in the order of the hash table, which is arbitrary. An eviction affects only speed.
     while (bytes_ + size > kMaxBytes && !trees_.empty()) {
@@ -42,7 +47,6 @@ void MerkleCache::root(std::string_view path, const uint8_t* leaves, size_t coun
   const bool isSame = tree.count == count;
   if (!isSame) {
     bytes_ += size;
-    bytes_ -= tree.hashes.size();
     tree.count = count;
     tree.hashes.resize(size);
   }

@@ -18,7 +18,7 @@ class MerkleCache {
   void root(std::string_view path, const uint8_t* leaves, size_t count, uint8_t* root);
 
  private:
-  // Limit of the bytes of all cached trees, without the overhead of the table. It is enforced when a tree is added.
+  // Limit of the bytes of all cached trees, without the overhead of the table.
   static constexpr size_t kMaxBytes = 4 << 20;
   // Minimum number of children of a node whose tree is cached. Arbitrary.
   static constexpr size_t kMinLeaves = 8;
