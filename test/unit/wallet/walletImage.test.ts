@@ -398,7 +398,7 @@ describe('the image of a wallet', () => {
     const opening = await WalletFile.open(path);
     expect(opening.image?.changed.size).toBe(0);
     expect(opening.cutBytes).toBe(0);
-    // The image is no longer in the file, so that commits can be added, and a new one is due.
+    // The file no longer contains the image, so commits can be appended. A new image must be written.
     expect(statSync(path).size).toBe(opening.sizeBytes);
     expect(opening.hasImage).toBe(false);
     expect(opening.needsImage).toBe(true);
