@@ -115,6 +115,8 @@ async function bundle(next, programs, chunks, external) {
       bundle: true,
       splitting: true,
       external,
+      // `node_modules` may be a symbolic link; the paths of packages are also in the hashes.
+      preserveSymlinks: true,
       platform: 'node',
       format: 'esm',
       target: 'node20',

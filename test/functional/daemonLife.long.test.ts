@@ -30,8 +30,7 @@ const chance = (percent: number): boolean => random(100) < percent;
 
 /**
  * Errors of operations that are impossible in the present state: the balance is too low, the wallet lacks the item, the channel
- * of a stream was abandoned, or the
- * chain of unconfirmed transactions is too long.
+ * of a stream was abandoned, or the chain of unconfirmed transactions is too long.
  */
 const REFUSALS =
   /Not enough funds|No claim found|No supports found|already have|Can't find|Couldn't find|purchase price|too-long-mempool-chain|mempool min fee|Could not find|dust|missing inputs|Missing inputs|bad-txns-inputs-missingorspent|txn-mempool-conflict|spent or reserved|no longer exists/i;
