@@ -319,8 +319,8 @@ class Origin implements RpcOrigin {
     return this.signals.outOfTurn;
   }
 
-  giveWay(): Promise<void> | null {
-    return this.signals.giveWay();
+  pauseIfDue(): Promise<void> | null {
+    return this.signals.pauseIfDue();
   }
 }
 

@@ -1,6 +1,7 @@
 /** The origin of a WebSocket call: the client that sent it, and its turn in the queue of WebSocket calls. */
 import type { RpcOrigin } from '../../rpc/call/dispatch.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
+import { JobSlices } from '../../scheduler/jobSlices.js';
 
 export class CallOrigin implements RpcOrigin {
   readonly profile = 'lbcd';
@@ -8,14 +9,15 @@ export class CallOrigin implements RpcOrigin {
   readonly user: string;
   readonly gone: AbortSignal;
   private readonly queue: JobQueue;
-  private readonly arrival: number;
+  private readonly slices: JobSlices;
   private hasTurn = false;
 
   constructor(queue: JobQueue, gone: AbortSignal, user: string) {
     this.queue = queue;
     this.gone = gone;
     this.user = user;
-    this.arrival = queue.nextArrival();
+    const arrival = queue.nextArrival();
+    this.slices = new JobSlices(() => (this.hasTurn ? queue.giveWay(arrival) : null), performance.now());
   }
 
   get signal(): AbortSignal {
@@ -29,7 +31,12 @@ export class CallOrigin implements RpcOrigin {
       if (turn === null) throw new Error('the queue of WebSocket calls is full');
       await turn;
     }
+    this.begin();
+  }
+
+  private begin(): void {
     this.hasTurn = true;
+    this.slices.restart(performance.now());
   }
 
   leave(): void {
@@ -45,11 +52,11 @@ export class CallOrigin implements RpcOrigin {
       return await wait();
     } finally {
       await this.queue.reenter();
-      this.hasTurn = true;
+      this.begin();
     }
   };
 
-  giveWay(): Promise<void> | null {
-    return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
+  pauseIfDue(): Promise<void> | null {
+    return this.slices.pauseIfDue();
   }
 }

@@ -44,7 +44,7 @@ it.each([
         {} as ServerResponse,
         (run) =>
           void Promise.resolve(
-            run({ gone: signal, signal, outOfTurn: (wait) => wait(), giveWay: () => null }),
+            run({ gone: signal, signal, outOfTurn: (wait) => wait(), pauseIfDue: () => null }),
           ).then(resolve, reject),
       ),
     );
