@@ -1,17 +1,23 @@
 // JavaScript class that wraps CoinTable, and functions for the undo data of a block. Contracts:
 // src/store/cache/coinTable.ts.
+#include <chrono>
+
 #include "blocks/parse.h"
 #include "coins/coinTable.h"
 #include "coins/coinTableBlocks.h"
 #include "coins/resolved.h"
 #include "napi/addon.h"
 #include "napi/napi.h"
+#include "store/databaseBinding.h"
+#include "store/sharedRows.h"
 
 namespace lbc {
 
 namespace {
 
 constexpr size_t kRowHeader = 12;
+// First byte of the key of a coin. As PREFIX.coin of src/store/rows/keys.ts.
+constexpr uint8_t kCoinKind = 'C';
 
 // Reads the arguments of a method call and the table that `this` wraps.
 CoinTable* readCall(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
@@ -98,6 +104,72 @@ napi_value load(napi_env env, napi_callback_info info) {
     if (!good) return nullptr;
   }
   return makeUndefined(env);
+}
+
+// Reads the row of a coin, in the overlay or else in the database (null if it has no coins), and loads it into the table.
+// Returns false if the row cannot be read.
+bool loadRow(CoinTable* table, Memtable* overlay, const Database* database, const uint8_t* outpoint) {
+  static thread_local Bytes packed;
+  uint8_t key[1 + kOutpointSize];
+  key[0] = kCoinKind;
+  memcpy(key + 1, outpoint, kOutpointSize);
+  Span row;
+  const int64_t length = overlay->find(key, sizeof key, &row.data);
+  if (length >= 0) row.size = static_cast<size_t>(length);
+  if (length == Memtable::kUnknown && database) {
+    packed.clear();
+    const leveldb::Slice slice(reinterpret_cast<const char*>(key), sizeof key);
+    if (!database->get(slice, true, &packed).ok()) return false;
+    const bool isThere = readLE32(packed.data()) != Memtable::kDeletedValue;
+    row.data = isThere ? packed.data() + 4 : nullptr;
+    row.size = isThere ? packed.size() - 4 : 0;
+  } else if (length < 0) {
+    row.data = nullptr;
+  }
+  CoinTable::Coin coin;
+  if (row.data && !readRow(row, &coin)) return false;
+  table->load(outpoint, row.data ? &coin : nullptr);
+  return true;
+}
+
+// (block, parsed, checkOutputs, overlay, database?, budgetMicros, slowMicros) => outpoints that are still missing
+napi_value loadFrom(napi_env env, napi_callback_info info) {
+  napi_value arguments[7];
+  ParsedView view;
+  bool checkOutputs;
+  uint32_t budgetMicros, slowMicros;
+  void *tableObject = nullptr, *databaseObject = nullptr;
+  CoinTable* table = readCall(env, info, 7, arguments);
+  if (!table || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readBool(env, arguments[2], "checkOutputs", &checkOutputs) ||
+      !readUint32(env, arguments[5], "budgetMicros", &budgetMicros) ||
+      !readUint32(env, arguments[6], "slowMicros", &slowMicros)) {
+    return nullptr;
+  }
+  if (napi_unwrap(env, arguments[3], &tableObject) != napi_ok) return throwTypeError(env, "not a memtable");
+  Memtable* overlay = &(*static_cast<std::shared_ptr<SharedTable>*>(tableObject))->rows();
+  const Database* database = nullptr;
+  if (!isNullish(env, arguments[4])) {
+    if (napi_unwrap(env, arguments[4], &databaseObject) != napi_ok) return throwTypeError(env, "not a database");
+    database = static_cast<OpenDatabase*>(databaseObject)->database.get();
+    if (!database) return throwNotOpen(env);
+  }
+  using Clock = std::chrono::steady_clock;
+  static thread_local std::vector<uint8_t> outpoints;
+  outpoints.clear();
+  findMissing(*table, view, checkOutputs, &outpoints);
+  if (outpoints.empty()) return makeNull(env);
+  Clock::time_point now = Clock::now();
+  const Clock::time_point until = now + std::chrono::microseconds(budgetMicros);
+  size_t at = 0;
+  while (at < outpoints.size() && loadRow(table, overlay, database, outpoints.data() + at)) {
+    at += kOutpointSize;
+    const Clock::time_point before = now;
+    now = Clock::now();
+    if (now > until || now - before >= std::chrono::microseconds(slowMicros)) break;
+  }
+  if (at == outpoints.size()) return makeNull(env);
+  return makeBuffer(env, outpoints.data() + at, outpoints.size() - at);
 }
 
 napi_value resolve(napi_env env, napi_callback_info info) {
@@ -284,7 +356,7 @@ void registerCoinTable(napi_env env, napi_value exports) {
       method("revert", revert),            method("get", get),
       method("add", add),                  method("spend", spend),
       method("takeDirty", takeDirty),      method("trim", trim),
-      method("clear", clear),
+      method("clear", clear),              method("loadFrom", loadFrom),
   };
   setClass(env, exports, "CoinTable", construct, members, sizeof members / sizeof members[0]);
   setFunction(env, exports, "buildUndo", jsBuildUndo);

@@ -6,13 +6,14 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 33;
+constexpr uint32_t kAbi = 34;
 
 void registerDatabase(napi_env env, napi_value exports);
 void registerBlobs(napi_env env, napi_value exports);
 void registerBlobCopy(napi_env env, napi_value exports);
 void registerBlobMaking(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
+void registerBlockWork(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);
 void registerClaimTrie(napi_env env, napi_value exports);
 void registerHeap(napi_env env, napi_value exports);

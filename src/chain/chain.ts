@@ -11,6 +11,7 @@ import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import type { Logger } from '../util/logging.js';
 import { hashToHex, type Bytes } from '../util/bytes.js';
 import { yieldIfDue } from '../scheduler/yield.js';
+import { assert } from '../util/assert.js';
 import { inSlices } from '../scheduler/slices.js';
 import { AssumedValid } from './index/assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
@@ -78,6 +79,8 @@ export class Chain {
    */
   readonly afterStep: ((disconnected: boolean) => Promise<void>)[] = [];
   readonly reorganisation = new Reorganisation();
+  /** Whether the claim events of connected blocks may be read. */
+  describesConnected = false;
   /** Whether `blockDisconnected` events include the claim events of the block, which must be computed again for them. */
   describesDisconnected = false;
   private readonly options: ChainOptions;
@@ -424,7 +427,8 @@ export class Chain {
     const { headers } = this.index;
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
-    const options = { checkScripts: this.checksScripts(id), justCheck: false };
+    const describesClaims = this.describesConnected || this.log.willLog('claims');
+    const options = { checkScripts: this.checksScripts(id), justCheck: false, describesClaims };
     const connect = (beforeCommit?: () => Promise<void>): Promise<ConnectResult> =>
       connectBlock(this.deps, block, parent, { ...options, beforeCommit });
     // In a reorganisation the mempool does not accept transactions, so this block has the chain for itself.
@@ -441,7 +445,7 @@ export class Chain {
         this.log.warn(`block ${hash} at height ${headers.height(id)}: ${error.note}`);
       return error;
     }
-    logConnectedClaims(this.log, headers.height(id), claims);
+    if (claims) logConnectedClaims(this.log, headers.height(id), claims);
     // This event is emitted before the first await, so that the mempool removes the transactions of the block before other
     // code runs.
     this.events.emit('blockConnected', {
@@ -452,6 +456,7 @@ export class Chain {
       parsed: block.parsed,
       // Claim events are computed only when a listener reads them.
       get claimEvents() {
+        assert(claims, 'the claim events of a block were not requested');
         return claims.events;
       },
     });

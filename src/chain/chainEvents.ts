@@ -34,8 +34,9 @@ export interface ConnectedBlock {
   raw: Buffer;
   parsed: ParsedBlock;
   /**
-   * The block's effects on claims, in order; computed at each read. For a disconnected block the list is the same as when it
-   * was connected, and empty unless `Chain.describesDisconnected`.
+   * The block's effects on claims, in order; computed at each read. For a connected block it may be read only if
+   * `Chain.describesConnected` is set. For a disconnected block the list is the same as when it was connected, and empty unless
+   * `Chain.describesDisconnected`.
    */
   readonly claimEvents: readonly ClaimEvent[];
 }

@@ -83,6 +83,10 @@ export class TrackedIndex implements OpenedContributor {
     this.index = index;
   }
 
+  get usesClaims(): boolean {
+    return this.index.usesClaims === true;
+  }
+
   /** Id of the last block in the index, in wire order; null if it has none. */
   get lastBlock(): Bytes | null {
     return equalBytes(this.last, NO_BLOCK) ? null : this.last;

@@ -70,6 +70,20 @@ export interface NativeCoinTable {
   readonly dirtyBytes: number;
   missing(block: Uint8Array, parsed: ParsedBlock, checkOutputs: boolean): Buffer;
   load(outpoints: Uint8Array, values: readonly (Uint8Array | null | undefined)[]): void;
+  /**
+   * Loads the outpoints of `missing` from the rows in `overlay`, else in `database` (null if it has no coins). Stops after
+   * `budgetMicros`, after a row that took `slowMicros`, and at a row that cannot be read. Returns the outpoints that were not loaded;
+   * null if there are none.
+   */
+  loadFrom(
+    block: Uint8Array,
+    parsed: ParsedBlock,
+    checkOutputs: boolean,
+    overlay: NativeRows,
+    database: NativeDatabase | null,
+    budgetMicros: number,
+    slowMicros: number,
+  ): Buffer | null;
   resolve(block: Uint8Array, parsed: ParsedBlock, height: number, checkOutputs?: boolean): ResolvedInputs;
   apply(block: Uint8Array, parsed: ParsedBlock, height: number): void;
   revert(block: Uint8Array, parsed: ParsedBlock, undo: Uint8Array, height: number): 'ok' | 'unclean';
@@ -168,6 +182,28 @@ export interface NativeClaimTrie {
    * is not among the children of its parent. `notePrefix` is the part of a note's key before the length of the path.
    */
   finish(allClaims: boolean, height: number, notePrefix: string): Buffer | null;
+}
+
+/** Connects the claims of ordinary blocks. See `store/claims/ordinaryBlock.ts`. */
+export interface NativeBlockClaims {
+  /**
+   * Rows are read in `overlay`, then in the cache of the row type, then in `database`. `rules` are packed (`readRules` of the addon).
+   * `notePrefix` is the part of a node note's key before the length of the path. `idleBits` is the filter of idle names; bits may be
+   * set. `normalize` returns the normalized form of a name that is not ASCII. Result: `root ‖ u8 whether there are notes of nodes ‖
+   * records of all changed rows`; null if the fallback must connect the block.
+   */
+  connect(
+    overlay: NativeRows,
+    names: NativeRows | null,
+    items: NativeRows | null,
+    nodes: NativeRows | null,
+    database: NativeDatabase | null,
+    rules: Uint8Array,
+    notePrefix: string,
+    idleBits: Uint8Array,
+    normalize: (name: string) => string,
+    operations: Uint8Array,
+  ): Buffer | null;
 }
 
 /**
@@ -600,6 +636,9 @@ export interface NativeAddon {
    * `index/addressScripts.ts`.
    */
   scriptKey(script: Uint8Array): string | null;
+  readonly BlockClaims: new () => NativeBlockClaims;
+  /** The claim operations of a block, packed (`native/claims/claimOperations.h`). */
+  claimOperations(block: Uint8Array, parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
   readonly ClaimTrie: new () => NativeClaimTrie;
   readonly CoinTable: new () => NativeCoinTable;
   readonly Database: new (path: string, options: NativeDatabaseOptions) => NativeDatabase;

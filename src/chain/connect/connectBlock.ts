@@ -22,7 +22,8 @@ import {
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../../store/cache/coinTable.js';
 import { buildUndo } from '../../store/cache/coinRow.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
-import { coinKey } from '../../store/rows/keys.js';
+import { READ_NOW_MICROS, SLOW_ROW_MICROS } from '../../store/leveldb/levelDb.js';
+import { coinKey, PREFIX } from '../../store/rows/keys.js';
 import type { RowStore } from '../../store/rows/rowStore.js';
 import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
@@ -30,7 +31,7 @@ import { equalBytes, hashToHex, type Bytes } from '../../util/bytes.js';
 import { ClaimCorruptionError } from '../../claimtrie/corruption.js';
 import { onFile } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
-import { blockClaims } from './blockClaims.js';
+import { blockClaims, packedClaims } from './blockClaims.js';
 import type { BlockIndex } from '../index/blockIndex.js';
 import { checkSpends } from './checkSpends.js';
 import type { BegunBlock, BlockContributor } from './contributor.js';
@@ -64,17 +65,22 @@ export interface ConnectOptions {
   checkScripts: boolean;
   /** Whether only the verdict is needed. In this case nothing is stored, even if the block is valid. */
   justCheck: boolean;
+  /** Whether the caller reads the claim events of the block (`ConnectResult.claims`). Then the addon does not connect the claims. */
+  describesClaims?: boolean;
   /** Awaited before the state in memory is changed from that of the parent to that of the block. */
   beforeCommit?: (() => Promise<void>) | undefined;
 }
 
 export interface ConnectResult {
   error: ValidationError | null;
-  claims: ClaimReport;
+  /** Null if the block is invalid, or if `describesClaims` was not set. */
+  claims: ClaimReport | null;
 }
 
-const NO_CLAIMS: ClaimReport = { events: [] };
 const WRONG_CLAIM_ROOT = 'bad-claim-merkle-hash';
+
+/** Where the rows of coins are read. */
+type CoinSource = Pick<RowReader, 'getMany'> & Pick<RowTransaction, 'sourceOf'>;
 
 /** Loads every coin that the block may use into the coin table. */
 export async function loadCoins(
@@ -83,8 +89,20 @@ export async function loadCoins(
   withOutputs: boolean,
 ): Promise<void> {
   const { coins, store } = deps;
-  const missing = coins.missing(block.raw, block.parsed, withOutputs);
-  if (missing.length === 0) return;
+  const source = (coins.loadFrom && store.sourceOf?.(PREFIX.coin)) ?? null;
+  const missing =
+    source === null
+      ? coins.missing(block.raw, block.parsed, withOutputs)
+      : coins.loadFrom!(
+          block.raw,
+          block.parsed,
+          withOutputs,
+          source.overlay,
+          source.database,
+          READ_NOW_MICROS,
+          SLOW_ROW_MICROS,
+        );
+  if (missing === null || missing.length === 0) return;
   const keys: string[] = [];
   for (let at = 0; at < missing.length; at += OUTPOINT_SIZE_BYTES) {
     keys.push(coinKey(missing.subarray(at, at + OUTPOINT_SIZE_BYTES)));
@@ -97,12 +115,17 @@ export type CheckDeps = Pick<
   ConnectDeps,
   'params' | 'index' | 'coins' | 'claims' | 'timers' | 'coinsOnDisk'
 > & {
-  store: Pick<RowReader, 'getMany'>;
+  store: CoinSource;
 };
 
 /** A verdict on an invalid block, or the inputs and effects of a valid block. */
 export type CheckedBlock =
-  { error: ValidationError } | { error: null; resolved: ResolvedInputs; claims: ConnectedClaims };
+  { error: ValidationError } | ({ error: null; resolved: ResolvedInputs } & CheckedClaims);
+
+interface CheckedClaims {
+  /** Changes of the claim trie. Null if they were not needed. */
+  claims: ConnectedClaims | null;
+}
 
 /**
  * Checks the block as the child of its parent. Coins and rows must be in the state after the parent. Puts the changes to
@@ -114,10 +137,10 @@ export async function checkConnect(
   block: LoadedBlock,
   parent: number,
   rows: RowTransaction,
-  checkScripts: boolean,
+  { checkScripts, needsChanges }: { checkScripts: boolean; needsChanges: boolean },
   begin: (resolved: ResolvedInputs, height: number) => void = () => undefined,
 ): Promise<CheckedBlock> {
-  const { params, index, coins, claims, timers } = deps;
+  const { params, index, coins, timers } = deps;
   const { headers, active, versionBits } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
 
@@ -151,20 +174,8 @@ export async function checkConnect(
     if (spends.error) return { error: spends.error };
 
     timers.start('claims');
-    const operations = blockClaims(block, resolved, height);
-    const connected = await claims.connect(rows, operations);
-    const { root } = connected;
-    if (!equalBytes(root, block.header.claimRoot)) {
-      const dispute =
-        disputedClaims(params.claimForks, operations) ??
-        disputedBefore(await claims.differencesBefore(rows, height));
-      return {
-        error: reject(WRONG_CLAIM_ROOT, {
-          debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(block.header.claimRoot)} on height=${height})`,
-          ...noteOf(dispute),
-        }),
-      };
-    }
+    const claimed = await connectClaims(deps, block, resolved, { rows, height, needsChanges });
+    if (claimed.error) return claimed;
     const subsidySat = blockSubsidy(height, params.subsidyLevelInterval);
     const error = checkCoinbaseAmount(block, spends.feesSat + subsidySat);
     if (error) return { error };
@@ -175,10 +186,41 @@ export async function checkConnect(
       const note = noteOf(disputedScripts(block, resolved));
       return { error: reject('block-validation-failed', { debug: failure.message, ...note }) };
     }
-    return { error: null, resolved, claims: connected };
+    return { error: null, resolved, claims: claimed.claims };
   } finally {
     await scripts?.join();
   }
+}
+
+/** Connects the claims of a block and compares the root with the header. `needsChanges`: the result must have the changes. */
+async function connectClaims(
+  { params, claims }: CheckDeps,
+  block: LoadedBlock,
+  resolved: ResolvedInputs,
+  { rows, height, needsChanges }: { rows: RowTransaction; height: number; needsChanges: boolean },
+): Promise<{ error: ValidationError } | ({ error: null } & CheckedClaims)> {
+  const { claimRoot } = block.header;
+  const ordinary = needsChanges
+    ? null
+    : claims.connectOrdinary(rows, height, () => packedClaims(block, resolved));
+  // If the root differs, the fallback decides about the block.
+  if (ordinary && equalBytes(ordinary.root, claimRoot)) {
+    await ordinary.write();
+    return { error: null, claims: null };
+  }
+  const operations = blockClaims(block, resolved, height);
+  const connected = await claims.connect(rows, operations);
+  const { root } = connected;
+  if (equalBytes(root, claimRoot)) return { error: null, claims: connected };
+  const dispute =
+    disputedClaims(params.claimForks, operations) ??
+    disputedBefore(await claims.differencesBefore(rows, height));
+  return {
+    error: reject(WRONG_CLAIM_ROOT, {
+      debug: `the merkle root of the claim trie does not match (actual=${hashToHex(root)} vs block=${hashToHex(claimRoot)} on height=${height})`,
+      ...noteOf(dispute),
+    }),
+  };
 }
 
 function noteOf(text: string | null): { note?: string } {
@@ -218,18 +260,20 @@ async function connectOnce(
   };
   const settle = (): Promise<unknown> => Promise.all(begun.map((one) => one?.settled));
   try {
-    const checked = await checkConnect(deps, block, parent, rows, options.checkScripts, begin);
-    if (checked.error || options.justCheck) {
+    const { checkScripts, justCheck, describesClaims = false } = options;
+    const needsChanges = describesClaims || (!justCheck && contributors.some(({ usesClaims }) => usesClaims));
+    const checked = await checkConnect(deps, block, parent, rows, { checkScripts, needsChanges }, begin);
+    if (checked.error || justCheck) {
       await settle();
       await store.discard(rows);
       timers.stop();
-      return { error: checked.error, claims: NO_CLAIMS };
+      return { error: checked.error, claims: null };
     }
     timers.start('commit');
     await commit(deps, block, parent, checked, rows, begun, options.beforeCommit);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
-    return { error: null, claims: checked.claims.report };
+    return { error: null, claims: checked.claims?.report ?? null };
   } catch (error) {
     await settle();
     await store.discard(rows);
@@ -292,8 +336,9 @@ async function commit(
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
+  const changes = claims ?? undefined;
   for (const [i, contributor] of contributors.entries())
-    await (begun[i]?.finish(claims) ?? contributor.connect(rows, block, height, resolved, claims));
+    await (begun[i]?.finish(changes) ?? contributor.connect(rows, block, height, resolved, changes));
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
   deps.onPoint('commit:before-undo');

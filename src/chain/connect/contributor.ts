@@ -16,6 +16,8 @@ export interface BegunBlock {
 }
 
 export interface BlockContributor {
+  /** Whether `connect` needs the changes of the claim trie. */
+  readonly usesClaims?: boolean;
   /**
    * Starts the work of `connect` on other threads while the block is being checked. The work may build the block's rows and
    * read the index's rows in their state before the block. Returns null if there is nothing to start.

@@ -161,7 +161,10 @@ class Verification {
 
   private async reconnect(block: LoadedBlock, parent: number): Promise<string | null> {
     const deps = { ...this.deps, coins: this.scratch, store: this.coinRows, coinsOnDisk: () => true };
-    const checked = await checkConnect(deps, block, parent, this.rows, true);
+    const checked = await checkConnect(deps, block, parent, this.rows, {
+      checkScripts: true,
+      needsChanges: false,
+    });
     if (checked.error) return checked.error.reason;
     this.scratch.apply(block.raw, block.parsed, this.deps.index.headers.height(parent) + 1);
     await this.rows.relieve();

@@ -65,6 +65,7 @@ class ClaimIndex implements ChainIndex {
   readonly name = CLAIM_INDEX_NAME;
   readonly version = CLAIM_INDEX_VERSION;
   readonly prefixes = [PREFIX.claimIndex];
+  readonly usesClaims = true;
   private readonly options: ClaimIndexOptions;
   private readonly records = new RecordWriter();
   /** Lowest height for which undo rows are stored; null until this process has handled its first block. */

@@ -31,7 +31,7 @@ export interface NotificationListener {
 }
 
 export interface NotificationSource {
-  readonly chain: Pick<Chain, 'afterStep' | 'describesDisconnected' | 'events'>;
+  readonly chain: Pick<Chain, 'afterStep' | 'describesConnected' | 'describesDisconnected' | 'events'>;
   readonly mempool: Pick<Mempool, 'listen'>;
 }
 
@@ -48,7 +48,7 @@ export class NotificationStream implements NotificationFeed {
   private readonly metadata: ShownMetadata | null;
 
   /**
-   * `tellsClaims`: whether disconnected blocks include their claim events. `metadata` decodes the content of claims, if
+   * `tellsClaims`: whether blocks include their claim events. `metadata` decodes the content of claims, if
    * notifications include it.
    */
   constructor(tellsClaims: boolean, log: Logger, metadata: ShownMetadata | null = null) {
@@ -59,6 +59,7 @@ export class NotificationStream implements NotificationFeed {
 
   /** Starts to follow the chain and the mempool. */
   follow({ chain, mempool }: NotificationSource): void {
+    chain.describesConnected ||= this.tellsClaims;
     chain.describesDisconnected ||= this.tellsClaims;
     chain.events.on('blockDisconnected', (block) => {
       const notice = new BlockNotice(block, false, this.metadata);

@@ -12,7 +12,8 @@ export type { CoinValue, ResolvedInputs } from '../../native/binding.js';
 /** Size of a coin's key: txid in wire order, then the output number (u32, little endian). */
 export const OUTPOINT_SIZE_BYTES = 36;
 
-export interface CoinTable extends NativeCoinTable {
+export interface CoinTable
+  extends Omit<NativeCoinTable, 'loadFrom'>, Partial<Pick<NativeCoinTable, 'loadFrom'>> {
   /** Memory in bytes used by the entries, their scripts and the index. */
   readonly usageBytes: number;
   /** Number of all entries: coins, tombstones, and outpoints that are known to have no coin. */

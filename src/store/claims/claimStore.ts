@@ -18,6 +18,7 @@ import { epochStart, firstEpoch, versionsOf, VersionWriter, type ProofWindow } f
 import { prefixEnd } from '../rows/rows.js';
 import { IdleNames } from './idleNames.js';
 import { LateReads, type LateRow } from './lateReads.js';
+import { connectOrdinary, type OrdinaryBlock } from './ordinaryBlock.js';
 import type { WorkStoreDeps } from './workStore.js';
 
 export type {
@@ -29,6 +30,7 @@ export type {
   ClaimSpend,
   ClaimTx,
 } from '../../claimtrie/types.js';
+export type { OrdinaryBlock } from './ordinaryBlock.js';
 export type { ClaimReport, ConnectedClaims, NamesAfter } from './connect.js';
 export type { LbcdDifference } from './lbcd/lbcdDifferences.js';
 export { checkTakenBack } from './claimCheck.js';
@@ -78,6 +80,15 @@ export class ClaimStore {
   async connect(rows: RowTransaction, block: ClaimBlock): Promise<ConnectedClaims> {
     const deps = await this.deps(rows);
     return readable(() => connectClaims(this.rules, block, deps));
+  }
+
+  /**
+   * Like `connect`, but only for ordinary blocks and synchronous. The rows are written by `OrdinaryBlock.write`. Returns null if
+   * `connect` must be called.
+   */
+  connectOrdinary(rows: RowTransaction, height: number, operations: () => Buffer): OrdinaryBlock | null {
+    const { rules, versions, idle } = this;
+    return connectOrdinary(rows, height, operations, { rules, versions, idle });
   }
 
   /** Disconnects the latest connected block, which must be at `height`. Returns the root before that block. */

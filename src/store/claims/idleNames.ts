@@ -38,6 +38,11 @@ export class IdleNames {
     this.bits = bits;
   }
 
+  /** The bits of the filter in memory, which the addon may set; null before `load`. */
+  get loadedBits(): Buffer | null {
+    return this.bits;
+  }
+
   /**
    * Returns whether the name may be an idle name. If the result is false, the name has a row only if it has active claims.
    * `load` must be called first.

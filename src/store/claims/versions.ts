@@ -47,13 +47,19 @@ export function epochEnd(window: ProofWindow, epoch: number): number {
   return window === 'all' ? Infinity : epochStart(epoch + 1);
 }
 
+/** Whether block `height` moves an epoch out of the window. */
+export function dropsEpoch(window: ProofWindow, height: number): boolean {
+  const first = firstEpoch(window, height);
+  return first > 0 && first !== firstEpoch(window, height - 1);
+}
+
 /**
  * Records that an epoch may be deleted, when block `height` moves the epoch out of the window. The record stays after a
  * reorg, because deleted rows do not return with a lower tip.
  */
 export async function noteDropped(rows: RowTransaction, window: ProofWindow, height: number): Promise<void> {
+  if (!dropsEpoch(window, height)) return;
   const first = firstEpoch(window, height);
-  if (first === 0 || first === firstEpoch(window, height - 1)) return;
   if ((await readDropped(rows)) < first) rows.put(DROPPED_KEY, encoder.number(first).finish());
 }
 

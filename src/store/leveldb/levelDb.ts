@@ -2,6 +2,7 @@
  * The LevelDB interface that the row store uses, and the error for corrupt files. It has two implementations:
  * `nativeLevelDb.ts` uses the addon, `packageLevelDb.ts` does not. Only `nativeLevelDb.ts` verifies checksums on every read.
  */
+import type { NativeDatabase } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
 import { OperatorError } from '../../util/text/operatorError.js';
@@ -46,6 +47,8 @@ export interface LevelDb {
   close(): Promise<void>;
   /** Sequence number of the newest put or delete. Each put or delete increases it by one. */
   readonly sequence: number;
+  /** The open database of the addon. Exists only with the addon. */
+  readonly native?: NativeDatabase;
   get(key: string): Promise<Buffer | undefined>;
   /**
    * Reads rows on the caller's thread, and stops when a read is so slow that the row was not in memory. `wanted` contains

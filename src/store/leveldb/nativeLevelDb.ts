@@ -57,6 +57,10 @@ export class NativeLevelDb implements LevelDb {
     await this.db.close();
   }
 
+  get native(): NativeDatabase {
+    return this.db;
+  }
+
   get sequence(): number {
     return onDatabase(() => this.db.sequence);
   }

@@ -14,7 +14,14 @@ import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from
 import { createMemtable } from '../cache/createMemtable.js';
 import { RowCaches, type RowCachesOptions } from '../cache/rowCache.js';
 import { OpenTransaction, type TransactionGround } from './rowTransaction.js';
-import { collectRows, prefixEnd, type RowRange, type RowReader, type RowTables } from './rows.js';
+import {
+  collectRows,
+  prefixEnd,
+  type RowRange,
+  type RowReader,
+  type RowSource,
+  type RowTables,
+} from './rows.js';
 import type { SharedRowsId } from '../cache/sharedRows.js';
 import { databaseRange, stagedKey, stagedRow } from '../leveldb/stagedRows.js';
 
@@ -273,6 +280,15 @@ export class RowStore implements RowReader, TransactionGround {
   tablesOf(kind: string): RowTables | null {
     const overlay = this.overlay.native;
     return this.stageCommitted || !overlay ? null : { overlay, recent: this.recent.nativeOf(kind) };
+  }
+
+  sourceOf(kinds: string): RowSource | null {
+    const { overlay, recent, db, disk } = this;
+    if (this.stageCommitted || !overlay.native || !db.native) return null;
+    const lacking = [...kinds].filter((kind) => disk.lacks(kind)).length;
+    if (lacking > 0 && lacking < kinds.length) return null;
+    const database = lacking > 0 ? null : db.native;
+    return { overlay: overlay.native, cacheOf: (kind) => recent.nativeOf(kind), database };
   }
 
   getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null {

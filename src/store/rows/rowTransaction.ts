@@ -6,7 +6,14 @@ import type { Bytes } from '../../util/bytes.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 import { KeyedRows } from './keyedRows.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
-import { collectRows, type RowRange, type RowReader, type RowTables, type RowTransaction } from './rows.js';
+import {
+  collectRows,
+  type RowRange,
+  type RowReader,
+  type RowSource,
+  type RowTables,
+  type RowTransaction,
+} from './rows.js';
 
 /** Size in bytes of an uncommitted transaction above which `relieve` moves its rows to the staging area. */
 const SPILL_BYTES = 48 << 20;
@@ -17,6 +24,8 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   getManyNow(keys: readonly string[]): (Bytes | undefined)[] | null;
   /** Like `RowTransaction.tablesOf`. */
   tablesOf(kind: string): RowTables | null;
+  /** Like `RowTransaction.sourceOf`. */
+  sourceOf(kinds: string): RowSource | null;
   /** See `RowTransaction.formerValues`. */
   packedValues(records: Buffer): MaybePromise<Buffer> | null;
   /** Reads a range synchronously; null if the rows must be read asynchronously. */
@@ -115,6 +124,11 @@ export class OpenTransaction implements RowTransaction {
 
   tablesOf(kind: string): RowTables | null {
     return this.spilled || this.rows.mayHave(kind) ? null : this.store.tablesOf(kind);
+  }
+
+  sourceOf(kinds: string): RowSource | null {
+    for (const kind of kinds) if (this.rows.mayHave(kind)) return null;
+    return this.spilled ? null : this.store.sourceOf(kinds);
   }
 
   getBlocking(key: string): Bytes | undefined {

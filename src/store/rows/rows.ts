@@ -3,7 +3,7 @@
  * order of strings is the order of bytes. Values are byte arrays. A caller must not change a value after it was passed.
  */
 import type { Bytes } from '../../util/bytes.js';
-import type { NativeRows } from '../../native/binding.js';
+import type { NativeDatabase, NativeRows } from '../../native/binding.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
 export interface RowRange {
@@ -66,6 +66,11 @@ export interface RowTransaction extends RowReader, RowWriter {
    * type, or if the tables are not in the addon.
    */
   tablesOf?(kind: string): RowTables | null;
+  /**
+   * Returns where the addon can read the committed rows of these types itself. Null if the transaction may contain rows of these types,
+   * or if not all of these rows can be read in the addon.
+   */
+  sourceOf?(kinds: string): RowSource | null;
   /** Reads one row synchronously, even if the disk is slow. Meant for rows that should have been prefetched with `getMany`. */
   getBlocking(key: string): Bytes | undefined;
   relieve(): Promise<void>;
@@ -75,6 +80,15 @@ export interface RowTransaction extends RowReader, RowWriter {
 export interface RowTables {
   readonly overlay: NativeRows;
   readonly recent: NativeRows | null;
+}
+
+/** Where the addon reads committed rows: in `overlay`, then in the cache of the row type, then in the database. */
+export interface RowSource {
+  readonly overlay: NativeRows;
+  /** The cache of a row type; null if there is none. */
+  readonly cacheOf: (kind: string) => NativeRows | null;
+  /** Null if the database has no rows of these types. */
+  readonly database: NativeDatabase | null;
 }
 
 /** Like `getMany`, but synchronous if the rows are in memory, because a promise costs more than reading some rows. */

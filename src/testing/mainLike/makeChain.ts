@@ -13,6 +13,7 @@ import { decodeCompact } from '../../primitives/compactTarget.js';
 import { formatHeader, HEADER_SIZE_BYTES, headerHash } from '../../primitives/header.js';
 import { formatTransaction, txid as txidOf } from '../../primitives/transaction.js';
 import { ClaimStore, type ClaimTx } from '../../store/claims/claimStore.js';
+import { packOperations } from '../../store/claims/packedOperations.js';
 import { RECENT_SHARES } from '../../store/claims/rows/claimKeys.js';
 import { RowStore } from '../../store/rows/rowStore.js';
 import { assert } from '../../util/assert.js';
@@ -222,7 +223,10 @@ class ChainMaker {
       txOffset += bytes.length;
     }
     const rows = this.store.begin();
-    const { root } = await this.claims.connect(rows, { height, transactions });
+    const block = { height, transactions };
+    const ordinary = this.claims.connectOrdinary(rows, height, () => packOperations(block));
+    await ordinary?.write();
+    const { root } = ordinary ?? (await this.claims.connect(rows, block));
     this.store.commit(rows);
     if (this.store.dirtyBytes > DIRTY_BYTES || this.store.mustFlush) await this.flushRows(height);
     return Buffer.from(root);

@@ -85,6 +85,7 @@ describe('a chain like the main network', () => {
       const file = join(folder, 'chain.dat');
       writeFileSync(file, bytes);
       const events: Record<string, number> = {};
+      chain.opened.chain.describesConnected = true;
       chain.opened.chain.events.on('blockConnected', ({ claimEvents }) => {
         for (const { type } of claimEvents) events[type] = (events[type] ?? 0) + 1;
       });

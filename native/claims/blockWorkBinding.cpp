@@ -1,0 +1,191 @@
+// JavaScript class that wraps BlockWork, and the packing of a block's claim operations. Contract: NativeBlockClaims of
+// src/native/addonTypes.ts.
+#include <chrono>
+
+#include "claims/blockWork.h"
+#include "napi/addon.h"
+#include "napi/latin1Key.h"
+#include "napi/napi.h"
+#include "store/databaseBinding.h"
+#include "store/sharedRows.h"
+
+namespace lbc {
+
+namespace {
+
+using Table = std::shared_ptr<SharedTable>;
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kResultHead = kSlotHashSize + 1;
+// A read that takes longer was not from memory. As SLOW_ROW_MICROS of levelDb.ts.
+constexpr Clock::duration kSlowRow = std::chrono::microseconds(100);
+// Maximum time for which a call waits for the disk. Arbitrary, short enough for the event loop.
+constexpr Clock::duration kMostWaiting = std::chrono::milliseconds(10);
+
+// Memory that is kept from block to block.
+struct BoundWork {
+  ClaimTrie trie;
+  BlockResult result;
+};
+
+// Where committed rows are read: rows that are not in the database yet, caches by row type, and the database.
+struct Layers {
+  Memtable* overlay = nullptr;
+  Memtable* names = nullptr;
+  Memtable* items = nullptr;
+  Memtable* nodes = nullptr;
+  const Database* database = nullptr;
+  // Time of reads that had to wait for the disk.
+  Clock::duration waited = {};
+
+  Memtable* cacheOf(char kind) const {
+    return kind == 'n' ? names : kind == 'i' ? items : kind == 't' ? nodes : nullptr;
+  }
+
+  bool read(const std::string& key, std::string* row, bool* failed) {
+    const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
+    const uint8_t* value = nullptr;
+    int64_t length = overlay->find(bytes, key.size(), &value);
+    Memtable* cache = cacheOf(key[0]);
+    if (length == Memtable::kUnknown && cache) length = cache->find(bytes, key.size(), &value);
+    if (length >= 0) row->assign(reinterpret_cast<const char*>(value), static_cast<size_t>(length));
+    if (length != Memtable::kUnknown || !database) return length >= 0;
+    static thread_local Bytes packed;
+    packed.clear();
+    const Clock::time_point start = Clock::now();
+    *failed = !database->get(leveldb::Slice(key.data(), key.size()), true, &packed).ok() || packed.size() < 4;
+    const Clock::duration took = Clock::now() - start;
+    if (took > kSlowRow) waited += took;
+    // The fallback reads the rows on other threads.
+    if (waited > kMostWaiting) *failed = true;
+    if (*failed || readLE32(packed.data()) == Memtable::kDeletedValue) return false;
+    row->assign(reinterpret_cast<const char*>(packed.data()) + 4, packed.size() - 4);
+    return true;
+  }
+};
+
+// Reads an argument: a memtable, or null if it may be missing.
+bool readTable(napi_env env, napi_value value, bool mayBeNull, Memtable** out) {
+  if (mayBeNull && isNullish(env, value)) return true;
+  void* object = nullptr;
+  if (napi_unwrap(env, value, &object) != napi_ok) {
+    throwTypeError(env, "not a memtable");
+    return false;
+  }
+  *out = &(*static_cast<Table*>(object))->rows();
+  return true;
+}
+
+bool readLayers(napi_env env, const napi_value* arguments, Layers* out) {
+  if (!readTable(env, arguments[0], false, &out->overlay) || !readTable(env, arguments[1], true, &out->names) ||
+      !readTable(env, arguments[2], true, &out->items) || !readTable(env, arguments[3], true, &out->nodes)) {
+    return false;
+  }
+  if (isNullish(env, arguments[4])) return true;
+  void* object = nullptr;
+  if (napi_unwrap(env, arguments[4], &object) != napi_ok) {
+    throwTypeError(env, "not a database");
+    return false;
+  }
+  out->database = static_cast<OpenDatabase*>(object)->database.get();
+  if (out->database) return true;
+  throwNotOpen(env);
+  return false;
+}
+
+bool readRules(napi_env env, napi_value value, BlockRules* rules) {
+  const uint8_t* numbers;
+  if (!readFixedBytes(env, value, 16, "rules", &numbers)) return false;
+  rules->height = readLE32(numbers);
+  rules->normalizationForkHeight = readLE32(numbers + 4);
+  rules->supportDelay = readLE32(numbers + 8);
+  rules->allClaims = numbers[12] != 0;
+  rules->watchesTakeovers = numbers[13] != 0;
+  rules->watchesRemovals = numbers[14] != 0;
+  rules->countsMetadata = numbers[15] != 0;
+  return true;
+}
+
+// Calls the JavaScript function that normalizes a name. Returns false, without an exception, if it throws.
+bool callNormalize(napi_env env, napi_value function, const std::string& name, std::string* normalized) {
+  napi_value argument, self, answer;
+  Latin1Key text;
+  if (napi_get_undefined(env, &self) != napi_ok ||
+      napi_create_string_latin1(env, name.data(), name.size(), &argument) != napi_ok) {
+    return false;
+  }
+  if (napi_call_function(env, self, function, 1, &argument, &answer) == napi_ok && text.read(env, answer)) {
+    normalized->assign(reinterpret_cast<const char*>(text.data()), text.size());
+    return true;
+  }
+  bool isPending = false;
+  if (napi_is_exception_pending(env, &isPending) == napi_ok && isPending) napi_get_and_clear_last_exception(env, &answer);
+  return false;
+}
+
+napi_value construct(napi_env env, napi_callback_info info) {
+  napi_value self;
+  if (!readArguments(env, info, 0, nullptr, &self)) return nullptr;
+  return wrapObject(env, self, new BoundWork, "the claim work could not be created");
+}
+
+// (overlay, names?, items?, nodes?, database?, rules, notePrefix, idleBits, normalize, operations) => root ‖ u8 whether there
+// are notes ‖ records; null if the fallback must connect the block
+napi_value connect(napi_env env, napi_callback_info info) {
+  napi_value arguments[10];
+  Layers layers;
+  BlockRules rules;
+  Latin1Key notePrefix;
+  Span idle, operations;
+  BoundWork* bound = readCall<BoundWork>(env, info, "not a claim work", 10, arguments);
+  if (!bound || !readLayers(env, arguments, &layers) || !readRules(env, arguments[5], &rules) ||
+      !notePrefix.read(env, arguments[6]) || !readBytes(env, arguments[7], "idleBits", &idle) ||
+      !readBytes(env, arguments[9], "operations", &operations)) {
+    return nullptr;
+  }
+  if (idle.size != kIdleBytes) return throwTypeError(env, "the filter of idle names has another size");
+  BlockSources sources;
+  sources.read = [&layers](const std::string& key, std::string* row, bool* failed) { return layers.read(key, row, failed); };
+  sources.normalize = [&](const std::string& name, std::string* normalized) {
+    return callNormalize(env, arguments[8], name, normalized);
+  };
+  sources.idleBits = const_cast<uint8_t*>(idle.data);
+  sources.notePrefix.assign(reinterpret_cast<const char*>(notePrefix.data()), notePrefix.size());
+  constexpr size_t kKeptBytes = 1 << 20;
+  BlockResult& result = bound->result;
+  if (result.records.capacity() > kKeptBytes) result.records = {};
+  result.records.assign(kResultHead, 0);
+  result.hasNotes = false;
+  BlockWork work(rules, &sources, &bound->trie);
+  if (!work.connect(operations, &result)) return makeNull(env);
+  memcpy(result.records.data(), result.root, kSlotHashSize);
+  result.records[kSlotHashSize] = result.hasNotes ? 1 : 0;
+  return makeBuffer(env, result.records.data(), result.records.size());
+}
+
+// (block, parsed, resolved) => packed operations
+napi_value jsClaimOperations(napi_env env, napi_callback_info info) {
+  napi_value arguments[3];
+  ParsedView view;
+  ResolvedView spent;
+  if (!readArguments(env, info, 3, arguments) || !readParsed(env, arguments[0], arguments[1], &view) ||
+      !readResolved(env, arguments[2], view.inputCount, &spent)) {
+    return nullptr;
+  }
+  if (!spent.heightCodes) return throwTypeError(env, "the inputs have no heights");
+  static thread_local std::vector<uint8_t> packed;
+  packed.clear();
+  packClaimOperations(view, spent, &packed);
+  return makeBuffer(env, packed.data(), packed.size());
+}
+
+}  // namespace
+
+void registerBlockWork(napi_env env, napi_value exports) {
+  const napi_property_descriptor members[] = {method("connect", connect)};
+  setClass(env, exports, "BlockClaims", construct, members, sizeof members / sizeof members[0]);
+  setFunction(env, exports, "claimOperations", jsClaimOperations);
+}
+
+}  // namespace lbc

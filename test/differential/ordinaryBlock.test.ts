@@ -1,0 +1,175 @@
+/** The addon connects the claims of ordinary blocks with the same rows and roots as `connectClaims`. */
+import { describe, expect, it } from 'vitest';
+import { blockClaims } from '../../src/chain/connect/blockClaims.js';
+import type { LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
+import type { ClaimBlock, ClaimRules } from '../../src/claimtrie/types.js';
+import type { ResolvedInputs } from '../../src/native/binding.js';
+import { claimPrefixLength } from '../../src/primitives/scriptScan.js';
+import { ClaimStore } from '../../src/store/claims/claimStore.js';
+import { packOperations } from '../../src/store/claims/packedOperations.js';
+import type { RowSource } from '../../src/store/rows/rows.js';
+import type { Bytes } from '../../src/util/bytes.js';
+import { ClaimLife, LIFE_NAMES } from '../support/claimLife.js';
+import { IS_LONG } from '../support/long.js';
+import { MemoryRows, MemoryTransaction } from '../support/memoryRows.js';
+import { addon, native, Random, randomBlock, randomScript } from './support.js';
+
+/** A transaction whose committed rows the addon can read, in a table and in caches. */
+class NativeTransaction extends MemoryTransaction {
+  readonly source: RowSource;
+
+  constructor(rows: MemoryRows, source: RowSource) {
+    super(rows);
+    this.source = source;
+  }
+
+  sourceOf(): RowSource {
+    return this.source;
+  }
+
+  getManyNow(keys: readonly string[]): (Bytes | undefined)[] {
+    return keys.map((key) => this.getBlocking(key));
+  }
+}
+
+/** Connects each block in both ways, compares all rows, and commits those of `connectClaims`. */
+class BothWays {
+  readonly rows = new MemoryRows();
+  private readonly store: ClaimStore;
+  private readonly overlay = new (addon().Memtable)(0);
+  private readonly recent = new (addon().Memtable)(1 << 24);
+  /** Number of blocks with operations that the addon connected, and that it declined. */
+  connected = 0;
+  declined = 0;
+
+  constructor(rules: ClaimRules) {
+    this.store = new ClaimStore({ rules, proofWindow: 100 });
+  }
+
+  async connect(block: ClaimBlock): Promise<void> {
+    const { rows, store, overlay, recent } = this;
+    const theirs = new NativeTransaction(rows, {
+      overlay,
+      cacheOf: (kind) => (kind === 'n' ? recent : null),
+      database: null,
+    });
+    const ordinary = store.connectOrdinary(theirs, block.height, () => packOperations(block));
+    await ordinary?.write();
+    const own = rows.begin();
+    const { root } = await store.connect(own, block);
+    if (ordinary !== null) {
+      expect(Buffer.from(ordinary.root).toString('hex')).toBe(Buffer.from(root).toString('hex'));
+      expect(this.changes(theirs)).toEqual(this.changes(own));
+    }
+    if (ordinary === null) this.declined++;
+    else if (block.transactions.length > 0) this.connected++;
+    this.commit(own);
+  }
+
+  async disconnect(height: number): Promise<void> {
+    const own = this.rows.begin();
+    await this.store.disconnect(own, height);
+    this.commit(own);
+  }
+
+  private commit(own: MemoryTransaction): void {
+    for (const [key, value] of own.own.entries()) {
+      // Some names are only in the cache.
+      const table = key.startsWith('n') && key.length % 2 === 0 ? this.recent : this.overlay;
+      table.set(key, value);
+    }
+    own.commit();
+  }
+
+  /** Rows that differ from the committed ones, with the committed value. */
+  private changes(transaction: MemoryTransaction): Map<string, string | null> {
+    const changes = new Map<string, string | null>();
+    for (const [key, value] of [...transaction.own.entries()].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const before = this.rows.rows.get(key) ?? null;
+      const [now, then] = [value, before].map((row) => row && Buffer.from(row).toString('hex'));
+      if (now !== then) changes.set(Buffer.from(key, 'latin1').toString('hex'), now!);
+    }
+    return changes;
+  }
+}
+
+const LASTING: ClaimRules = {
+  originalExpiration: 5000,
+  extendedExpiration: 9000,
+  extendedExpirationForkHeight: 4000,
+  takeoverWorkaroundMin: 30,
+  takeoverWorkaroundMax: 90,
+  normalizationForkHeight: 60,
+  allClaimsForkHeight: 91,
+  supportDelay: 'proportional',
+};
+
+/** The last rules let items expire. */
+const RULES: Record<string, ClaimRules> = {
+  'all forks': LASTING,
+  'forks far ahead': { ...LASTING, normalizationForkHeight: 4500, allClaimsForkHeight: 4600 },
+  'forks in the past, supports after 100': {
+    ...LASTING,
+    normalizationForkHeight: 1,
+    allClaimsForkHeight: 2,
+    supportDelay: 100,
+  },
+  'a short term': {
+    ...LASTING,
+    originalExpiration: 20,
+    extendedExpiration: 40,
+    extendedExpirationForkHeight: 70,
+  },
+};
+
+const MANY_NAMES = [...LIFE_NAMES, ...Array.from({ length: 60 }, (_, i) => Buffer.from(`name ${i}`))];
+const ONE_NAME = [Buffer.from('crowd'), Buffer.from('crow')];
+
+describe.skipIf(!native)('ordinary blocks in the addon', () => {
+  for (const [title, rules] of Object.entries(RULES))
+    for (const [kind, names] of Object.entries({ many: MANY_NAMES, few: LIFE_NAMES, one: ONE_NAME }))
+      it(`change the same rows: ${title}, ${kind} names`, async () => {
+        const life = new ClaimLife(77, names);
+        const both = new BothWays(rules);
+        const blocks = IS_LONG ? 600 : 150;
+        for (let height = 1; height <= blocks; height++) {
+          await both.connect(life.block(height, 1 + (height % 9)));
+          if (!life.chance(5)) continue;
+          life.disconnect();
+          await both.disconnect(height--);
+        }
+        expect(both.connected).toBeGreaterThan(both.declined / 4);
+      });
+
+  it('read the operations of blocks like `blockClaims`', () => {
+    const random = new Random(5);
+    let bytes = 0;
+    for (let i = 0; i < 300; i++) {
+      const raw = randomBlock(random, 1 + random.below(8));
+      const parsed = addon().parseBlock(raw);
+      const resolved = randomInputs(random, parsed.inputs.length / 6);
+      const packed = addon().claimOperations(raw, parsed, resolved);
+      const wanted = packOperations(blockClaims({ raw, parsed } as LoadedBlock, resolved, 1000));
+      expect(packed.toString('hex')).toBe(wanted.toString('hex'));
+      bytes += packed.length;
+    }
+    expect(bytes).toBeGreaterThan(10_000);
+  });
+});
+
+function randomInputs(random: Random, count: number): ResolvedInputs {
+  const scripts = Array.from({ length: count }, () => randomScript(random));
+  let at = 0;
+  return {
+    heightCodes: Uint32Array.from(scripts, () => random.below(4000)),
+    amounts: BigInt64Array.from(scripts, () => random.amount()),
+    scriptOffsets: Uint32Array.from(scripts, ({ length }) => (at += length) - length),
+    scriptLengths: Uint32Array.from(scripts, ({ length }) => length),
+    scripts: Buffer.concat(scripts),
+    status: new Uint8Array(count),
+    claimKinds: Uint8Array.from(scripts, (script) =>
+      claimPrefixLength(script, 0, script.length) === 0 ? 0 : script[0]!,
+    ),
+    duplicates: new Uint32Array(0),
+  };
+}
