@@ -9,6 +9,8 @@ import { RequestFailure } from './rpc.js';
 const ROUND_MS = 60_000;
 /** Number of blobs that are announced in a round, for each concurrent announcement. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
+/** Maximum number of concurrent announcements, whatever the settings say. Arbitrary: bounds the memory. */
+const MAX_TASKS = 1000;
 /** Number of accepting nodes that is sufficient if not all nodes accept. Source: `_run_consumer`. */
 const ENOUGH = 5;
 
@@ -80,13 +82,15 @@ export class Announcer {
 
   async #round(): Promise<boolean> {
     const { due, noteAnnounced, concurrency } = this.#deps;
-    const tasks = concurrency();
+    const tasks = Math.min(concurrency(), MAX_TASKS);
     if (tasks < 1) return false;
     const limit = tasks * BLOBS_PER_TASK;
     const hashes = await due(limit);
     this.#queue = [...hashes];
     const announced: string[] = [];
-    await Promise.all(Array.from({ length: tasks }, () => this.#announceAll(announced)));
+    await Promise.all(
+      Array.from({ length: Math.min(tasks, hashes.length) }, () => this.#announceAll(announced)),
+    );
     if (announced.length > 0) await noteAnnounced(announced);
     return hashes.length === limit && announced.length > 0;
   }

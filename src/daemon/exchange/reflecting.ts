@@ -62,7 +62,7 @@ export class Reflecting {
   readonly #stopping = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
   /** Time of the last failed connection, by name of the reflector. */
   readonly #unreached = new Map<string, number>();
   /** Whether the last upload reached its reflector (`null` before the first upload). */
@@ -102,7 +102,8 @@ export class Reflecting {
         for (let next = due.shift(); next !== undefined; next = due.shift())
           if (!this.#stopping.signal.aborted) await this.reflectStream(next);
       };
-      await Promise.all(Array.from({ length: Math.max(1, settings().concurrent) }, work));
+      const count = Math.min(due.length, Math.max(1, settings().concurrent));
+      await Promise.all(Array.from({ length: count }, work));
       after = page.next;
     }
   }
@@ -190,7 +191,7 @@ export class Reflecting {
     server: BlobPlace,
     ended: AbortSignal,
   ): Promise<UploadResult> {
-    await this.#takePlace();
+    await this.#takePlace(ended);
     const end = this.#report(sdHash, upload);
     try {
       const result = await upload.run(AbortSignal.any([this.#stopping.signal, ended]));
@@ -204,7 +205,7 @@ export class Reflecting {
       return result;
     } finally {
       this.#running--;
-      this.#waiting.shift()?.();
+      this.#waiting[0]?.();
     }
   }
 
@@ -236,9 +237,19 @@ export class Reflecting {
     }
   }
 
-  async #takePlace(): Promise<void> {
-    while (this.#running >= Math.max(1, this.#deps.settings().concurrent) && !this.#stopping.signal.aborted)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Waits until fewer uploads run than the settings allow. A cancelled upload does not wait. */
+  async #takePlace(ended: AbortSignal): Promise<void> {
+    const isFull = (): boolean => this.#running >= Math.max(1, this.#deps.settings().concurrent);
+    while (isFull() && !this.#stopping.signal.aborted && !ended.aborted)
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          ended.removeEventListener('abort', wake);
+          this.#waiting = this.#waiting.filter((one) => one !== wake);
+          resolve();
+        };
+        this.#waiting.push(wake);
+        ended.addEventListener('abort', wake);
+      });
     this.#running++;
   }
 
@@ -266,7 +277,7 @@ export class Reflecting {
   /** Stops uploading. Running uploads are ended. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the daemon is stopping'));
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of [...this.#waiting]) wake();
     await this.#loop;
     await Promise.all([...this.#uploads.values()].map(({ result }) => result));
   }

@@ -139,6 +139,12 @@ export class SdkDaemon {
     return readFileSync(path, 'utf8');
   }
 
+  /** Kills it with SIGKILL. The folder remains. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
   async stop(): Promise<void> {
     const last = setTimeout(() => this.child.kill('SIGKILL'), 30_000);
     this.child.kill('SIGTERM');

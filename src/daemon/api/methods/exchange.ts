@@ -4,6 +4,7 @@ import { isHostPort, splitHostPort } from '../../../util/network/hostPort.js';
 import { badValue, DaemonError, failure } from '../../base/daemonError.js';
 import { isBlobHash } from '../../content/blobHash.js';
 import type { BlobPlace } from '../../exchange/links.js';
+import type { UploadResult } from '../../exchange/streamUpload.js';
 import { ReflectorError } from '../../exchange/reflectorSession.js';
 import type { DaemonServices } from '../context.js';
 import { blobGet, blobReflect, blobReflectAll } from '../declarations/blob.js';
@@ -50,17 +51,22 @@ function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, p
   return place;
 }
 
+/**
+ * Throws if an upload sent nothing and is not complete. QUIRK: after a failure lbry-sdk returns an empty list, which also means
+ * that the reflector has all blobs.
+ */
+function throwFailure(results: readonly UploadResult[], { host, port }: BlobPlace): void {
+  const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
+  if (failed) throw failure(`The stream could not be reflected to ${host}:${port}: ${failed.reason}`);
+}
+
 const reflectFile = implement(fileReflect, async ({ services }, args) => {
   const { content, files, reflecting } = services;
   const place = reflectorOf(services, args.reflector ?? args.server, args.port);
   const query = queryOf(args, ['reflector', 'server', 'port']);
   const streams = await content.sdHashesOf(await files.findStreams(query));
   const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
-  const failed = results.find(({ sent, isComplete }) => sent.length === 0 && !isComplete);
-  // QUIRK: after a failure lbry-sdk returns an empty list, which also means that the reflector has all blobs. This code
-  // throws an error instead.
-  if (failed)
-    throw failure(`The stream could not be reflected to ${place.host}:${place.port}: ${failed.reason}`);
+  throwFailure(results, place);
   return results.flatMap(({ sent }) => sent);
 });
 
@@ -70,14 +76,16 @@ async function sendBlobs(
   place: BlobPlace,
 ): Promise<string[]> {
   const { content, reflecting, blobs } = services;
-  const sent: string[] = [];
+  const results: UploadResult[] = [];
   const single: string[] = [];
   for (const hash of hashes) {
     if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not stored here.`);
     // A descriptor is sent with its stream; otherwise a reflector would not recognize it as a descriptor.
     if ((await content.streamHashOf(hash)) === null) single.push(hash);
-    else sent.push(...(await reflecting.reflectStream(hash, place)).sent);
+    else results.push(await reflecting.reflectStream(hash, place));
   }
+  throwFailure(results, place);
+  const sent = results.flatMap((result) => result.sent);
   try {
     sent.push(
       ...(await reflecting.reflectBlobs(

@@ -70,6 +70,15 @@ describe('Announcer', () => {
     expect(waiting.size).toBe(0);
   });
 
+  it('announces although the settings allow more at the same time than there is memory for', async () => {
+    const { clock, waiting, warnings } = world({
+      due: hashes(7),
+      concurrency: () => Number.MAX_SAFE_INTEGER,
+    });
+    await clock.advance(MINUTE_MS + 1000);
+    expect([waiting.size, warnings]).toEqual([0, []]);
+  });
+
   it('keeps failed announcements due, and retries them in the next round', async () => {
     const { clock, waiting, state } = world({
       due: hashes(25),

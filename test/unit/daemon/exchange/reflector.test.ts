@@ -401,6 +401,34 @@ describe('uploads', () => {
     silent.close();
   });
 
+  it('end at once when their stream is deleted while they wait for another upload', async () => {
+    settings = { ...settings, concurrent: 1 };
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = silent.address() as AddressInfo;
+    const [first, second, third] = [addStream([1000]), addStream([1000]), addStream([1000])];
+    const results = [first, second, third].map(({ sdHash }, at) =>
+      reflecting.reflectStream(sdHash, at === 2 ? place : { host: '127.0.0.1', port }),
+    );
+    await expect.poll(() => reflecting.uploading.length).toBe(3);
+    await reflecting.cancel(second.sdHash);
+    expect(await results[1]).toMatchObject({ isComplete: false, reason: 'stopped' });
+    expect(reflecting.uploading).toEqual([first.sdHash, third.sdHash]);
+    await reflecting.cancel(first.sdHash);
+    expect(await results[2]).toMatchObject({ isComplete: true });
+    silent.close();
+  });
+
+  it('run although the settings allow more of them than there is memory for', async () => {
+    settings = { ...settings, concurrent: Number.MAX_SAFE_INTEGER };
+    const { sdHash } = addStream([1000]);
+    due = [sdHash];
+    reflecting.start();
+    await expect.poll(() => noted).toEqual([`${sdHash} ${place.host}:${place.port}`]);
+  });
+
   it('send single blobs and skip missing ones', async () => {
     const { hashes } = addStream([1000, 2000]);
     const missing = 'ab'.repeat(48);
