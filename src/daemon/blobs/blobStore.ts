@@ -320,6 +320,11 @@ export class BlobStore {
     return this.#removal.discard(hashes);
   }
 
+  /** See `BlobRemoval.repeat`. */
+  repeatDeletions(): Promise<void> {
+    return this.#removal.repeat();
+  }
+
   /** See `BlobRemoval.evict`. */
   evict(hash: string): Promise<void> {
     return this.#removal.evict(hash);

@@ -15,6 +15,7 @@ export interface BlobStoreDeps {
     | 'reconcile'
     | 'forgetBlobs'
     | 'endDeletion'
+    | 'doomedBlobs'
     | 'noteChecked'
     | 'blobCheck'
     | 'blobChecks'

@@ -28,7 +28,9 @@ export interface DiskLimits {
 
 export interface DiskSpaceDeps {
   readonly database: Pick<ContentDatabase, 'diskUsage' | 'removableContent' | 'removableNetwork'>;
-  readonly store: Pick<BlobStore, 'delete'> & { readonly originals: Pick<Originals, 'madeBytes'> };
+  readonly store: Pick<BlobStore, 'delete' | 'repeatDeletions'> & {
+    readonly originals: Pick<Originals, 'madeBytes'>;
+  };
   /** Returns the current limits. Called at each cleaning. */
   readonly limits: () => DiskLimits;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -85,27 +87,40 @@ export class DiskSpace {
    * all fit, counts a blob below 1 MiB as nothing, and treats sd blobs of streams as blobs without a stream.
    */
   async clean(): Promise<void> {
-    const { database, limits, log } = this.#deps;
+    const { database, limits, log, store } = this.#deps;
     const { contentMib, networkMib } = limits();
     const used = await this.#measure();
     const contentBytes = contentMib === 0 ? 0 : used.contentBytes + used.privateBytes - contentMib * MIB;
+    const refusals: unknown[] = [];
+    const refused = (error: unknown): void => void refusals.push(error);
+    // Files that the system refused to remove earlier.
+    await store.repeatDeletions().catch(refused);
     const count =
-      (await this.#remove((limit) => database.removableContent(limit), contentBytes)) +
-      (await this.#remove((limit) => database.removableNetwork(limit), used.networkBytes - networkMib * MIB));
+      (await this.#remove((limit) => database.removableContent(limit), contentBytes, refused)) +
+      (await this.#remove(
+        (limit) => database.removableNetwork(limit),
+        used.networkBytes - networkMib * MIB,
+        refused,
+      ));
     if (count > 0) log.info(`Blobs deleted because of the disk space limits in the settings: ${count}.`);
     this.#usage = count === 0 ? used : await this.#measure();
+    if (refusals.length > 0) throw refusals[0];
   }
 
-  /** Deletes the first removable blobs until at least `bytes` bytes are freed. Resolves to the number of deleted blobs. */
+  /**
+   * Deletes the first removable blobs until at least `excessBytes` bytes are freed. Resolves to the number of deleted blobs.
+   * Calls `refused` with the errors of files that the system refuses to remove.
+   */
   async #remove(
     list: (limit: number) => Promise<readonly StoredBlob[]>,
     excessBytes: number,
+    refused: (error: unknown) => void,
   ): Promise<number> {
     let count = 0;
     for (let left = excessBytes; left > 0;) {
       const chosen = chooseBlobs(await list(BLOBS_AT_ONCE), left);
       if (chosen.length === 0) break;
-      await this.#deps.store.delete(chosen.map(({ hash }) => hash));
+      await this.#deps.store.delete(chosen.map(({ hash }) => hash)).catch(refused);
       count += chosen.length;
       left -= chosen.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
     }
@@ -124,11 +139,15 @@ export class DiskSpace {
     };
   }
 
+  /** Limit in bytes for blobs without a stream. */
+  get networkLimitBytes(): number {
+    return this.#deps.limits().networkMib * MIB;
+  }
+
   /** Bytes that remain for blobs without a stream. Source: `get_free_space_mb`. */
   async freeNetworkBytes(): Promise<number> {
-    const { database, limits } = this.#deps;
-    const { networkBytes } = await database.diskUsage();
-    return Math.max(0, limits().networkMib * MIB - networkBytes);
+    const { networkBytes } = await this.#deps.database.diskUsage();
+    return Math.max(0, this.networkLimitBytes - networkBytes);
   }
 
   /** Disk usage in whole MiB, as measured at the start or at the last cleaning. */

@@ -122,21 +122,48 @@ export class BlobRows {
     } finally {
       folder.closeSync();
     }
-    for (const name of partial) rmSync(join(this.#folder, name), { force: true });
+    for (const name of partial) this.#removeFile(name);
     return there;
   }
 
-  /** Completes deletions that a kill interrupted. `there` contains the blobs that have a file. */
-  #removeDoomed(there: BlobHashes): void {
-    const doomed = this.#own
-      .all('select blob_hash from doomed_blob')
-      .map((row) => row['blob_hash'] as string);
-    for (const hash of doomed) {
-      if (this.#main.get(`select 1 from blob where blob_hash = ? and status = 'finished'`, hash)) continue;
-      rmSync(join(this.#folder, hash), { force: true });
-      there.delete(hash);
+  /** Removes a file of the folder, if the system permits. Otherwise the next start tries again. */
+  #removeFile(name: string): boolean {
+    try {
+      rmSync(join(this.#folder, name), { force: true });
+      return true;
+    } catch {
+      return false;
     }
-    if (doomed.length > 0) this.#own.run('delete from doomed_blob');
+  }
+
+  /** Completes deletions that a kill or the system prevented. `there` contains the blobs that have a file. */
+  #removeDoomed(there: BlobHashes): void {
+    const doomed = this.#noted();
+    if (doomed.length === 0) return;
+    const needed = new Set(this.#neededAgain(doomed));
+    const refused = doomed.filter((hash) => {
+      if (needed.has(hash)) return false;
+      // A file that stays does not become a blob again.
+      there.delete(hash);
+      return !this.#removeFile(hash);
+    });
+    this.#own.run(`delete from doomed_blob where blob_hash not in ${GIVEN}`, textList(refused));
+  }
+
+  #noted(): string[] {
+    return this.#own.all('select blob_hash from doomed_blob').map((row) => row['blob_hash'] as string);
+  }
+
+  /** Those of the deleted blobs that were stored again. */
+  #neededAgain(hashes: readonly string[]): string[] {
+    return this.#main
+      .all(`select blob_hash from blob where status = 'finished' and blob_hash in ${GIVEN}`, textList(hashes))
+      .map((row) => row['blob_hash'] as string);
+  }
+
+  /** Deleted blobs whose files may still exist. */
+  doomed(): string[] {
+    return this.#noted();
   }
 
   /**

@@ -15,6 +15,7 @@ const METHODS = [
   'reconcile',
   'forgetBlobs',
   'endDeletion',
+  'doomedBlobs',
   'noteChecked',
   'blobCheck',
   'blobChecks',

@@ -103,6 +103,11 @@ export class ContentStore {
     this.#blobs.endDeletion(hashes);
   }
 
+  /** See `BlobRows.doomed`. */
+  doomedBlobs(): string[] {
+    return this.#blobs.doomed();
+  }
+
   noteChecked(checks: readonly BlobCheckRow[]): void {
     this.#blobs.noteChecked(checks);
   }

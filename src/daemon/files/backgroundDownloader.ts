@@ -38,7 +38,7 @@ export interface BackgroundDownloaderDeps {
   readonly fetcher: () => Pick<BlobFetcher, 'fetchBlob'> | null;
   readonly blobs: Pick<BlobStore, 'finished' | 'delete'>;
   readonly database: Pick<ContentDatabase, 'alwaysAnnounce' | 'streamHashOf'>;
-  readonly space: Pick<DiskSpace, 'freeNetworkBytes'>;
+  readonly space: Pick<DiskSpace, 'freeNetworkBytes' | 'networkLimitBytes'>;
   /** Whether downloaded blobs are written to disk (setting `save_blobs`). Called in each round. */
   readonly savesBlobs: () => boolean;
   /** Returns the time limit for a descriptor in milliseconds (setting `blob_download_timeout`). Called for each download. */
@@ -138,7 +138,7 @@ export class BackgroundDownloader {
    * rejects. An interrupted stream continues at the next attempt.
    */
   async #download(hash: string): Promise<boolean> {
-    const { log, database, blobs } = this.#deps;
+    const { log, database, blobs, space } = this.#deps;
     const wasThere = blobs.finished.has(hash);
     try {
       // Streams that the database knows are downloaded only at the user's request.
@@ -150,14 +150,18 @@ export class BackgroundDownloader {
       const missing = new Map(data.map(({ blobHash, length }) => [blobHash!, length]));
       for (const one of missing.keys()) if (blobs.finished.has(one)) missing.delete(one);
       const neededBytes = [...missing.values()].reduce((sum, length) => sum + length, 0);
-      if (neededBytes > (await this.#deps.space.freeNetworkBytes())) {
+      if (neededBytes > (await space.freeNetworkBytes())) {
         // The descriptor is deleted again, because it is useless to peers without the data blobs.
         if (!wasThere) await blobs.delete([hash]);
         log.debug('net', () => `stream ${hash} is too large for the remaining disk space`);
         return true;
       }
-      for (const [one, length] of missing)
+      const { networkLimitBytes: allowedBytes } = space;
+      for (const [one, length] of missing) {
+        if (space.networkLimitBytes < allowedBytes && length > (await space.freeNetworkBytes()))
+          throw new Error('network_storage_limit became too small');
         await this.#fetch(one, hash, length, DATA_TIMEOUTS, { into: null });
+      }
       if (missing.size > 0)
         log.info(
           `The background downloader has downloaded data blobs of the stream ${hash}: ${missing.size}.`,

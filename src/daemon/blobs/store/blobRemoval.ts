@@ -1,5 +1,5 @@
 /** Deletes the files and rows of blobs, in an order that stays consistent if it is interrupted. */
-import { rm } from 'node:fs/promises';
+import { removeFile } from '../../../util/removeFile.js';
 import { environmentError, isDiskFull } from '../../../util/text/environmentError.js';
 import type { ArrivingBlobs } from './arrivingBlobs.js';
 import { QUARANTINE_SUFFIX, type BlobState } from './blobState.js';
@@ -10,6 +10,9 @@ export interface StreamDeletionHooks {
   readonly onStreamDeletion: (streamHash: string) => Promise<void>;
   readonly onStreamDeleted: (streamHash: string) => Promise<void>;
 }
+
+/** Errors of the system by the hash of the blob whose file it refused to remove. */
+type Refused = ReadonlyMap<string, unknown>;
 
 export interface BlobRemovalDeps {
   readonly state: BlobState;
@@ -45,19 +48,35 @@ export class BlobRemoval {
    * disk may prevent a change of the database. The next start repeats the change of the rows.
    */
   async discard(hashes: readonly string[]): Promise<void> {
-    await this.#removeFirst(hashes);
+    const refused = await this.#removeFirst(hashes);
     await this.#state.deps.database.forgetBlobs(hashes);
-    await this.#state.deps.database.endDeletion(hashes);
+    await this.#endDeletion(hashes, refused);
   }
 
   /** Removes the files of blobs whose rows are deleted afterwards. */
-  async #removeFirst(hashes: readonly string[]): Promise<void> {
+  #removeFirst(hashes: readonly string[]): Promise<Refused> {
+    return this.#each(hashes, async (hash) => {
+      this.#state.finished.delete(hash);
+      this.#onDisk.forget(hash);
+      await removeFile(this.#state.pathOf(hash));
+    });
+  }
+
+  /** Removes each file in its turn. A file that the system refuses to remove does not keep the others. */
+  async #each(hashes: readonly string[], remove: (hash: string) => Promise<void>): Promise<Refused> {
+    const refused = new Map<string, unknown>();
     for (const hash of hashes)
-      await this.#state.queue.run(hash, () => {
-        this.#state.finished.delete(hash);
-        this.#onDisk.forget(hash);
-        return rm(this.#state.pathOf(hash), { force: true });
-      });
+      await this.#state.queue
+        .run(hash, () => remove(hash))
+        .catch((error: unknown) => refused.set(hash, error));
+    return refused;
+  }
+
+  /** Notes that files are removed. Rejects with the first error if there are others. Their removal is repeated later. */
+  async #endDeletion(hashes: readonly string[], refused: Refused): Promise<void> {
+    await this.#state.deps.database.endDeletion(hashes.filter((hash) => !refused.has(hash)));
+    const [first] = refused.entries();
+    if (first !== undefined) throw environmentError(first[1], this.#state.pathOf(first[0]));
   }
 
   /** On a full disk the database cannot be changed, so files are deleted first. */
@@ -80,7 +99,7 @@ export class BlobRemoval {
     return this.#state.queue.run(hash, () => {
       this.#state.finished.delete(hash);
       this.#onDisk.forget(hash);
-      return rm(this.#state.pathOf(hash), { force: true }).catch((error: unknown) => {
+      return removeFile(this.#state.pathOf(hash)).catch((error: unknown) => {
         throw environmentError(error, this.#state.pathOf(hash));
       });
     });
@@ -104,17 +123,24 @@ export class BlobRemoval {
       this.#state.held.delete(hash);
       this.#state.originals.forget(hash);
     }
-    for (const hash of hashes)
-      await this.#state.queue.run(hash, async () => {
-        // The blob may have been stored again meanwhile.
-        if (this.#state.finished.has(hash)) return;
-        const path = this.#state.pathOf(hash);
-        for (const file of [path, path + QUARANTINE_SUFFIX])
-          await rm(file, { force: true }).catch((error: unknown) => {
-            throw environmentError(error, file);
-          });
-      });
-    await this.#state.deps.database.endDeletion(hashes);
+    await this.#removeUnused(hashes);
+  }
+
+  /** Removes the files of blobs whose rows are deleted. */
+  async #removeUnused(hashes: readonly string[]): Promise<void> {
+    const refused = await this.#each(hashes, async (hash) => {
+      // The blob may have been stored again meanwhile.
+      if (this.#state.finished.has(hash)) return;
+      const path = this.#state.pathOf(hash);
+      for (const file of [path, path + QUARANTINE_SUFFIX]) await removeFile(file);
+    });
+    await this.#endDeletion(hashes, refused);
+  }
+
+  /** Removes the files that earlier deletions could not remove. Rejects like `delete`. */
+  async repeat(): Promise<void> {
+    const hashes = await this.#state.deps.database.doomedBlobs();
+    if (hashes.length > 0) await this.#removeUnused(hashes);
   }
 
   /** Defers all deletions of blobs until the promise settles. */

@@ -22,13 +22,17 @@ let asked: string[];
 let always: string[];
 let ownStreams: Set<string>;
 let freeBytes: number;
+let limitBytes: number;
 let savesBlobs: boolean;
+/** Called when a blob is requested. */
+let onAsked: (hash: string) => void;
 let downloader: BackgroundDownloader;
 
 beforeEach(() => {
   [clock, there, here] = [new FakeClock(), new MemoryBlobs(), new MemoryBlobs()];
   [announced, asked, always, ownStreams] = [[], [], [], new Set()];
   [freeBytes, savesBlobs, nodeId] = [100 * MIB, true, randomBytes(48)];
+  [limitBytes, onAsked] = [100 * MIB, () => undefined];
   downloader = new BackgroundDownloader({
     dht: () => ({
       nodeId,
@@ -37,6 +41,7 @@ beforeEach(() => {
     fetcher: () => ({
       fetchBlob: async (hash, _length, { signal }) => {
         asked.push(hash);
+        onAsked(hash);
         const bytes = here.blobs.get(hash) ?? there.blobs.get(hash);
         if (bytes !== undefined) {
           if (!here.finished.has(hash)) freeBytes -= bytes.length;
@@ -59,7 +64,12 @@ beforeEach(() => {
       alwaysAnnounce: (hashes) => Promise.resolve(void always.push(...hashes)),
       streamHashOf: (hash) => Promise.resolve(ownStreams.has(hash) ? 'a stream' : null),
     },
-    space: { freeNetworkBytes: () => Promise.resolve(freeBytes) },
+    space: {
+      freeNetworkBytes: () => Promise.resolve(freeBytes),
+      get networkLimitBytes() {
+        return limitBytes;
+      },
+    },
     savesBlobs: () => savesBlobs,
     blobTimeoutMs: () => 30_000,
     clock,
@@ -189,6 +199,29 @@ describe('BackgroundDownloader', () => {
     await clock.advance(1000);
     expect(asked).toEqual([complete.sdHash, begun.sdHash, begun.data[1]]);
     expect(here.finished.has(ofFile.sdHash)).toBe(false);
+    await downloader.stop();
+  });
+
+  it('ends a download that does not fit any more after the limit was lowered', async () => {
+    const near = announce([1000, 2000, 3000]);
+    onAsked = (hash) => {
+      if (hash === near.data[0]) [limitBytes, freeBytes] = [0, 0];
+    };
+    downloader.start();
+    await clock.advance(1000);
+    expect(asked).toEqual([near.sdHash, near.data[0]]);
+    expect(downloader.status()).toMatchObject({ running: true, ongoing_download: false });
+    await downloader.stop();
+  });
+
+  it('continues a download that still fits after the limit was lowered', async () => {
+    const near = announce([1000, 2000, 3000]);
+    onAsked = (hash) => {
+      if (hash === near.data[0]) limitBytes = 50 * MIB;
+    };
+    downloader.start();
+    await clock.advance(1000);
+    expect(asked).toEqual([near.sdHash, ...near.data]);
     await downloader.stop();
   });
 
