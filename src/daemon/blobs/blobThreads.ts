@@ -45,6 +45,7 @@ export class BlobThreads {
   readonly #threads: CallThread[] = [];
   readonly #limit: number;
   readonly #clock: Pick<Clock, 'after'>;
+  readonly #startThread: typeof daemonThread;
   #nextFile = 0;
   #idle: Timer | null = null;
   #jobs = 0;
@@ -53,9 +54,11 @@ export class BlobThreads {
   constructor(
     limit = Math.min(MAX_THREADS, Math.max(2, availableParallelism())),
     clock: Pick<Clock, 'after'> = systemClock,
+    startThread: typeof daemonThread = daemonThread,
   ) {
     this.#limit = limit;
     this.#clock = clock;
+    this.#startThread = startThread;
   }
 
   /** Number of running threads. */
@@ -89,7 +92,7 @@ export class BlobThreads {
   }
 
   #start(): CallThread {
-    const thread = daemonThread({
+    const thread = this.#startThread({
       program: ['daemon', 'blobs', 'blobWorker.js'],
       data: this.#threads.length,
       title: 'The work on a blob',
@@ -100,6 +103,9 @@ export class BlobThreads {
 
   /** Returns an idle thread, else a new thread if allowed, else the thread with the fewest jobs. */
   #free(): CallThread {
+    // A thread that ended by an error would refuse all jobs.
+    for (const ended of this.#threads.filter(({ isUp }) => !isUp))
+      this.#threads.splice(this.#threads.indexOf(ended), 1);
     const [least] = this.#threads.toSorted((a, b) => a.waitingCount - b.waitingCount);
     if (least !== undefined && (least.waitingCount === 0 || this.#threads.length >= this.#limit))
       return least;

@@ -35,6 +35,8 @@ export interface MakeStreamOptions {
   readonly random: DaemonRandom;
   /** Whether data blobs are written (`keep_blobs`); default true. Otherwise they are made from the file on demand. */
   readonly keepsBlobs?: () => boolean;
+  /** Ends the reading of the file. No blob of the stream remains then. */
+  readonly signal?: AbortSignal;
   /** Called with the number of bytes after each encrypted piece of the file. */
   readonly onEncrypted?: (bytes: number) => void;
   /**
@@ -67,7 +69,7 @@ interface Encrypted {
 async function encryptFile(
   path: string,
   key: Uint8Array,
-  { store, threads, random, onEncrypted }: MakeStreamOptions,
+  { store, threads, random, signal, onEncrypted }: MakeStreamOptions,
   keeps: boolean,
   written: string[],
 ): Promise<Encrypted> {
@@ -75,7 +77,7 @@ async function encryptFile(
   const file = await open(path, 'r');
   const jobs: Promise<DescriptorBlob[]>[] = [];
   const maker = pieceMaker({ file, store, threads, keeps });
-  let hashed: string | null = null;
+  let isHashing = true;
   try {
     const before = await file.stat({ bigint: true });
     let failed: unknown = null;
@@ -103,6 +105,7 @@ async function encryptFile(
       }
     };
     for (;;) {
+      signal?.throwIfAborted();
       const pieces = await maker.read(sizeBytes, Number(before.size) - sizeBytes);
       if (pieces.length === 0) break;
       if (failed !== null) {
@@ -114,7 +117,8 @@ async function encryptFile(
       jobs.push(job);
       for (const { size } of pieces) sizeBytes += size;
       count += pieces.length;
-      if (pieces.at(-1)!.size < PIECE_BYTES) break;
+      // A file that grows is refused below. Its further bytes are not read, because it may grow as fast as it is read.
+      if (pieces.at(-1)!.size < PIECE_BYTES || sizeBytes > Number(before.size)) break;
     }
     const blobs = (await Promise.all(jobs)).flat();
     const after = await file.stat({ bigint: true });
@@ -123,17 +127,18 @@ async function encryptFile(
         `The file ${path} changed while it was being read. Publish it again when it is complete.`,
       );
     const iv = random.bytes(KEY_BYTES).toString('hex');
-    hashed = await maker.end();
+    isHashing = false;
+    const fileHash = await maker.end();
     return {
       blobs: [...blobs, { blobHash: null, blobNum: blobs.length, iv, length: 0 }],
-      fileHash: hashed,
+      fileHash,
       sizeBytes,
       stamp: originalStamp(after),
     };
   } finally {
     // On failure the caller removes the blobs of the stream, so it needs the hashes of all of them.
     await Promise.allSettled(jobs);
-    if (hashed === null) await maker.end().catch(() => undefined);
+    if (isHashing) await maker.end().catch(() => undefined);
     await file.close();
   }
 }

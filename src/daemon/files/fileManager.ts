@@ -46,6 +46,8 @@ export class FileManager {
   readonly #unused = new FinalizationRegistry<string>((streamHash) => {
     if (this.#used.get(streamHash)?.deref() === undefined) this.#used.delete(streamHash);
   });
+  /** Streams whose claims are being sent. Each promise resolves when the stream may be deleted. */
+  readonly #publishing = new Map<string, Promise<void>>();
   #count = 0;
   #isClosed = false;
   /** Resolves when the background check for missing saved files has ended. */
@@ -61,7 +63,10 @@ export class FileManager {
   async start(): Promise<void> {
     const { database, log } = this.#deps;
     await this.pins.load();
-    this.#deps.blobs.onStreamDeletion = async (streamHash) => this.#use(streamHash)?.endForDeletion();
+    this.#deps.blobs.onStreamDeletion = async (streamHash) => {
+      await this.#publishing.get(streamHash);
+      await this.#use(streamHash)?.endForDeletion();
+    };
     this.#deps.blobs.onStreamDeleted = (streamHash) => this.#forget(streamHash);
     this.#count = await database.fileCount();
     for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
@@ -240,23 +245,44 @@ export class FileManager {
 
   /**
    * Deletes the blobs and rows of a file and, if requested, the saved file. Blobs that other streams also contain are not
-   * deleted.
+   * deleted. Rejects with `EnvironmentError` if the system refuses: the file stays as it is if its saved file cannot be
+   * removed, and is deleted without some files of blobs if those cannot be removed.
    */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
-    // The row must be read after this, because a save may complete before it is ended.
-    await file.endForDeletion();
-    const { place, row } = file;
-    await this.#deps.reflector()?.cancel(row.sdHash);
-    // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
-    if (deletesOutput && place !== null && row.isSaved) await removeOutput(place);
+    const { streamHash, sdHash } = file.row;
+    await this.#publishing.get(streamHash);
     try {
-      await this.#deps.blobs.deleteStream(row.streamHash);
+      // The row must be read after this, because a save may complete before it is ended.
+      await file.endForDeletion();
+      const { place, row } = file;
+      await this.#deps.reflector()?.cancel(sdHash);
+      // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
+      if (deletesOutput && place !== null && row.isSaved) await removeOutput(place);
+      await this.#deps.blobs.deleteStream(streamHash);
+      await this.#forget(streamHash);
+    } catch (error) {
+      // The object cannot be used any more. If the file is still listed, its next use makes a new object.
+      await file.stop().catch(() => undefined);
+      this.#used.delete(streamHash);
+      throw error;
     } finally {
       // The rows are deleted even if the file of a blob cannot be removed. A later download must therefore fetch the blobs again
       // and not read them from memory.
-      this.reader.forget(row.sdHash);
+      this.reader.forget(sdHash);
     }
-    await this.#forget(row.streamHash);
+  }
+
+  /**
+   * Delays deletions of a published stream until the returned function is called. Otherwise the claim could be sent after its
+   * stream was deleted.
+   */
+  keepWhilePublishing(streamHash: string): () => void {
+    let release: () => void = () => undefined;
+    this.#publishing.set(streamHash, new Promise((resolve) => (release = resolve)));
+    return () => {
+      this.#publishing.delete(streamHash);
+      release();
+    };
   }
 
   /**

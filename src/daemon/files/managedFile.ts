@@ -51,6 +51,8 @@ export class ManagedFile {
   #readers = 0;
   readonly #resuming = new AbortController();
   readonly #deleting = new AbortController();
+  /** Aborted and replaced at each `stop`. */
+  #stopping = new AbortController();
   #idle: Timer | null = null;
   #writing: RateWindow;
   readonly #deps: FilesDeps;
@@ -70,6 +72,11 @@ export class ManagedFile {
   /** Aborts when the stream is deleted. Readers must then stop, because they would download its blobs again. */
   get deleted(): AbortSignal {
     return this.#deleting.signal;
+  }
+
+  /** Aborts at the next `stop`, which ends the readers of that time. */
+  get stopped(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   get isSaving(): boolean {
@@ -212,7 +219,7 @@ export class ManagedFile {
    */
   async resume(place: SavedPlace): Promise<void> {
     const { signal } = this.#resuming;
-    if (await this.#isOwnOutput(place, signal)) await removeOutput(place);
+    if (await this.#isOwnOutput(place, signal)) await this.#removePartial(place);
     // During the check of the partial file, the user may have stopped the file or saved it.
     if (!signal.aborted && this.isRunning && !this.isSaving) await this.save({});
   }
@@ -248,7 +255,7 @@ export class ManagedFile {
     if (!(await this.#holds(place, true, signal))) {
       if (signal.aborted || this.#saves !== saves || !this.row.isSaved) return;
       this.#deps.log.warn(`The file ${pathOf(place)} was truncated by a crash. It is saved again.`);
-      await removeOutput(place);
+      await this.#removePartial(place);
       return this.save({});
     }
     const file = await open(pathOf(place), 'r');
@@ -365,7 +372,7 @@ export class ManagedFile {
    */
   async #failed(place: SavedPlace, error: Error): Promise<void> {
     this.writtenBytes = null;
-    await removeOutput(place);
+    await this.#removePartial(place);
     await this.#deps.database.noteSynced(this.row.streamHash).catch(() => undefined);
     const how = error instanceof SaveEnded ? error.how : null;
     if (how === 'daemon stops') return;
@@ -374,6 +381,15 @@ export class ManagedFile {
     const note = (error: unknown): void => this.#deps.log.warn(failureReason(error));
     await this.#setPlace(null, false, how === 'replaced' ? undefined : 'stopped').catch(note);
     if (how === null) this.#deps.log.warn(`The file ${place.fileName} could not be saved: ${error.message}`);
+  }
+
+  /** Deletes an incomplete file. If the system refuses, the file stays, and the log says so. */
+  async #removePartial(place: SavedPlace): Promise<void> {
+    await removeOutput(place).catch((error: unknown) =>
+      this.#deps.log.warn(
+        `The incomplete file ${pathOf(place)} could not be deleted: ${failureReason(error)}`,
+      ),
+    );
   }
 
   async #endSave(how: SaveEnd): Promise<void> {
@@ -396,8 +412,10 @@ export class ManagedFile {
     await this.end();
   }
 
-  /** Ends the save and stops the file. A finished file stays finished. */
+  /** Ends the save and all readers, and stops the file. A finished file stays finished. Source: lbry-sdk `stop_tasks`. */
   async stop(): Promise<void> {
+    this.#stopping.abort(new DaemonError('DownloadCancelledError', 'The download was stopped.'));
+    this.#stopping = new AbortController();
     await this.end();
     if (this.isRunning) await this.#setStatus('stopped');
   }

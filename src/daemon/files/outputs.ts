@@ -1,8 +1,9 @@
 /** Saved files on disk: finds free names and existing files. Source: lbry-sdk `_get_next_available_file_name`. */
-import { lstat, open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, open, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
 import { badValue } from '../base/daemonError.js';
 import { makeFolder } from '../../util/makeFolder.js';
+import { removeFile } from '../../util/removeFile.js';
 import { environmentError, onFile } from '../../util/text/environmentError.js';
 import { fittingName, splitExtension } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';
@@ -83,6 +84,10 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
+/** Deletes a saved file. Does nothing if there is none. Throws `EnvironmentError` if the system refuses. */
 export async function removeOutput(place: SavedPlace): Promise<void> {
-  await rm(pathOf(place), { force: true }).catch(() => undefined);
+  const path = pathOf(place);
+  await removeFile(path).catch((error: unknown) => {
+    throw environmentError(error, path);
+  });
 }

@@ -225,7 +225,7 @@ export class Playing {
   /**
    * Yields the bytes of a range. Opens the next blob while the current blob is sent. Throws if a blob has an unexpected
    * size, because the player would otherwise receive bytes of another position. Throws `DownloadCancelledError` at the next
-   * blob if the file is deleted.
+   * blob if the file is stopped or deleted.
    */
   async *#read(
     kept: Kept,
@@ -236,7 +236,7 @@ export class Playing {
     const reading = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
     // The download ahead is aborted when the player disconnects.
     const leaving = new AbortController();
-    const both = AbortSignal.any([signal, leaving.signal, kept.file.deleted]);
+    const both = AbortSignal.any([signal, leaving.signal, kept.file.deleted, kept.file.stopped]);
     let coming: Promise<PlainBlob> | null = null;
     try {
       const stream = await this.#descriptor(kept, both);

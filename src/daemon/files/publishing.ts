@@ -78,6 +78,9 @@ function factFields(facts: MediaFacts, given: Given): Given {
 
 export class Publishing implements PublishingPort {
   readonly #deps: PublishingDeps;
+  readonly #stopping = new AbortController();
+  /** Streams that are being made. */
+  readonly #making = new Set<Promise<unknown>>();
 
   constructor(deps: PublishingDeps) {
     this.#deps = deps;
@@ -153,23 +156,36 @@ export class Publishing implements PublishingPort {
 
   async #makeStream(path: string, sizeBytes: number): Promise<FileStream> {
     const { manager, making, params } = this.#deps;
-    const stored: { file: ManagedFile | null } = { file: null };
-    const onStored = async ({ descriptor }: MadeStream): Promise<void> => {
-      stored.file = await manager.add({
-        streamHash: descriptor.streamHash,
-        place: { fileName: basename(path), directory: dirname(path) },
-        status: 'finished',
-        isSaved: true,
-        contentFee: null,
-        addedOn: making.clock.nowSec(),
-      });
+    const stored: { file: ManagedFile | null; release: () => void } = {
+      file: null,
+      release: () => undefined,
     };
+    const onStored = async ({ descriptor }: MadeStream): Promise<void> => {
+      stored.release = manager.keepWhilePublishing(descriptor.streamHash);
+      try {
+        stored.file = await manager.add({
+          streamHash: descriptor.streamHash,
+          place: { fileName: basename(path), directory: dirname(path) },
+          status: 'finished',
+          isSaved: true,
+          contentFee: null,
+          addedOn: making.clock.nowSec(),
+        });
+      } catch (error) {
+        stored.release();
+        throw error;
+      }
+    };
+    const { signal } = this.#stopping;
     const made = await this.#reported(path, sizeBytes, (onEncrypted) =>
-      makeStream(path, { ...making, onEncrypted, onStored }),
+      this.#untilStop(makeStream(path, { ...making, signal, onEncrypted, onStored })),
     );
     const { streamHash } = made.descriptor;
-    const file = stored.file!;
-    const discard = (): Promise<void> => manager.delete(file, false);
+    const { file, release } = stored;
+    const discard = (): Promise<void> => {
+      release();
+      return this.#delete(file!, 'stream that was not published');
+    };
     if (made.sizeBytes !== sizeBytes) {
       await discard();
       throw failure(
@@ -180,13 +196,41 @@ export class Publishing implements PublishingPort {
       sdHash: Buffer.from(made.sdHash, 'hex'),
       fileHash: Buffer.from(made.fileHash, 'hex'),
       discard,
+      release,
       published: async (claim, replaced) => {
         await this.#tie(claim, streamHash, params());
-        const old = replaced === null || replaced === made.sdHash ? null : await manager.bySdHash(replaced);
-        if (old !== null) await manager.delete(old, false);
         this.#deps.reflector()?.reflectNew(made.sdHash);
+        release();
+        const old = replaced === null || replaced === made.sdHash ? null : await manager.bySdHash(replaced);
+        if (old !== null) await this.#delete(old, 'replaced stream');
       },
     };
+  }
+
+  /** Remembers the promise until it settles, so that `stop` waits for it. */
+  async #untilStop<T>(making: Promise<T>): Promise<T> {
+    this.#making.add(making);
+    try {
+      return await making;
+    } finally {
+      this.#making.delete(making);
+    }
+  }
+
+  /** Ends the making of streams. Waits until their blobs are deleted. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(failure('The daemon is stopping.'));
+    await Promise.allSettled(this.#making);
+  }
+
+  /** Deletes a stream. The caller already has another result to report, so a failure is only logged. */
+  async #delete(file: ManagedFile, what: string): Promise<void> {
+    const { manager, log } = this.#deps;
+    await manager
+      .delete(file, false)
+      .catch((error: unknown) =>
+        log.warn(`The ${what} was not deleted completely: ${(error as Error).message}`),
+      );
   }
 
   /** Links the claim to its file. The claim is already broadcast, so a failure is only logged. */

@@ -16,7 +16,7 @@ import { Dispatcher, type CallObserver } from '../api/dispatch.js';
 import { implementationsByName } from '../api/methodTable.js';
 import type { HostPortSetting } from '../api/settings.js';
 import { fixed } from '../base/answerJson.js';
-import { systemClock, systemRandom, type Clock, type DaemonRandom } from '../base/clock.js';
+import { atMost, systemClock, systemRandom, type Clock, type DaemonRandom } from '../base/clock.js';
 import { apiServer } from '../http/apiServer.js';
 import { EventFeed } from '../http/eventFeed.js';
 import { EventSockets } from '../http/eventSockets.js';
@@ -35,6 +35,8 @@ import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps } from './walletPart.js';
 
 /** Host of the metrics server. Source: `prom_site`. */
+/** Milliseconds that a stop waits for running calls before the components stop. Arbitrary: far more than most calls take. */
+const CALLS_MS = 5000;
 const METRICS_HOST = '0.0.0.0';
 
 export interface DaemonOptions {
@@ -280,17 +282,25 @@ class Daemon implements RunningDaemon {
     return this.#stopped;
   }
 
+  /** Closes the servers. Waits for the running calls. */
+  async #closeServers(): Promise<void> {
+    for (const server of this.#servers.toReversed()) await server.close();
+  }
+
   async #close(): Promise<void> {
     const { log } = this.#options;
     this.#stopping.abort();
     this.#outages.stop();
-    for (const server of this.#servers.toReversed()) await server.close();
+    const closing = this.#closeServers();
+    // Longer calls, such as uploads, end when their components stop.
+    await atMost(this.#clock, CALLS_MS, closing);
     // The components are stopped before `started` is awaited. A component may wait at its start for an event that never
     // comes, such as a connection to a hub; the stop ends the wait.
     await this.#parts.components.stop((name, error) =>
       log.error(`The component ${name} did not stop cleanly: ${(error as Error).message}`),
     );
     await this.started;
+    await closing;
     await this.#parts.reflector?.stop();
     this.#parts.transfers.close();
     for (const unlock of this.#locks.toReversed()) unlock();

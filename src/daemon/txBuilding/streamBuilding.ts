@@ -176,6 +176,8 @@ async function publishClaim(
   } catch (error) {
     if (isCertainlyUnsent(error, isSending)) await (stream as FileStream | null)?.discard();
     throw error;
+  } finally {
+    (stream as FileStream | null)?.release();
   }
 }
 

@@ -201,6 +201,7 @@ export class FilesPart implements Component {
   async stop(): Promise<void> {
     this.#warming?.cancel();
     this.#stopping.abort(new Error('the daemon is stopping'));
+    await this.#publishing?.stop();
     await this.#library?.close();
     await this.#manager?.close();
     this.#library = null;

@@ -336,6 +336,75 @@ describe('BlobStore', () => {
   });
 });
 
+describe('a file of a blob that cannot be removed', () => {
+  /** Puts a folder in the place of the blob's file. It cannot be removed like a file. */
+  function fix(hash: string): void {
+    rmSync(folder.blobPath(hash));
+    mkdirSync(join(folder.blobPath(hash), 'inside'), { recursive: true });
+  }
+  const unfix = (hash: string): void => rmSync(folder.blobPath(hash), { recursive: true });
+
+  it('does not keep the other files, and its removal is repeated', async () => {
+    const { descriptor } = await streamOf(5_000_000);
+    const [first] = descriptor.blobs;
+    const hash = first!.blobHash!;
+    fix(hash);
+    await expect(folder.store.deleteStream(descriptor.streamHash)).rejects.toThrow(
+      `${folder.blobPath(hash)}: it is a folder where a file should be`,
+    );
+    expect(readdirSync(folder.blobFolder)).toEqual([hash]);
+    expect([...folder.store.finished]).toEqual([]);
+    await expect(folder.store.repeatDeletions()).rejects.toThrow(folder.blobPath(hash));
+    unfix(hash);
+    writeFileSync(folder.blobPath(hash), 'rest');
+    await folder.store.repeatDeletions();
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
+    expect(await folder.database.doomedBlobs()).toEqual([]);
+  });
+
+  it('does not prevent a start, and is removed at a later one', async () => {
+    const { hash, bytes } = await blobOf(100);
+    fix(hash);
+    await expect(folder.store.delete([hash])).rejects.toThrow(folder.blobPath(hash));
+    await folder.reopen();
+    expect([await folder.database.doomedBlobs(), [...folder.store.finished]]).toEqual([[hash], []]);
+    unfix(hash);
+    writeFileSync(folder.blobPath(hash), bytes);
+    await folder.reopen();
+    expect([existsSync(folder.blobPath(hash)), [...folder.store.finished]]).toEqual([false, []]);
+    expect(await folder.database.doomedBlobs()).toEqual([]);
+  });
+
+  it('stays if the blob was stored again before the repetition', async () => {
+    const { hash, bytes } = await blobOf(100);
+    fix(hash);
+    await expect(folder.store.delete([hash])).rejects.toThrow(folder.blobPath(hash));
+    unfix(hash);
+    await folder.store.write(hash, bytes);
+    await folder.store.repeatDeletions();
+    expect([...folder.store.finished]).toEqual([hash]);
+    expect(existsSync(folder.blobPath(hash))).toBe(true);
+  });
+
+  it('is reported by a cleaning, which deletes the others', async () => {
+    const [first, second] = [await blobOf(2000), await blobOf(1000)];
+    fix(first.hash);
+    const space = new DiskSpace({
+      database: folder.database,
+      store: folder.store,
+      limits: () => ({ contentMib: 0, networkMib: 0 }),
+      log: { info: () => undefined, warn: () => undefined },
+    });
+    await expect(space.clean()).rejects.toThrow(folder.blobPath(first.hash));
+    expect(readdirSync(folder.blobFolder)).toEqual([first.hash]);
+    expect(space.status()).toMatchObject({ seed_blobs_storage_used_mb: 0 });
+    unfix(first.hash);
+    await space.clean();
+    expect(await folder.database.doomedBlobs()).toEqual([]);
+    expect(second.bytes.length).toBe(1000);
+  });
+});
+
 describe('makeStream', () => {
   it.each([0, 1, 15, 16, 2_097_150, 2_097_151, 2_097_152, 9_000_000])(
     'makes a stream of %i bytes',
@@ -366,6 +435,24 @@ describe('makeStream', () => {
     expect(readdirSync(folder.blobFolder)).toEqual([]);
     expect((await folder.database.diskUsage()).totalBytes).toBe(0);
     await expect(makeStream(join(folder.path, 'none'), folder.making)).rejects.toThrow('none: it is missing');
+  });
+
+  it('stops reading a file that grows as fast as it is read', async () => {
+    const path = join(folder.path, 'endless');
+    writeFileSync(path, randomBytes(3_000_000));
+    let grown = 0;
+    const random = {
+      bytes: (count: number) => {
+        // After this size the old program would stop too. The test then fails instead of running on.
+        if (grown++ < 40) writeFileSync(path, Buffer.alloc(2_500_000), { flag: 'a' });
+        return randomBytes(count);
+      },
+    };
+    await expect(makeStream(path, { ...folder.making, random })).rejects.toThrow(
+      'changed while it was being read',
+    );
+    expect(grown).toBeLessThan(12);
+    expect(readdirSync(folder.blobFolder)).toEqual([]);
   });
 });
 

@@ -1,6 +1,15 @@
 /** States of files: saved, stopped, read, interrupted, and continued at the next start. The test decides when blobs arrive. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { create } from '@bufbuild/protobuf';
@@ -140,6 +149,13 @@ async function stored() {
 }
 const NOWHERE = { fileName: null, directory: null, isSaved: false };
 const names = (): string[] => (existsSync(downloadDir) ? readdirSync(downloadDir).sort() : []);
+/** Puts a folder in the place of a saved file. It cannot be removed like a file. */
+function fix(name: string): string {
+  const path = join(downloadDir, name);
+  rmSync(path);
+  mkdirSync(path);
+  return path;
+}
 /** Waits for work on disk and in threads until the condition is true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
@@ -522,6 +538,58 @@ describe('a saved file', () => {
     await again.settled();
     await manager.delete(again, true);
     expect(names()).toEqual(['film.mp4']);
+  });
+
+  it('stays usable if its saved file cannot be removed', async () => {
+    const file = await add();
+    await file.save({});
+    await file.settled();
+    const path = fix('film.mp4');
+    await expect(manager.delete(file, true)).rejects.toThrow(
+      `${path}: it is a folder where a file should be`,
+    );
+    rmSync(path, { recursive: true });
+    writeFileSync(path, bytes);
+    const again = (await manager.bySdHash(made.sdHash))!;
+    expect([again.row.status, again.place?.fileName, manager.count]).toEqual(['finished', 'film.mp4', 1]);
+    expect(folder.store.finished.size).toBe(hashes.length + 1);
+    await again.save({ fileName: 'other.mp4' });
+    await again.settled();
+    expect(readFileSync(join(downloadDir, 'other.mp4')).equals(bytes)).toBe(true);
+    await manager.delete(again, true);
+    expect([names(), manager.count]).toEqual([['film.mp4'], 0]);
+  });
+
+  it('is stopped if its partial file cannot be removed, and the next save has a free name', async () => {
+    const file = await add();
+    hold(hashes[1]!);
+    await file.save({});
+    const path = fix('film.mp4');
+    await file.stop();
+    expect(await stored()).toEqual({ status: 'stopped', ...NOWHERE });
+    expect(folder.warnings.some((line) => line.includes(path))).toBe(true);
+    held.clear();
+    await file.save({});
+    await file.settled();
+    expect(names()).toEqual(['film.mp4', 'film_1.mp4']);
+    expect(readFileSync(join(downloadDir, 'film_1.mp4')).equals(bytes)).toBe(true);
+  });
+
+  it('is not deleted while its claim is being sent', async () => {
+    await manager.start();
+    const file = await add('finished');
+    const order: string[] = [];
+    const release = manager.keepWhilePublishing(made.descriptor.streamHash);
+    const deletions = [
+      manager.delete(file, false),
+      folder.store.deleteStream(made.descriptor.streamHash),
+    ].map((deletion) => deletion.then(() => order.push('deleted')));
+    for (let turn = 0; turn < 20; turn++) await folder.database.fileCount();
+    expect(await folder.database.fileCount()).toBe(1);
+    order.push('sent');
+    release();
+    await Promise.all(deletions);
+    expect([order, manager.count]).toEqual([['sent', 'deleted', 'deleted'], 0]);
   });
 
   it('is deleted on request although its save was completed during the deletion', async () => {

@@ -315,6 +315,25 @@ describe('a stream that is not stored', () => {
     }
   });
 
+  it('ends its readers when it is stopped, and is read again afterwards', async () => {
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    held.add(hashes[1]!);
+    const reading = (await open()).read(0, SIZE_BYTES, signal);
+    expect((await reading.next()).done).toBe(false);
+    const file = (await manager.bySdHash(made.sdHash))!;
+    const rest = async (): Promise<void> => {
+      for await (const _piece of reading);
+    };
+    const ended = expect(rest()).rejects.toThrow('The download was stopped.');
+    await file.stop();
+    await ended;
+    expect(file.row.status).toBe('stopped');
+    expect(fetched.filter(({ hash }) => hash === hashes[1]).every((one) => one.signal.aborted)).toBe(true);
+    held.clear();
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+  });
+
   it('rejects with the reason when the reader disconnects during a download', async () => {
     await list([]);
     await claimSays(SIZE_BYTES);
