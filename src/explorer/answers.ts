@@ -1,6 +1,7 @@
 /**
  * Types of those fields of the methods' results that pages read. The declarations in `src/rpc/methods` are authoritative.
  */
+import type { Lbc } from '../page/format.js';
 
 export interface NamePieces {
   readonly name: string;
@@ -41,9 +42,9 @@ export interface ClaimEvent extends NamePieces {
   readonly formerClaimId?: string;
   readonly txid?: string;
   readonly n?: number;
-  readonly amount?: number;
+  readonly amount?: Lbc;
   /** For a takeover: the effective amount of the new owner. */
-  readonly effectiveAmount?: number;
+  readonly effectiveAmount?: Lbc;
   readonly isSupport?: boolean;
   readonly validAtHeight?: number;
   readonly active?: boolean;
@@ -77,7 +78,7 @@ export interface TxInput {
   readonly coinbase?: string;
   readonly txid?: string;
   readonly vout?: number;
-  readonly amount?: number;
+  readonly amount?: Lbc;
   readonly height?: number;
   readonly type?: string;
   readonly address?: string;
@@ -87,7 +88,7 @@ export interface TxInput {
 
 export interface TxOutput {
   readonly n: number;
-  readonly amount: number;
+  readonly amount: Lbc;
   readonly type: string;
   readonly address?: string;
   readonly script: string;
@@ -111,10 +112,10 @@ export interface TxInfoAnswer {
   readonly confirmations: number;
   readonly time?: number;
   readonly coinbase: boolean;
-  readonly fee?: number;
+  readonly fee?: Lbc;
   readonly feerate?: number;
-  readonly amountin?: number;
-  readonly amountout: number;
+  readonly amountin?: Lbc;
+  readonly amountout: Lbc;
   readonly inputcount: number;
   readonly outputcount: number;
   readonly from: number;
@@ -131,8 +132,8 @@ export interface UpcomingEvent extends NamePieces {
   readonly formerClaimId?: string;
   readonly txid?: string;
   readonly n?: number;
-  readonly amount?: number;
-  readonly effectiveAmount?: number;
+  readonly amount?: Lbc;
+  readonly effectiveAmount?: Lbc;
   readonly isSupport?: boolean;
 }
 
@@ -155,11 +156,11 @@ export interface Bid extends NamePieces {
   readonly active: boolean;
   readonly validAtHeight: number;
   readonly expirationHeight: number;
-  readonly amount: number;
-  readonly effectiveAmount: number;
-  readonly pendingAmount?: number;
+  readonly amount: Lbc;
+  readonly effectiveAmount: Lbc;
+  readonly pendingAmount?: Lbc;
   readonly supports: number;
-  readonly supportAmount: number;
+  readonly supportAmount: Lbc;
   readonly address?: string;
   readonly kind?: string;
   readonly title?: string;
@@ -178,12 +179,12 @@ export interface ListClaimsAnswer extends NamePieces {
     readonly claimId: string;
     readonly txid: string;
     readonly n: number;
-    readonly amount: number;
-    readonly effectiveAmount: number;
+    readonly amount: Lbc;
+    readonly effectiveAmount: Lbc;
   };
   readonly lastTakeoverHeight?: number;
   readonly newBid: {
-    readonly mustExceed: number;
+    readonly mustExceed: Lbc;
     readonly delay: number;
     readonly height: number;
     readonly validAtHeight: number;
@@ -201,12 +202,12 @@ export interface ClaimStatusAnswer extends NamePieces {
   readonly height: number;
   readonly txid: string;
   readonly n: number;
-  readonly amount: number;
+  readonly amount: Lbc;
   readonly outputHeight: number;
   readonly validAtHeight: number;
   readonly expirationHeight: number;
   readonly isControlling?: boolean;
-  readonly effectiveAmount?: number;
+  readonly effectiveAmount?: Lbc;
   readonly endedHeight?: number;
   readonly spentBy?: string;
   readonly address?: string;
@@ -219,11 +220,11 @@ export interface ClaimStatusAnswer extends NamePieces {
 export interface SupportsAnswer extends NamePieces {
   readonly total: number;
   readonly active: number;
-  readonly amount: number;
+  readonly amount: Lbc;
   readonly supports: readonly {
     readonly txid: string;
     readonly n: number;
-    readonly amount: number;
+    readonly amount: Lbc;
     readonly height: number;
     readonly active: boolean;
     readonly validAtHeight: number;
@@ -244,7 +245,7 @@ export interface ClaimAnswer {
   readonly nout: number;
   readonly height: number;
   readonly timestamp: number;
-  readonly amount: number;
+  readonly amount: Lbc;
   readonly creation_height: number;
   readonly creation_timestamp: number;
   /** Whether the claim's latest output is in the mempool. In this case the heights of activation and expiration are 0. */
@@ -253,8 +254,8 @@ export interface ClaimAnswer {
   readonly expiration_height: number;
   readonly takeover_height: number;
   readonly is_controlling: boolean;
-  readonly effective_amount: number;
-  readonly support_amount: number;
+  readonly effective_amount: Lbc;
+  readonly support_amount: Lbc;
   readonly reposted: number;
   readonly claims_in_channel: number;
   readonly short_url: string;
@@ -275,7 +276,7 @@ export interface NewClaim extends NamePieces {
   readonly claimId: string;
   readonly txid: string;
   readonly n: number;
-  readonly amount: number;
+  readonly amount: Lbc;
   /** Absent while the claim waits in the mempool. */
   readonly createdHeight?: number;
   readonly time: number;
@@ -288,7 +289,7 @@ export interface NewClaim extends NamePieces {
 export interface NamesAnswer {
   readonly names: readonly (NamePieces & {
     readonly claims?: number;
-    readonly owner?: { readonly claimId: string; readonly amount: number; readonly effectiveAmount?: number };
+    readonly owner?: { readonly claimId: string; readonly amount: Lbc; readonly effectiveAmount?: Lbc };
   })[];
   readonly next?: string;
 }
@@ -296,7 +297,7 @@ export interface NamesAnswer {
 export interface MempoolSummary {
   readonly size: number;
   readonly bytes: number;
-  readonly totalFee: number;
+  readonly totalFee: Lbc;
   readonly minFeeRate: number;
   readonly operations: Readonly<Record<string, number>>;
   readonly histogram: readonly {
@@ -309,7 +310,7 @@ export interface MempoolSummary {
     readonly txid: string;
     readonly time: number;
     readonly vsize: number;
-    readonly fee: number;
+    readonly fee: Lbc;
     readonly feerate: number;
   }[];
 }
@@ -321,7 +322,7 @@ export interface MempoolClaims {
     readonly claimId: string;
     readonly txid: string;
     readonly n: number;
-    readonly amount: number;
+    readonly amount: Lbc;
     readonly isSupport?: boolean;
     readonly transaction: string;
     readonly time: number;

@@ -66,6 +66,7 @@ const site = new Site(start, {
     link.send(['watched', isWatched]);
   },
   nowMs: () => performance.now(),
+  calledMs: () => node.calledMs,
 });
 reportMemory('explorer', () => [site.pageMemory]);
 collectWhenIdle();
@@ -105,7 +106,6 @@ function take(item: ToExplorer): void {
       const [, tip, sync] = item;
       state.tip = tip;
       state.taken = withoutOld(state.taken, tip?.height ?? 0);
-      node.isSyncing = sync !== null;
       site.syncLimit.isSyncing = sync !== null;
       node.forget();
       state.sync = sync && {

@@ -15,6 +15,15 @@ const TOO_DEEP = 'Block is too deep: ';
 /** Message of the node for a known block that is not in the active chain. */
 const NOT_ACTIVE = 'Block not in main chain';
 
+/** Messages with which methods refuse the cursor of a list that has changed, with the reason for the visitor. */
+const CHANGED: readonly (readonly [message: string, reason: string])[] = [
+  [
+    'The block of the first page is not in the active chain any more',
+    'A reorganisation disconnected the block of this list.',
+  ],
+  ['the result of this search is not stored any more', 'The node does not keep this list any more.'],
+];
+
 /** Returns a text with a capital at its start and a full stop at its end. */
 const sentenceOf = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
@@ -39,9 +48,15 @@ function statusOf({ code }: AskError): number {
   return code === RPC_ERROR.MISC_ERROR ? 501 : 500;
 }
 
-/** Returns the error page for an error that a method returned. */
-export function pageErrorOf(error: AskError): PageError {
+/**
+ * Returns the error page for an error that a method returned. `now` is the path of the page without the block and the position in
+ * a list that the visitor requested.
+ */
+export function pageErrorOf(error: AskError, now = '/'): PageError {
   const message = messageOf(error);
+  const changed = CHANGED.find(([start]) => message.includes(start));
+  if (changed !== undefined)
+    return new PageError(404, 'This list has changed', changed[1], [[now, 'The first page of the list']]);
   if (isFilling(error))
     return new PageError(503, 'An index is still being filled', message, [
       ['/node', 'Progress of the indexes'],
@@ -51,7 +66,10 @@ export function pageErrorOf(error: AskError): PageError {
       404,
       'This block has left the active chain',
       'A reorganisation disconnected it, so there is no state of names after it.',
-      [['/blocks', 'The latest blocks']],
+      [
+        [now, 'The page as of now'],
+        ['/blocks', 'The latest blocks'],
+      ],
     );
   if (message.startsWith(TOO_DEEP))
     return new PageError(

@@ -10,6 +10,7 @@ import { shownLine } from '../page/text.js';
 
 export interface PageContext {
   readonly ask: ExplorerRpcClient['ask'];
+  readonly askExactly: ExplorerRpcClient['askExactly'];
   /** Decoded segments of the path, without the first segment, which selects the page. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

@@ -91,6 +91,10 @@ export class RenderedCache {
     return this.bytes;
   }
 
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
   get(key: string): Rendered | undefined {
     const known = this.entries.get(key);
     if (known === undefined) return undefined;

@@ -35,6 +35,8 @@ const KEPT_ANSWERS = 1000;
 const LIVELY_MS = 2000;
 /** Time in ms for which other rendered pages are reused. The limit is needed because they show ages in minutes. */
 const STILL_MS = 60_000;
+/** Time in ms for which rendered pages are reused during a sync. */
+const SYNC_KEPT_MS = 10_000;
 /** First path segments of pages that need more work than others. An additional rate limit applies to these pages. */
 const HEAVY: ReadonlySet<string> = new Set(['find', 'lbry', 'console', 'proof', 'proof-hex', 'claims']);
 /** Seconds after which a page is requested again while the node starts, and while an index is filled. */
@@ -73,7 +75,7 @@ export interface SiteState {
 }
 
 export interface SiteDeps {
-  readonly node: Pick<ExplorerRpcClient, 'ask'>;
+  readonly node: Pick<ExplorerRpcClient, 'ask' | 'askExactly'>;
   readonly state: SiteState;
   /** Folder that contains the compiled style sheet and script. */
   readonly assetFolder: string;
@@ -83,6 +85,7 @@ export interface SiteDeps {
   readonly nowMs: () => number;
   /** See `SyncLimitOptions`. */
   readonly workedMs?: (() => number) | undefined;
+  readonly calledMs?: (() => number) | undefined;
 }
 
 /** Cache keys of a page: `still` if it changes only with blocks, `lively` if it also changes with the mempool. */
@@ -150,6 +153,22 @@ function splitTarget(request: IncomingMessage): void {
   if (host === undefined) return;
   request.headers.host = host;
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Query parameters that choose a block or a position in a list. */
+const PLACES = ['after', 'block', 'coins', 'from', 'before', 'skip', 'tx'] as const;
+
+/** Returns the path of a page as of now, from the beginning of its list. */
+function withoutPlace(path: string, search: string): string {
+  const query = new URLSearchParams(search);
+  for (const name of PLACES) query.delete(name);
+  return localPath(query.size === 0 ? path : `${path}?${query}`);
+}
+
+/** Splits the target of a request into its path and its query. */
+function splitUrl(url: string): [path: string, search: string] {
+  const queryAt = url.indexOf('?');
+  return queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
 }
 
 const isTooLong = (url = ''): boolean => url.length > MAX_URL_CHARS;
@@ -221,7 +240,7 @@ export class Site {
     this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
-    this.syncLimit = new SyncLimit({ nowMs: deps.nowMs, workedMs: deps.workedMs });
+    this.syncLimit = new SyncLimit(deps);
     this.assets = this.loadAssets();
     this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       if (response.shouldKeepAlive) response.setHeader('Keep-Alive', `timeout=${ANNOUNCED_KEEP_ALIVE_SEC}`);
@@ -302,7 +321,8 @@ export class Site {
     this.underWay++;
     try {
       splitTarget(request);
-      if (await this.syncLimit.enter(visitorOf(this.addressOf(request))))
+      const isCached = this.syncLimit.isSyncing && this.isCached(request);
+      if (await this.syncLimit.enter(visitorOf(this.addressOf(request)), isCached))
         await this.answerInTurn(request, response);
       else await this.refuseInSync(request, response);
     } finally {
@@ -386,8 +406,7 @@ export class Site {
       );
     if (isTooLong(url))
       return this.sendError(request, response, new PageError(414, 'This address is too long', 'Shorten it.'));
-    const queryAt = url.indexOf('?');
-    const [path, search] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
+    const [path, search] = splitUrl(url);
     if (this.sendFile(request, response, path)) return;
     const visitor = visitorOf(this.addressOf(request));
     const first = firstPartOf(path);
@@ -506,18 +525,34 @@ export class Site {
         );
       }
       if (!(error instanceof AskError)) throw error;
-      const shown = pageErrorOf(error);
+      const shown = pageErrorOf(error, withoutPlace(path, search));
       if (isFilling(error)) return this.sendLater(request, response, shown, FILLING_AGAIN_SEC);
       return this.sendError(request, response, shown);
     }
   }
 
+  /** Whether the response to a request is in the cache, so that it takes little time. */
+  private isCached(request: IncomingMessage): boolean {
+    const { url = '/' } = request;
+    if (isTooLong(url)) return false;
+    const [path, search] = splitUrl(url);
+    if (this.files.has(path)) return true;
+    const keys = this.keysOf([path, search, this.lookOf(request), this.isLocal(request)]);
+    return this.cache.has(keys.lively) || this.cache.has(keys.still);
+  }
+
   /**
    * Keys of a page in the cache. They contain the versions of its topics: after a hint, no page from before the change is sent.
    * The hash of the tip alone is not enough, because a reorg can return to a block while a page of this block is in the cache.
+   * During a sync, when each second has new blocks, a page is kept for `SYNC_KEPT_MS`.
    */
   private keysOf(request: readonly unknown[]): CacheKeys {
-    const still = JSON.stringify([...request, this.deps.state.tip?.hash, this.live.versioned('tip')]);
+    const { tip, sync } = this.deps.state;
+    const still = JSON.stringify([
+      ...request,
+      ...(sync ? ['sync'] : [tip?.hash, this.live.versioned('tip')]),
+    ]);
+    if (sync) return { still, lively: still };
     return { still, lively: `${still} ${this.live.versioned('mempool')}` };
   }
 
@@ -545,7 +580,7 @@ export class Site {
     this.counts.rendered++;
     const nowSec = Math.floor(Date.now() / 1000);
     const context: PageContext = {
-      ask: this.askFor(start.showsPeers || isLocal),
+      ...this.askersFor(start.showsPeers || isLocal),
       parts: parts.slice(1),
       query: new URLSearchParams(search),
       tip,
@@ -577,18 +612,27 @@ export class Site {
     );
     const key = result.isLively ? keys.lively : keys.still;
     this.cache.put(key, rendered);
-    setTimeout(() => this.cache.delete(key), result.isLively || sync ? LIVELY_MS : STILL_MS).unref();
+    setTimeout(
+      () => this.cache.delete(key),
+      sync ? SYNC_KEPT_MS : result.isLively ? LIVELY_MS : STILL_MS,
+    ).unref();
     return rendered;
   }
 
-  /** Returns the function with which a page calls methods. Causes of errors in indexes are for local visitors. */
-  private askFor(showsCauses: boolean): PageContext['ask'] {
+  /** Returns the functions with which a page calls methods. Causes of errors in indexes are for local visitors. */
+  private askersFor(showsCauses: boolean): Pick<PageContext, 'ask' | 'askExactly'> {
     const { node } = this.deps;
-    if (showsCauses) return (method, ...params) => node.ask(method, ...params);
-    return <Result,>(method: string, ...params: readonly unknown[]) =>
-      node.ask<Result>(method, ...params).catch((error: unknown) => {
-        throw withoutCause(error);
-      });
+    const shown = <Result,>(answer: Promise<Result>): Promise<Result> =>
+      showsCauses
+        ? answer
+        : answer.catch((error: unknown) => {
+            throw withoutCause(error);
+          });
+    return {
+      ask: <Result,>(method: string, ...params: readonly unknown[]) =>
+        shown(node.ask<Result>(method, ...params)),
+      askExactly: (method, ...params) => shown(node.askExactly(method, ...params)),
+    };
   }
 
   private redirection({ redirect }: Redirect): Rendered {

@@ -1,43 +1,48 @@
 /** Limits a kind of work to a share of the time. */
 
-/** The maximum debt of the budget is its burst divided by this number. */
-const MOST_DEBT = 10;
+export interface TimeBudgetOptions {
+  /** Part of the elapsed time that the work may use. */
+  readonly share: number;
+  /** Maximum of the budget in milliseconds. */
+  readonly burstMs: number;
+  /** Maximum debt in milliseconds, so that one long piece of work does not block later work for minutes. */
+  readonly debtMs: number;
+  readonly nowMs: () => number;
+  /** Returns the time in milliseconds that the work has used since the start of the process. */
+  readonly usedMs: () => number;
+}
 
 /**
  * Time budget for work that must not delay other work. The time of the work is subtracted from the budget, which grows by a
  * fixed share of the elapsed time.
  */
 export class TimeBudget {
-  private readonly share: number;
-  private readonly burstMs: number;
-  private readonly nowMs: () => number;
+  private readonly options: TimeBudgetOptions;
   private leftMs: number;
   private atMs: number;
+  private usedMs: number;
 
-  /** `share`: part of the time that work may use. `burstMs`: maximum of the budget. */
-  constructor(share: number, burstMs: number, nowMs: () => number) {
-    this.share = share;
-    this.burstMs = burstMs;
-    this.nowMs = nowMs;
-    this.leftMs = burstMs;
-    this.atMs = nowMs();
+  constructor(options: TimeBudgetOptions) {
+    this.options = options;
+    this.leftMs = options.burstMs;
+    this.atMs = options.nowMs();
+    this.usedMs = options.usedMs();
   }
 
-  private refill(): void {
-    const now = this.nowMs();
-    this.leftMs = Math.min(this.burstMs, this.leftMs + (now - this.atMs) * this.share);
-    this.atMs = now;
+  /** Sets the budget to its maximum. Work until now does not count. */
+  reset(): void {
+    this.leftMs = this.options.burstMs;
+    this.atMs = this.options.nowMs();
+    this.usedMs = this.options.usedMs();
   }
 
-  /** Time in milliseconds to wait until work may start; 0 if the budget is not used up. */
-  waitMs(): number {
-    this.refill();
-    return this.leftMs > 0 ? 0 : Math.ceil(-this.leftMs / this.share) + 1;
-  }
-
-  spend(ms: number): void {
-    this.refill();
-    // The debt is limited, so that one long piece of work does not block later work for minutes.
-    this.leftMs = Math.max(-this.burstMs / MOST_DEBT, this.leftMs - ms);
+  /** Time in milliseconds to wait until the budget is above `leastMs`, which is negative for a debt; 0 if it is. */
+  waitMs(leastMs = 0): number {
+    const { share, burstMs, debtMs, nowMs, usedMs } = this.options;
+    const [now, used] = [nowMs(), usedMs()];
+    const grown = Math.min(burstMs, this.leftMs + (now - this.atMs) * share);
+    this.leftMs = Math.max(-debtMs, grown - (used - this.usedMs));
+    [this.atMs, this.usedMs] = [now, used];
+    return this.leftMs > leastMs ? 0 : Math.ceil((leastMs - this.leftMs) / share) + 1;
   }
 }

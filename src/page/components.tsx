@@ -1,7 +1,7 @@
 /** Components shared by all pages. Preact escapes HTML; texts from the chain are additionally passed through `shownText`. */
 import type { ComponentChildren, VNode } from 'preact';
 import { agoText } from './age.js';
-import { amountText, integerText, isoTime, timeText } from './format.js';
+import { amountText, integerText, isoTime, timeText, type Lbc } from './format.js';
 import { addressLink, blockLink, claimLink, lbryLink, nameLink, txLink } from './links.js';
 import { markup } from './markup.js';
 import { meaningOf } from './terms.js';
@@ -26,13 +26,13 @@ export function LongText({ text, most }: { readonly text: string; readonly most:
   return <p class="long">{<bdi>{shownText(text, most)}</bdi>}</p>;
 }
 
-export function Amount({ lbc }: { readonly lbc: number }): VNode {
+export function Amount({ lbc }: { readonly lbc: Lbc }): VNode {
   const [whole, decimals] = amountText(lbc).split('.');
   return markup`<span class="amount">${whole}<small>.${decimals}</small> <abbr title="LBRY credits">LBC</abbr></span>`;
 }
 
 /** Shows an amount without unit, for a column whose header contains the unit. */
-export function Coins({ lbc }: { readonly lbc: number }): VNode {
+export function Coins({ lbc }: { readonly lbc: Lbc }): VNode {
   const text = amountText(lbc);
   const point = text.indexOf('.');
   return markup`${text.slice(0, point)}<small>${text.slice(point)}</small>`;

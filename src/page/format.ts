@@ -11,11 +11,15 @@ const THREE_DIGITS = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }
 export const integerText = (value: number): string =>
   Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : INTEGER.format(value);
 
+/** An amount in LBC. If a double would round it, a string with its decimal digits. */
+export type Lbc = number | string;
+
 /** Formats an amount in LBC with all its decimals, but with at least two. */
-export function amountText(lbc: number): string {
-  const [whole = '0', decimals = ''] = Math.abs(lbc).toFixed(8).split('.');
+export function amountText(lbc: Lbc): string {
+  const digits = typeof lbc === 'string' ? lbc.replace('-', '') : Math.abs(lbc).toFixed(8);
+  const [whole = '0', decimals = ''] = digits.split('.');
   const shown = decimals.replace(/0+$/, '').padEnd(2, '0');
-  return `${lbc < 0 ? '−' : ''}${whole.length > 3 ? INTEGER.format(BigInt(whole)) : whole}.${shown}`;
+  return `${Number(lbc) < 0 ? '−' : ''}${whole.length > 3 ? INTEGER.format(BigInt(whole)) : whole}.${shown}`;
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

@@ -123,14 +123,13 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     let text = 'harmless';
     let shownPage = '';
     let nowMs = 0;
-    const node = {
-      ask: ((method: string) => {
-        const known = { ...answers(text), ...insteadOn(shownPage, text) };
-        return Object.hasOwn(known, method)
-          ? Promise.resolve(known[method])
-          : Promise.reject(new AskError(-5, `${method}: ${text}`));
-      }) as never,
-    };
+    const ask = ((method: string) => {
+      const known = { ...answers(text), ...insteadOn(shownPage, text) };
+      return Object.hasOwn(known, method)
+        ? Promise.resolve(known[method])
+        : Promise.reject(new AskError(-5, `${method}: ${text}`));
+    }) as never;
+    const node = { ask, askExactly: ask };
     const state = { tip: TIP, sync: null, taken: [], status: null };
     const assetFolder = fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url));
     const site = new Site(start, { node, state, assetFolder, log: () => undefined, nowMs: () => nowMs });

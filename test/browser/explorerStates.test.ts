@@ -51,14 +51,13 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     state = { tip: TIP, sync: null, taken: [], status: null };
     instead = {};
     const known = answers('harmless');
+    const ask = (async (method: string) => {
+      const answer = instead[method] ?? known[method];
+      if (answer instanceof Error) throw answer;
+      return answer;
+    }) as never;
     site = new Site(start, {
-      node: {
-        ask: (async (method: string) => {
-          const answer = instead[method] ?? known[method];
-          if (answer instanceof Error) throw answer;
-          return answer;
-        }) as never,
-      },
+      node: { ask, askExactly: ask },
       state,
       assetFolder: fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url)),
       log: (text) => logged.push(text),

@@ -245,7 +245,7 @@ describe('pages', () => {
     const { merkleroot } = await node.rpc<{ merkleroot: string }>('getblockheader', [genesis]);
     expect((await get(`/block/${genesis}`)).text).not.toContain(`href="/tx/${merkleroot}"`);
     const page = await get(`/tx/${merkleroot}`);
-    expect([page.status, page.text]).toEqual([404, expect.stringContaining('cannot be spent')]);
+    expect([page.status, page.text]).toEqual([404, expect.stringContaining('does not index')]);
   });
 
   it('list new claims without metadata, which a search does not find', async () => {

@@ -554,12 +554,14 @@ export function contextOf(
   instead: Readonly<Record<string, unknown>> = {},
 ): PageContext {
   const known = { ...answers(text, long), ...instead };
+  const ask = (async (method: string) => {
+    if (!Object.hasOwn(known, method)) throw new AskError(-5, `${method}: ${text}`);
+    if (known[method] instanceof AskError) throw known[method];
+    return known[method];
+  }) as PageContext['ask'];
   return {
-    ask: (async (method: string) => {
-      if (!Object.hasOwn(known, method)) throw new AskError(-5, `${method}: ${text}`);
-      if (known[method] instanceof AskError) throw known[method];
-      return known[method];
-    }) as PageContext['ask'],
+    ask,
+    askExactly: ask,
     parts,
     query: new URLSearchParams(query),
     tip: { height: 10, hash: HASH, timeSec: 1 },

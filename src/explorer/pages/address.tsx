@@ -14,24 +14,24 @@ import {
   Tag,
   Tx,
 } from '../../page/components.js';
+import { amountText } from '../../page/format.js';
 import { addressLink, withQuery } from '../../page/links.js';
 import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
 import { hashFromHex, hashToHex } from '../../util/bytes.js';
 import type { AskError } from '../explorerRpcClient.js';
 import { notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { isMissing, Missing, orNull } from './parts.js';
+import { isMissing, lbcOf, Missing, orNull, type Satoshis } from './parts.js';
 
 const A_PAGE = 50;
-const SATOSHIS = 1e8;
 
 interface Balance {
-  readonly balance: number;
-  readonly received: number;
+  readonly balance: Satoshis;
+  readonly received: Satoshis;
 }
 interface Utxo {
   readonly txid: string;
   readonly outputIndex: number;
-  readonly satoshis: number;
+  readonly satoshis: Satoshis;
   readonly script: string;
   readonly height: number;
 }
@@ -42,7 +42,7 @@ interface UtxosPage {
 interface Move {
   readonly txid: string;
   readonly index: number;
-  readonly satoshis: number;
+  readonly satoshis: Satoshis;
 }
 interface MovesPage {
   readonly moves: readonly Move[];
@@ -52,8 +52,6 @@ interface TxidsPage {
   readonly txids: readonly (string | { readonly txid: string; readonly height?: number })[];
   readonly next?: string;
 }
-
-const lbc = (satoshis: number): number => satoshis / SATOSHIS;
 
 /** Shows the claim or support in an output, decoded from the output's script. */
 function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output: Utxo }) {
@@ -112,9 +110,9 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
 }
 
 /** Sums of the inputs and outputs of each transaction. The last transaction is left out if the page may end within it. */
-function changesOf({ moves, next }: MovesPage): Pick<Move, 'txid' | 'satoshis'>[] {
-  const sums = new Map<string, number>();
-  for (const { txid, satoshis } of moves) sums.set(txid, (sums.get(txid) ?? 0) + satoshis);
+function changesOf({ moves, next }: MovesPage): { readonly txid: string; readonly satoshis: bigint }[] {
+  const sums = new Map<string, bigint>();
+  for (const { txid, satoshis } of moves) sums.set(txid, (sums.get(txid) ?? 0n) + BigInt(satoshis));
   const changes = [...sums].map(([txid, satoshis]) => ({ txid, satoshis }));
   return next === undefined || changes.length === 1 ? changes : changes.slice(0, -1);
 }
@@ -134,7 +132,7 @@ function Waiting({ page }: { readonly page: MovesPage }) {
             title: 'Change',
             unit: 'LBC',
             isNumber: true,
-            cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
+            cell: ({ satoshis }) => <Coins lbc={lbcOf(satoshis)} />,
           },
         ]}
       />
@@ -198,7 +196,7 @@ function Unspent({ page, path, coinsAfter }: UnspentProps) {
             title: 'Amount',
             unit: 'LBC',
             isNumber: true,
-            cell: ({ satoshis }) => <Coins lbc={lbc(satoshis)} />,
+            cell: ({ satoshis }) => <Coins lbc={lbcOf(satoshis)} />,
           },
           { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
         ]}
@@ -225,7 +223,9 @@ export const address: Page = async ({ ask, parts, query }) => {
   const path = addressLink(wanted);
   return {
     title: `Address ${wanted.slice(0, 12)}…`,
-    description: isMissing(balance) ? 'An address.' : `An address with ${lbc(balance.balance)} LBC.`,
+    description: isMissing(balance)
+      ? 'An address.'
+      : `An address with ${amountText(lbcOf(balance.balance))} LBC.`,
     topics: ['tip', 'mempool'],
     isLively: true,
     body: (
@@ -239,8 +239,8 @@ export const address: Page = async ({ ask, parts, query }) => {
         ) : (
           <Figures
             items={[
-              ['Balance', <Amount lbc={lbc(balance.balance)} />],
-              ['Received in all', <Amount lbc={lbc(balance.received)} />],
+              ['Balance', <Amount lbc={lbcOf(balance.balance)} />],
+              ['Received in all', <Amount lbc={lbcOf(balance.received)} />],
             ]}
           />
         )}

@@ -23,21 +23,22 @@ import {
   EventTag,
   GENESIS_TRANSACTION,
   isMissing,
+  lbcOf,
   Missing,
   NameOf,
   noBlockYet,
   OptionalCoins,
   orNull,
   type OrError,
+  type Satoshis,
 } from './parts.js';
 
 const A_PAGE = 100;
-const SATOSHIS = 1e8;
 
 interface BlockStats {
   /** Fees of the block's transactions and sum of their outputs, both in satoshis. */
-  readonly totalfee: number;
-  readonly total_out: number;
+  readonly totalfee: Satoshis;
+  readonly total_out: Satoshis;
 }
 
 const KINDS = [
@@ -166,8 +167,8 @@ function BlockFigures({ header, isActive, whole, stats }: Shown) {
         ...(stats === null || isMissing(stats)
           ? []
           : [
-              ['Moved', <Amount lbc={stats.total_out / SATOSHIS} />] as const,
-              ['Fees', <Amount lbc={stats.totalfee / SATOSHIS} />] as const,
+              ['Moved', <Amount lbc={lbcOf(stats.total_out)} />] as const,
+              ['Fees', <Amount lbc={lbcOf(stats.totalfee)} />] as const,
             ]),
         ['Confirmations', isActive ? integerText(header.confirmations) : 'none'],
       ]}

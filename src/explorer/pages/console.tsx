@@ -3,6 +3,8 @@ import type { VNode } from 'preact';
 import { Notice, Section } from '../../page/components.js';
 import { withQuery } from '../../page/links.js';
 import { shownText } from '../../page/text.js';
+import { stringifyJson } from '../../util/json/jsonStream.js';
+import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { OpenMethod } from '../messages.js';
 import { AskError } from '../explorerRpcClient.js';
 import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
@@ -79,15 +81,17 @@ function MethodForm({
   );
 }
 
+/** A member `warnings` that is not empty, in indented JSON. Texts in JSON have no line breaks. */
+const WARNINGS = /^( *"warnings": )"(?:[^"\\]|\\.)+"/gm;
+
 /** Text of an answer. Hides warnings of the node from visitors who cannot see them on `/node`. */
-function textOf(answer: unknown, showsPeers: boolean): string {
-  const hide = (key: string, value: unknown): unknown =>
-    key === 'warnings' && value !== '' ? 'shown to visitors on the machine of the node' : value;
-  return JSON.stringify(answer, showsPeers ? undefined : hide, 2) ?? 'null';
+function textOf(answer: JsonOut, showsPeers: boolean): string {
+  const text = stringifyJson(answer, 2);
+  return showsPeers ? text : text.replaceAll(WARNINGS, '$1"shown to visitors on the machine of the node"');
 }
 
 async function answerOf(
-  { ask, command, showsPeers }: PageContext,
+  { askExactly, command, showsPeers }: PageContext,
   method: OpenMethod,
   query: URLSearchParams,
 ): Promise<VNode> {
@@ -98,7 +102,7 @@ async function answerOf(
   ];
   let shown: VNode;
   try {
-    const text = textOf(await ask(method.name, ...params), showsPeers);
+    const text = textOf(await askExactly(method.name, ...params), showsPeers);
     shown = (
       <pre tabIndex={0}>
         <code>{shownText(text, MAX_ANSWER_CHARS)}</code>

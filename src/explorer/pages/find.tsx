@@ -5,7 +5,7 @@ import { shownLine, shownName } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
 import { ClaimTable, NoneFound } from './claim/claimTable.js';
-import { canBeName, isLongName, isMissing, Missing, orNull } from './parts.js';
+import { canBeName, isLongName, isMissing, MAX_NAME_BYTES, Missing, orNull, textOfHex } from './parts.js';
 
 const MAX_QUERY = 2000;
 const FOUND = 20;
@@ -13,6 +13,12 @@ const FOUND = 20;
 const PREFIX_DIGITS = 6;
 
 type Found = Redirect | null;
+
+/** A name with claims. With `hex`, the bytes of a name that is not text. */
+interface KnownName {
+  readonly name: string;
+  readonly hex?: string | undefined;
+}
 
 async function ofHash({ ask }: PageContext, hash: string): Promise<Found> {
   const [block, tx] = await Promise.all([
@@ -62,6 +68,8 @@ async function target(context: PageContext, text: string): Promise<Found> {
 
 interface ObjectsProps {
   readonly text: string;
+  /** Names with claims that the text can be. */
+  readonly names: readonly KnownName[];
   /** Id of the claim whose id begins with the text; null if there is none. */
   readonly claimId: string | null;
   /** Whether the text is the height of a block. */
@@ -69,7 +77,8 @@ interface ObjectsProps {
 }
 
 /** Links to the objects that the text can identify. */
-function Objects({ text, claimId, isBlock }: ObjectsProps) {
+function Objects({ text, names, claimId, isBlock }: ObjectsProps) {
+  const isKnown = isLongName(text) || names.some(({ name, hex }) => name === text && hex === undefined);
   return (
     <ul class="chips">
       {isBlock && (
@@ -77,13 +86,14 @@ function Objects({ text, claimId, isBlock }: ObjectsProps) {
           <a href={blockLink(text)}>The block {text}</a>
         </li>
       )}
-      {!isLongName(text) && (
+      {(isKnown ? names : [{ name: text }, ...names]).map(({ name, hex }: KnownName) => (
         <li>
-          <a href={nameLink(text)}>
-            The name <bdi>{shownName(text, 60)}</bdi>
+          <a href={nameLink(name, hex)}>
+            The name <bdi>{shownName(name, 60)}</bdi>
+            {hex !== undefined && ' in hexadecimal bytes'}
           </a>
         </li>
-      )}
+      ))}
       {claimId !== null && (
         <li>
           <a href={claimLink(claimId)}>The claim {claimId.slice(0, 12)}…</a>
@@ -93,7 +103,7 @@ function Objects({ text, claimId, isBlock }: ObjectsProps) {
   );
 }
 
-async function results(context: PageContext, text: string): Promise<PageResult> {
+async function results(context: PageContext, text: string, known: readonly KnownName[]): Promise<PageResult> {
   const { ask, nowSec } = context;
   const [names, claims, byId, url] = await Promise.all([
     orNull(
@@ -123,7 +133,7 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
           Search for <bdi>{shownLine(text, 100)}</bdi>
         </h1>
         {isMissing(url) && <Missing error={url} />}
-        <Objects text={text} claimId={id} isBlock={isHeight(text, context)} />
+        <Objects text={text} names={known} claimId={id} isBlock={isHeight(text, context)} />
         <Section
           title="Names that begin with it"
           more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All of them</a>}
@@ -162,16 +172,40 @@ async function results(context: PageContext, text: string): Promise<PageResult> 
   };
 }
 
+/** Whether a claim has this name, which is text or bytes in hex. */
+async function isClaimed({ ask }: PageContext, name: string, isHex = false): Promise<boolean> {
+  const found = orNull(ask<{ claims: number }>('listclaims', name, 1, null, 'bid', null, isHex));
+  const answer = await found;
+  return !isMissing(answer) && answer.claims > 0;
+}
+
+/** Whether a text can be a name that is not text, with its bytes in hex. */
+const canBeHexName = (text: string): boolean =>
+  /^([0-9a-f]{2})+$/i.test(text) && text.length / 2 <= MAX_NAME_BYTES && textOfHex(text) === null;
+
+/** Names with claims that a text can be: itself, the text with the blanks at its ends that were typed, or bytes in hex. */
+async function namesOf(context: PageContext, text: string, typed: string): Promise<KnownName[]> {
+  const names: KnownName[] = [...new Set([text, typed])]
+    .filter((name) => name !== '' && canBeName(name))
+    .map((name) => ({ name }));
+  if (canBeHexName(text)) names.push({ name: text, hex: text.toLowerCase() });
+  const areClaimed = await Promise.all(
+    names.map(({ name, hex }) => isClaimed(context, hex ?? name, hex !== undefined)),
+  );
+  return names.filter((_, index) => areClaimed[index]);
+}
+
 export const find: Page = async (context) => {
-  const text = (context.query.get('q') ?? '').trim().slice(0, MAX_QUERY);
-  if (text === '') return { redirect: '/' };
+  const typed = (context.query.get('q') ?? '').slice(0, MAX_QUERY);
+  const text = typed.trim();
   const found = await target(context, text);
   if (found) return found;
-  const exact = canBeName(text) ? await orNull(context.ask<{ claims: number }>('listclaims', text, 1)) : null;
-  const isName = exact !== null && !isMissing(exact) && exact.claims > 0;
-  if (isHeight(text, context)) return isName ? results(context, text) : { redirect: blockLink(text) };
-  if (isName) return { redirect: nameLink(text) };
-  return results(context, text);
+  const names = await namesOf(context, text, typed);
+  const [name] = names;
+  if (isHeight(text, context))
+    return name === undefined ? { redirect: blockLink(text) } : results(context, text, names);
+  if (name !== undefined && names.length === 1) return { redirect: nameLink(name.name, name.hex) };
+  return text === '' ? { redirect: '/' } : results(context, text, names);
 };
 
 /** `/lbry/<url>`: redirects to the page of an LBRY URL. */

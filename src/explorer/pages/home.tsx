@@ -9,7 +9,7 @@ import {
   Time,
   type TableColumn,
 } from '../../page/components.js';
-import { integerText, prefixedText, sizeText } from '../../page/format.js';
+import { integerText, prefixedText, sizeText, type Lbc } from '../../page/format.js';
 import { blockLink } from '../../page/links.js';
 import type { ChainInfo, UpcomingAnswer, UpcomingEvent } from '../answers.js';
 import type { Page, PageContext } from '../pageContext.js';
@@ -63,7 +63,7 @@ interface Shown {
   readonly mempool: OrError<{ readonly size: number; readonly bytes: number }>;
   readonly names: OrError<number>;
   readonly claims: OrError<number>;
-  readonly amount: OrError<number>;
+  readonly amount: OrError<Lbc>;
   /** Upcoming events; null during the sync. */
   readonly upcoming: OrError<UpcomingAnswer> | null;
   readonly newest: Newest;
@@ -79,7 +79,7 @@ async function read(context: PageContext): Promise<Shown> {
     orNull(ask<{ size: number; bytes: number }>('getmempoolinfo')),
     orNull(ask<number>('gettotalclaimednames')),
     orNull(ask<number>('gettotalclaims')),
-    orNull(ask<number>('gettotalvalueofclaims')),
+    orNull(ask<Lbc>('gettotalvalueofclaims')),
     comingOf(context),
     newestOf(context),
   ]);
@@ -171,7 +171,7 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
     <Table<UpcomingEvent>
       caption="The next takeovers"
       empty={`No takeover is due in the next ${TAKEOVER_BLOCKS} blocks.`}
-      rows={upcoming.events}
+      rows={upcoming.events.slice(0, TAKEOVERS)}
       columns={[
         {
           title: 'Name',

@@ -1,6 +1,6 @@
 /** `/names?prefix=`: the names that begin with a prefix. */
 import { Coins, Block, ClaimId, Pager, Section, Table } from '../../page/components.js';
-import { integerText } from '../../page/format.js';
+import { integerText, type Lbc } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import { shownName } from '../../page/text.js';
 import type { NamePieces } from '../answers.js';
@@ -15,8 +15,8 @@ interface ListNamesAnswer {
   readonly names: readonly (NamePieces & {
     readonly claims: number;
     readonly claimId: string;
-    readonly amount: number;
-    readonly effectiveAmount: number;
+    readonly amount: Lbc;
+    readonly effectiveAmount: Lbc;
     readonly lastTakeoverHeight: number;
   })[];
   readonly next?: string;

@@ -1,14 +1,15 @@
 /** Components that several pages share: texts of events and claim operations, and hints on node options that add data. */
 import { isUtf8 } from 'node:buffer';
 import type { ComponentChildren, VNode } from 'preact';
-import { ClaimId, Coins, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
-import { blocksText, countText, integerText } from '../../page/format.js';
+import { ClaimId, Coins, Hash, Name, Notice, Tag, Title, Tx } from '../../page/components.js';
+import { blocksText, countText, integerText, type Lbc } from '../../page/format.js';
 import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
 import { markup } from '../../page/markup.js';
 import { shownName } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
 import type { TakenBlock } from '../messages.js';
 import { RPC_ERROR } from '../../rpc/declare/errors.js';
+import { formatCoins } from '../../util/json/json.js';
 import { AskError } from '../explorerRpcClient.js';
 import { messageOf } from '../nodeErrors.js';
 import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
@@ -78,9 +79,14 @@ export function EventSubject({
   return event.claimId === undefined ? markup`` : ClaimId({ id: event.claimId });
 }
 
-export function OptionalCoins({ lbc }: { readonly lbc: number | undefined }): VNode | null {
+export function OptionalCoins({ lbc }: { readonly lbc: Lbc | undefined }): VNode | null {
   return lbc === undefined ? null : Coins({ lbc });
 }
+
+/** An amount in satoshis. If a double would round it, a string with its digits. */
+export type Satoshis = number | string;
+
+export const lbcOf = (satoshis: Satoshis | bigint): Lbc => formatCoins(BigInt(satoshis));
 
 /** Words for the claim operation of an output, and for an input that spends such an output. */
 const OPERATIONS: Readonly<Record<string, readonly [made: string, spent: string]>> = {
@@ -98,9 +104,11 @@ interface ClaimLineProps {
 /** Shows a claim operation of an output in one line. */
 export function ClaimLine({ claim, isSpent = false }: ClaimLineProps): VNode {
   const words = OPERATIONS[claim.op]?.[isSpent ? 1 : 0] ?? claim.op;
+  // The rules refuse claims in coinbases. There is no claim with this id.
+  const isMade = claim.op !== 'claim' || claim.state !== 'refused';
   return (
     <span>
-      {words} <NameOf of={claim} /> <ClaimId id={claim.claimId} />
+      {words} <NameOf of={claim} /> {isMade ? <ClaimId id={claim.claimId} /> : <Hash hash={claim.claimId} />}
       {claim.kind && (
         <>
           {' '}
@@ -148,7 +156,7 @@ export async function orNull<Result>(question: Promise<Result>, cursor?: string)
 
 /** Explains why the transaction of the genesis block has no page. Source: lbrycrd rpc/rawtransaction.cpp `getrawtransaction`. */
 export const GENESIS_TRANSACTION =
-  'The transaction of the genesis block cannot be spent, and the node does not index it. It has no page of its own.';
+  'The node does not index the transaction of the genesis block. It has no page of its own.';
 
 /** Notice in place of data that is unknown during the sync. */
 export const NotYet = (): VNode => (
@@ -266,7 +274,7 @@ export function TakenBack({ blocks }: { readonly blocks: readonly TakenBlock[] }
 }
 
 /** Maximum length of a name in bytes. Source: lbrycrd nameclaim.h `MAX_CLAIM_NAME_SIZE`. */
-const MAX_NAME_BYTES = 255;
+export const MAX_NAME_BYTES = 255;
 /**
  * Maximum length of a normalized name. UTF-8 in the form NFD is at most three times as long. Source: Unicode FAQ
  * "Normalization", expansion factors.

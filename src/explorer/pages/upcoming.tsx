@@ -65,15 +65,36 @@ const columnsOf = (now: number, spacingSec: number): readonly TableColumn<Upcomi
   },
 ];
 
+/** A part of the answer that a page shows, and the query of the next page; null if there is none. */
+interface Part {
+  readonly events: readonly UpcomingEvent[];
+  readonly next: { readonly from: number; readonly skip?: number | undefined } | null;
+}
+
+/**
+ * Cuts the answer to a page. The node answers with whole blocks, and a block may have thousands of events. `skip`: number of
+ * events of the block `from` that are on earlier pages.
+ */
+function partOf({ events, next }: UpcomingAnswer, skip: number): Part {
+  const shown = events.slice(skip, skip + A_PAGE);
+  const following = events[skip + A_PAGE];
+  if (following === undefined) return { events: shown, next: next === undefined ? null : { from: next } };
+  const { height } = following;
+  const earlier = events.slice(0, skip + A_PAGE).filter((event) => event.height === height).length;
+  return { events: shown, next: { from: height, skip: earlier || undefined } };
+}
+
 export const upcoming: Page = async (context) => {
   const { ask, query, tip, spacingSec, isSyncing } = context;
   if (isSyncing) return notYet();
   const kind = KINDS.find(([key]) => key === query.get('kind'))?.[0] ?? 'all';
   const from = integerOf(query, 'from');
+  const skip = integerOf(query, 'skip') ?? 0;
   const block = blockOf(context);
   const given = { kind: kind === 'all' ? undefined : kind, block };
   const path = withQuery('/upcoming', given);
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
+  const { events, next } = partOf(answer, skip);
   return {
     title: 'Coming events',
     description: `Activations, expirations and takeovers of the next ${BLOCKS} blocks.`,
@@ -102,14 +123,14 @@ export const upcoming: Page = async (context) => {
           <Table
             caption="Coming events"
             empty="No events are due in these blocks."
-            rows={answer.events}
+            rows={events}
             columns={columnsOf(answer.height, spacingSec)}
           />
           <Pager
             next={
-              answer.next === undefined
+              next === null
                 ? undefined
-                : withQuery('/upcoming', { ...given, from: answer.next, block: answer.blockhash })
+                : withQuery('/upcoming', { ...given, ...next, block: answer.blockhash })
             }
             first={from === undefined ? undefined : path}
           />

@@ -6,6 +6,7 @@ import { encodePurchase } from '../../../src/metadata/purchase.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { PageError } from '../../../src/explorer/pageContext.js';
 import { TakenBack } from '../../../src/explorer/pages/parts.js';
+import { parseJson } from '../../../src/util/json/jsonParse.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 import { answers, contextOf, HASH, ID } from '../../support/hostileAnswers.js';
 
@@ -52,6 +53,79 @@ describe('the search', () => {
     expect((await shown('find', [], instead, { q: ID })).html).toContain(`href="/claim/${ID}"`);
     const url = await shown('find', [], instead, { q: 'lbry://name' });
     expect(url.html).toContain('The claim index is not enabled.');
+  });
+});
+
+describe('coming events', () => {
+  it('have pages of a hundred, also if a block has more', async () => {
+    const counts = [
+      [20, 3],
+      [21, 240],
+      [22, 60],
+      [23, 70],
+    ] as const;
+    const all = counts.flatMap(([height, count]) =>
+      Array.from({ length: count }, (_, n) => ({ event: 'expiration', name: `n${height}-${n}`, height })),
+    );
+    const ask = (async (_: string, blocks: number, kind: string, count: number, from: number | null) => {
+      const left = all.filter(({ height }) => height >= (from ?? 0));
+      const last = left[count - 1]?.height ?? Infinity;
+      const events = left.filter(({ height }) => height <= last);
+      const next = events.length < left.length ? last + 1 : undefined;
+      return { height: 10, blockhash: HASH, from: 11, to: 10 + blocks, events, next };
+    }) as never;
+    const seen: string[] = [];
+    let href: string | undefined = '/upcoming';
+    for (let pages = 0; href !== undefined; pages++) {
+      expect(pages).toBeLessThan(7);
+      const context = contextOf('harmless', [], Object.fromEntries(new URLSearchParams(href.split('?')[1])));
+      const result = await PAGES.get('upcoming')!({ ...context, ask, tip: { ...context.tip, height: 10 } });
+      const html = 'redirect' in result ? '' : render(h(Fragment, null, result.body));
+      const names = [...html.matchAll(/<bdi>(n\d+-\d+)<\/bdi>/g)].map(([, name]) => name!);
+      expect(names.length).toBeLessThanOrEqual(100);
+      seen.push(...names);
+      href = /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(seen).toEqual(all.map(({ name }) => name));
+  });
+});
+
+describe('the search for a name', () => {
+  /** Shows the result of a search on a chain that has claims for these names, given as text or as hex digits. */
+  async function search(q: string, claimed: readonly string[]): Promise<string> {
+    const nowhere = { validateaddress: { isvalid: false }, resolve: {}, listnames: { names: [] } };
+    const context = contextOf('harmless', [], { q });
+    const ask = (async (method: string, name: string, ...rest: readonly unknown[]) => {
+      if (method !== 'listclaims') return { ...known, ...nowhere }[method];
+      const key = rest.at(-1) === true ? `hex ${name}` : name;
+      return { ...(known['listclaims'] as object), claims: claimed.includes(key) ? 1 : 0 };
+    }) as typeof context.ask;
+    const result = await PAGES.get('find')!({ ...context, ask });
+    return 'redirect' in result ? result.redirect : render(h(Fragment, null, result.body));
+  }
+
+  it.each([
+    [' pear', [' pear'], '/name/%20pear'],
+    [' pear', ['pear'], '/name/pear'],
+    ['  ', ['  '], '/name/%20%20'],
+    ['  ', [], '/'],
+    ['FF00', ['hex ff00'], '/name-hex/ff00'],
+    ['6d696e64', ['hex 6d696e64'], undefined],
+    ['99', ['hex 99'], '/name-hex/99'],
+    ['7', [], '/block/7'],
+  ])('for “%s” finds the names %j', async (q, claimed, expected) => {
+    const found = await search(q, claimed);
+    if (expected === undefined) expect(found).toContain('Search for');
+    else expect(found).toBe(expected);
+  });
+
+  it('shows each of several names', async () => {
+    const blanks = await search('pear ', ['pear ', 'pear']);
+    expect(blanks).toContain('href="/name/pear"');
+    expect(blanks).toContain('href="/name/pear%20"');
+    const both = await search('ff', ['ff', 'hex ff']);
+    expect(both).toContain('href="/name/ff"');
+    expect(both).toContain('href="/name-hex/ff"');
   });
 });
 
@@ -514,7 +588,7 @@ describe('the transaction of the genesis block', () => {
       shown('block', [HASH], { getblock: { ...header, height }, getblockheader: { ...header, height } });
     const link = `href="/tx/${HASH}"`;
     expect((await pageOf(0)).html.split('id="transactions"')[1]).not.toContain(link);
-    expect((await pageOf(0)).html).toContain('The transaction of the genesis block cannot be spent');
+    expect((await pageOf(0)).html).toContain('The node does not index the transaction of the genesis block');
     expect((await pageOf(1)).html.split('id="transactions"')[1]).toContain(link);
   });
 
@@ -591,9 +665,10 @@ describe('the console', () => {
   const pageOf = async (query: Record<string, string>, showsPeers = true): Promise<string> => {
     const context = { ...contextOf('harmless', [], query), showsPeers };
     const params = [{ name: 'name', description: '', isRequired: true, cli: 'string' }];
-    const ask = (() => Promise.resolve({ warnings: 'a secret', blocks: 7 })) as never;
+    const answer = '{"warnings": "a \\"secret\\"", "amount": 1083202000.00000100}';
+    const askExactly = (() => Promise.resolve(parseJson(answer))) as never;
     const methods = [{ ...method, params }] as never;
-    const result = await PAGES.get('console')!({ ...context, ask, methods });
+    const result = await PAGES.get('console')!({ ...context, askExactly, methods });
     return 'redirect' in result ? '' : render(h(Fragment, null, result.body));
   };
   const call = { method: 'getclaimsforname', run: '1', p0: "a'; echo $(id) '" };
@@ -607,9 +682,9 @@ describe('the console', () => {
     async (p0) => {
       const params = [{ name: 'blocks', description: '', isRequired: true, cli: 'json' }];
       const context = contextOf('harmless', [], { ...call, p0 });
-      const ask = (() => expect.fail('the call was sent')) as never;
+      const askExactly = (() => expect.fail('the call was sent')) as never;
       await expect(
-        PAGES.get('console')!({ ...context, ask, methods: [{ ...method, params }] as never }),
+        PAGES.get('console')!({ ...context, askExactly, methods: [{ ...method, params }] as never }),
       ).rejects.toThrow('“blocks” has a number that is too large: at most 9007199254740991.');
     },
   );
@@ -624,9 +699,13 @@ describe('the console', () => {
   });
 
   it('shows warnings of the node only to the visitors who see them on its page', async () => {
-    expect(await pageOf(call)).toContain('a secret');
+    expect(await pageOf(call)).toContain('secret');
     const far = await pageOf(call, false);
-    expect(far).not.toContain('a secret');
-    expect(far).toContain('&quot;blocks&quot;: 7');
+    expect(far).not.toContain('secret');
+    expect(far).toContain('shown to visitors on the machine of the node');
+  });
+
+  it('shows numbers as the method wrote them', async () => {
+    expect(await pageOf(call)).toContain('&quot;amount&quot;: 1083202000.00000100');
   });
 });

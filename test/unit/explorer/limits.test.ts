@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TimeBudget } from '../../../src/explorer/timeBudget.js';
 import { RateLimit, visitorOf } from '../../../src/explorer/limits.js';
 import { AskError, BusyError, ExplorerRpcClient } from '../../../src/explorer/explorerRpcClient.js';
+import { stringifyJson } from '../../../src/util/json/jsonStream.js';
 
 describe('limits', () => {
   it('allow a burst, then a rate, for each visitor separately', () => {
@@ -29,20 +30,24 @@ describe('limits', () => {
 
 describe('a share of the time', () => {
   it('is saved up, and is repaid at that share', () => {
-    let nowMs = 0;
-    const budget = new TimeBudget(0.1, 1000, () => nowMs);
-    budget.spend(900);
-    expect(budget.waitMs()).toBe(0);
-    budget.spend(150);
-    expect(budget.waitMs()).toBe(501);
+    let [nowMs, usedMs] = [0, 0];
+    const clocks = { nowMs: () => nowMs, usedMs: () => usedMs };
+    const budget = new TimeBudget({ share: 0.1, burstMs: 1000, debtMs: 100, ...clocks });
+    usedMs += 900;
+    expect([budget.waitMs(), budget.waitMs(100), budget.waitMs(200)]).toEqual([0, 1, 1001]);
+    usedMs += 150;
+    expect([budget.waitMs(), budget.waitMs(-100)]).toEqual([501, 0]);
     nowMs += 501;
     expect(budget.waitMs()).toBe(0);
     // A long operation does not block the visitor for minutes.
-    budget.spend(60_000);
+    usedMs += 60_000;
     expect(budget.waitMs()).toBe(1001);
     nowMs += 60_000;
-    budget.spend(999);
+    usedMs += 999;
     expect(budget.waitMs()).toBe(0);
+    usedMs += 60_000;
+    budget.reset();
+    expect(budget.waitMs(999)).toBe(0);
   });
 });
 
@@ -77,6 +82,23 @@ describe('calls to the node', () => {
     expect(sent).toHaveLength(4);
   });
 
+  it('return numbers that a double would round as strings, and exactly on request', async () => {
+    const { node, answer } = port();
+    const result =
+      '{"a": 1083202000.00000001, "b": [0.10000000, -90071992547409931], "c": {"title": ":12345678.12345678"}}';
+    const [plain, exact] = [node.ask('a'), node.askExactly('a')];
+    await answer(0, `{"result": ${result}, "error": null, "id": 0}`);
+    expect(await plain).toEqual({
+      a: '1083202000.00000001',
+      b: [0.1, '-90071992547409931'],
+      c: { title: ':12345678.12345678' },
+    });
+    expect(stringifyJson(await exact)).toBe(result.replaceAll(/(?<=[:,]) /g, ''));
+    const failing = node.askExactly('b');
+    await answer(1, '{"result": null, "error": {"code": -8, "message": "no"}}');
+    await expect(failing).rejects.toEqual(new AskError(-8, 'no'));
+  });
+
   it('are sent again after a change, because the pending call may return the state before it', async () => {
     const { node, sent, answer } = port();
     const before = node.ask('a', 1);
@@ -92,31 +114,16 @@ describe('calls to the node', () => {
     expect(await Promise.all(later)).toEqual(['new', 'new']);
   });
 
-  it('run one by one while the node syncs, within their share of the time', async () => {
-    vi.useFakeTimers();
-    try {
-      let nowMs = 0;
-      const { node, sent, answer } = port(() => nowMs);
-      node.isSyncing = true;
-      const asked = Array.from({ length: 4 }, (_, n) => node.ask('a', n));
-      expect(sent).toHaveLength(1);
-      nowMs += 150;
-      await answer(0, '{"result": 0}');
-      expect(sent).toHaveLength(2);
-      nowMs += 180;
-      await answer(1, '{"result": 1}');
-      // The budget had 300 ms, and 3 % of 330 ms were added.
-      expect(sent).toHaveLength(2);
-      nowMs += 4000;
-      await vi.advanceTimersByTimeAsync(4000);
-      expect(sent.map(({ params }) => params)).toEqual([[0], [1], [2]]);
-      node.isSyncing = false;
-      await answer(2, '{"result": 2}');
-      await answer(3, '{"result": 3}');
-      expect(await Promise.all(asked)).toEqual([0, 1, 2, 3]);
-    } finally {
-      vi.useRealTimers();
-    }
+  it('are counted by their times', async () => {
+    let nowMs = 0;
+    const { node, answer } = port(() => nowMs);
+    const asked = [node.ask('a'), node.ask('b')];
+    nowMs += 150;
+    await answer(0, '{"result": 0}');
+    nowMs += 30;
+    await answer(1, '{"result": null, "error": {"code": -1, "message": "no"}}');
+    expect(node.calledMs).toBe(330);
+    await Promise.allSettled(asked);
   });
 
   it('are refused if too many wait', async () => {

@@ -26,6 +26,15 @@ test.each([
   expect(isFilling(error)).toBe(message === filling || message === indexed);
 });
 
+test.each([
+  'The block of the first page is not in the active chain any more. Begin with the first page',
+  'after: the result of this search is not stored any more. Begin again with an empty "after".',
+])('a refused cursor (%s) leads to the first page of the list', (message) => {
+  const { status, title, near } = pageErrorOf(new AskError(-8, message), '/name/one?order=newest');
+  expect([status, title]).toEqual([404, 'This list has changed']);
+  expect(near).toEqual([['/name/one?order=newest', 'The first page of the list']]);
+});
+
 test('advice for owners of a wallet is removed', () => {
   expect(pageErrorOf(new AskError(-5, indexed)).message).toMatch(/being indexed\.$/);
 });

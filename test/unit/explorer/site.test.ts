@@ -33,6 +33,7 @@ beforeEach(async () => {
   instead = {};
   stoppedMs = null;
   state = { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null };
+  const ask = ((method: string) => Promise.resolve(instead[method] ?? known[method])) as never;
   site = new Site(
     {
       host: '127.0.0.1',
@@ -49,7 +50,7 @@ beforeEach(async () => {
       methods: [],
     },
     {
-      node: { ask: ((method: string) => Promise.resolve(instead[method] ?? known[method])) as never },
+      node: { ask, askExactly: ask },
       state,
       assetFolder,
       log: (text) => expect.fail(text),
@@ -370,14 +371,14 @@ test('a flood during a sync is refused with a waiting time, and another visitor 
     site.syncLimit.isSyncing = true;
     instead['listnames'] = new Promise(() => undefined);
     const sockets = await Promise.all(Array.from({ length: 90 }, () => opened()));
-    // Four requests wait for the node, 64 wait in the queue, and 22 are refused.
+    // Two requests wait for the node, 64 wait in the queue, and 24 are refused.
     const answers = sockets.map((socket, n) => ask(socket, `/names?flood=${n}`));
-    await expect.poll(() => site.counters.refused).toBe(22);
+    await expect.poll(() => site.counters.refused).toBe(24);
     const late = new Set<string>();
     for (const answer of answers) void answer.then((text) => late.add(text.split('\r\n\r\n')[0]!));
     const other = await opened('127.0.0.3');
     const answered = ask(other, '/help');
-    await expect.poll(() => site.counters.refused).toBe(23);
+    await expect.poll(() => site.counters.refused).toBe(25);
     await vi.advanceTimersByTimeAsync(5000);
     await expect.poll(() => late.size).toBeGreaterThan(0);
     for (const head of late) {

@@ -1,6 +1,6 @@
 /** Table of the history of a claim, the latest first: its end, its updates and its creation. */
 import { Address, Coins, Block, Output, Section, Table, Tag, Tx } from '../../../page/components.js';
-import { countText } from '../../../page/format.js';
+import { countText, type Lbc } from '../../../page/format.js';
 import { txLink } from '../../../page/links.js';
 import type { TxInfoAnswer } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
@@ -16,7 +16,7 @@ interface ClaimOutput {
   readonly txid: string;
   readonly n: number;
   readonly height: number | undefined;
-  readonly amount: number;
+  readonly amount: Lbc;
   readonly address: string | undefined;
   readonly title: string | undefined;
   readonly channelId: string | undefined;

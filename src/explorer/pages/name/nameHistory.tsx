@@ -4,7 +4,7 @@
  */
 import { Amount, Section, Table } from '../../../page/components.js';
 import { Chart, type ChartPoint } from '../../../page/chart.js';
-import { countText, integerText } from '../../../page/format.js';
+import { countText, integerText, type Lbc } from '../../../page/format.js';
 import { blockLink, claimLink, withQuery } from '../../../page/links.js';
 import { markup } from '../../../page/markup.js';
 import type { ClaimEvent } from '../../answers.js';
@@ -20,7 +20,7 @@ interface HistoryBlock {
   readonly height: number;
   readonly blockhash: string;
   readonly events: readonly ClaimEvent[];
-  readonly owner?: { readonly claimId: string; readonly effectiveAmount: number };
+  readonly owner?: { readonly claimId: string; readonly effectiveAmount: Lbc };
 }
 
 /** Blocks with events of the name, sorted from the latest, as are the events of each block. */
@@ -115,7 +115,7 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
     return null;
   const points: ChartPoint[] = blocks.map(({ height, owner }) => ({
     height,
-    value: owner?.effectiveAmount ?? 0,
+    value: Number(owner?.effectiveAmount ?? 0),
   }));
   points.push({ height: end, value: points.at(-1)!.value });
   const bands = bandsOf(blocks, end);
