@@ -231,7 +231,7 @@ interface AsOfFormProps {
 /** A form field for the block whose state the page should show. */
 export function AsOfForm({ path, shown, kept = {} }: AsOfFormProps): VNode {
   return (
-    <form class="asof" action={path} method="get">
+    <form class="as-of" action={path} method="get">
       {Object.entries(kept).map(
         ([name, value]) => value !== '' && <input type="hidden" name={name} value={value} />,
       )}
