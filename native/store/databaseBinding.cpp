@@ -248,9 +248,12 @@ napi_value getMany(napi_env env, napi_callback_info info) {
 }
 
 // Appends the packed values of all keys in `records`. `known` contains the values that a memtable found (see
-// Memtable::readRecords); keys that are unknown to it are read from the database.
+// Memtable::readRecords); keys that are unknown to it are read from the database. `mayContinue` is called after each read
+// and returns whether the next key may be read. `isWhole` receives whether all keys were read.
+template <typename MayContinue>
 leveldb::Status readUnknown(const Database& database, const Span& records, const Span& known, bool fillCache,
-                            Bytes* out) {
+                            MayContinue mayContinue, bool* isWhole, Bytes* out) {
+  *isWhole = true;
   constexpr uint32_t kDeletedValue = UINT32_MAX, kUnknownValue = UINT32_MAX - 1;
   const leveldb::Status mismatch = leveldb::Status::InvalidArgument("values that are not those of the records");
   size_t at = 0, valueAt = 0;
@@ -267,7 +270,9 @@ leveldb::Status readUnknown(const Database& database, const Span& records, const
       const leveldb::Status status = database.get(key, fillCache, out);
       if (!status.ok()) return status;
       valueAt += 4;
-      continue;
+      if (mayContinue()) continue;
+      *isWhole = at == records.size;
+      return status;
     }
     const size_t size = length == kDeletedValue ? 4 : 4 + static_cast<size_t>(length);
     if (size > known.size - valueAt) return mismatch;
@@ -293,9 +298,40 @@ napi_value getUnknown(napi_env env, napi_callback_info info) {
   return startDatabaseJob(
       env, "lbcnode:getUnknown",
       [database = handle->database, records, known, values, fillCache] {
-        return readUnknown(*database, records, known, fillCache, values.get());
+        bool isWhole;
+        return readUnknown(*database, records, known, fillCache, [] { return true; }, &isWhole, values.get());
       },
       [values](napi_env env) { return bytesOf(env, *values); }, kept);
+}
+
+// (records, known, fillCache, slowMicros, budgetMicros) => packed values of all keys in `records`, or undefined after a slow
+// read or when the time limit is reached.
+napi_value getUnknownNow(napi_env env, napi_callback_info info) {
+  napi_value arguments[5];
+  Span records, known;
+  bool fillCache, isWhole;
+  uint32_t slowMicros, budgetMicros;
+  OpenDatabase* handle = readDatabase(env, info, 5, arguments);
+  if (!handle || !readBytes(env, arguments[0], "records", &records) || !readBytes(env, arguments[1], "known", &known) ||
+      !readBool(env, arguments[2], "fillCache", &fillCache) ||
+      !readUint32(env, arguments[3], "slowMicros", &slowMicros) ||
+      !readUint32(env, arguments[4], "budgetMicros", &budgetMicros)) {
+    return nullptr;
+  }
+  static thread_local Bytes values;
+  values.clear();
+  Clock::time_point now = Clock::now();
+  const Clock::time_point until = now + std::chrono::microseconds(budgetMicros);
+  const Clock::duration slow = std::chrono::microseconds(slowMicros);
+  const auto mayContinue = [&] {
+    const Clock::time_point before = now;
+    now = Clock::now();
+    return now <= until && now - before < slow;
+  };
+  const leveldb::Status status =
+      readUnknown(*handle->database, records, known, fillCache, mayContinue, &isWhole, &values);
+  if (!status.ok()) return throwStatus(env, status);
+  return isWhole ? bytesOf(env, values) : makeUndefined(env);
 }
 
 // (gte, lt, reverse, maxRows, budgetMicros, target) => size of the result in `target`: one byte (1 if the result contains
@@ -419,6 +455,7 @@ void registerDatabase(napi_env env, napi_value exports) {
       getter("sequence", getSequence),
       method("getNow", getNow),
       method("getMany", getMany), method("getUnknown", getUnknown),
+      method("getUnknownNow", getUnknownNow),
       method("rangeNow", rangeNow),
       method("write", write),
       method("deleteRange", deleteRange),

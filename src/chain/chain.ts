@@ -22,6 +22,7 @@ import {
   connectBlock,
   describeClaims,
   disconnectBlock,
+  settleContributors,
   type ConnectDeps,
   type ConnectResult,
 } from './connect/connectBlock.js';
@@ -120,6 +121,7 @@ export class Chain {
     const { assumeValidDepthSec, targetSpacingSec } = deps.params;
     const assumed = { ...options, assumeValidDepthSec, targetSpacingSec };
     this.assumed = new AssumedValid(assumed, deps.index, this.headerChain);
+    flusher.beforeFlush = () => settleContributors(this.deps);
     flusher.onFailure = (error) => void this.fail(error);
     flusher.onWriting = (bytes) => this.events.emit('writing', bytes === null ? null : { bytes });
   }
@@ -349,6 +351,8 @@ export class Chain {
       if (steps === 0) break;
       if (this.tip !== start) this.announceTip(start);
     }
+    await settleContributors(this.deps);
+    for (const contributor of this.deps.contributors) contributor.endRun?.();
     this.blocks.dropBeaten();
     await this.flusher.afterConnecting(this.isInitialDownload());
     this.flushWhenQuiet();
@@ -403,7 +407,7 @@ export class Chain {
     const fork = this.route.leadTo(best);
     while (this.tip !== NO_HEADER && this.tip !== fork) await this.disconnectTip();
     for (let id = this.route.next(); id !== NO_HEADER; id = this.route.next()) {
-      const error = await this.connectTip(id);
+      const error = await this.connectTip(id, headers.height(best) - headers.height(id));
       if (error) {
         if (!error.corruption) {
           index.markFailed(id);
@@ -423,12 +427,13 @@ export class Chain {
     for (const listener of this.afterStep) await listener(disconnected);
   }
 
-  private async connectTip(id: number): Promise<ValidationError | null> {
+  /** Connects a block to the tip. `ahead` is the number of blocks that will be connected next. */
+  private async connectTip(id: number, ahead: number): Promise<ValidationError | null> {
     const { headers } = this.index;
     const block = await this.blocks.take(id);
     const parent = headers.prev(id);
     const describesClaims = this.describesConnected || this.log.willLog('claims');
-    const options = { checkScripts: this.checksScripts(id), justCheck: false, describesClaims };
+    const options = { checkScripts: this.checksScripts(id), justCheck: false, describesClaims, ahead };
     const connect = (beforeCommit?: () => Promise<void>): Promise<ConnectResult> =>
       connectBlock(this.deps, block, parent, { ...options, beforeCommit });
     // In a reorganisation the mempool does not accept transactions, so this block has the chain for itself.

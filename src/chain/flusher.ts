@@ -101,6 +101,8 @@ export class Flusher {
   isRebuilding: boolean;
   /** During the initial reading of block files: position from which they must be read again after a kill. */
   scanFrom: FilePosition | null = null;
+  /** Awaited before a flush between two blocks. The rows that it commits are flushed too. */
+  beforeFlush: () => Promise<void> = () => Promise.resolve();
   /** Called with the number of bytes when a write to disk begins, and with null when the write ends. */
   onWriting: (bytes: number | null) => void = () => undefined;
   /** Called after a failed flush. Rows that were removed from the caches may be lost, so that no further flush may run. */
@@ -205,6 +207,7 @@ export class Flusher {
 
   /** Writes all unflushed data (coins, claims, indexes, headers and tip) to disk as one atomic step. */
   async flush(): Promise<void> {
+    await this.beforeFlush();
     await this.run(true);
   }
 

@@ -20,7 +20,7 @@ import { PackedValues } from '../store/rows/rowRecords.js';
 import type { RowTransaction } from '../store/rows/rows.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { asBuffer } from '../util/bytes.js';
-import { isPromise } from '../util/maybePromise.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 import { SCRIPT_KEY_BYTES } from './addressScripts.js';
 import { BlockWalk, spentBy, spentInUndo } from './addressWalk.js';
 import type { ChainIndex } from './chainIndex.js';
@@ -30,6 +30,8 @@ import type { ChainIndex } from './chainIndex.js';
  * longer than building the rows.
  */
 const ROWS_ASIDE = 200;
+/** Size in bytes of the rows of a block, below which the transaction is not checked for its size. */
+const SMALL_BYTES = 64 << 10;
 /** Number of scripts whose stored sums are read in one call. Arbitrary: about a millisecond of work. */
 const SUMS_AT_ONCE = 4000;
 /**
@@ -97,36 +99,43 @@ async function makeAside(
   return made;
 }
 
-async function put(rows: RowTransaction, { parsed }: LoadedBlock, made: NativeAddressRows): Promise<void> {
-  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, made.records);
-  rows.putRecords(PREFIX.addressTotals, made.totals);
-  madeOf.set(parsed, made.totals);
-  await rows.relieve();
+function put(
+  rows: RowTransaction,
+  { parsed }: LoadedBlock,
+  { records, totals }: NativeAddressRows,
+): MaybePromise<void> {
+  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, records);
+  rows.putRecords(PREFIX.addressTotals, totals);
+  madeOf.set(parsed, totals);
+  return records.length + totals.length < SMALL_BYTES ? undefined : rows.relieve();
 }
 
-async function connect(
+function connect(
   rows: RowTransaction,
   block: LoadedBlock,
   height: number,
   resolved: ResolvedInputs,
-): Promise<void> {
+): MaybePromise<void> {
   const native = loadNative();
   if (native === null) return new BlockWalk(rows, block, height, spentBy(resolved), true).run();
   const begun = begin(rows, block, height, resolved);
   if (begun !== null) return begun.finish();
   const made = native.addressRows(block.raw, block.parsed, resolved, height);
-  await addStored(rows, made.totals);
-  return put(rows, block, made);
+  return whenResolved(addStored(rows, made.totals), () => put(rows, block, made));
 }
 
 /** Adds the stored sums to `totals`, in place. The row transaction must not contain new values of the sums yet. */
-async function addStored(rows: RowTransaction, totals: Buffer): Promise<void> {
+function addStored(rows: RowTransaction, totals: Buffer): MaybePromise<void> {
+  if (totals.length > SUMS_AT_ONCE * TOTALS_BYTES) return addInParts(rows, totals);
+  const packed = rows.formerValues?.(totals);
+  return packed ? whenResolved(packed, (values) => addPacked(totals, values)) : addRows(rows, totals);
+}
+
+async function addInParts(rows: RowTransaction, totals: Buffer): Promise<void> {
   let since = performance.now();
   for (let from = 0; from < totals.length; from += SUMS_AT_ONCE * TOTALS_BYTES) {
     const part = totals.subarray(from, from + SUMS_AT_ONCE * TOTALS_BYTES);
-    const packed = rows.formerValues?.(part);
-    if (packed) addPacked(part, isPromise(packed) ? await packed : packed);
-    else await addRows(rows, part);
+    await addStored(rows, part);
     since = await yieldIfDue(since);
   }
 }

@@ -12,6 +12,7 @@ import { FolderError } from '../chain/open/folderIdentity.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import { replayProgress } from '../chain/progress.js';
 import { BlockFileError } from '../store/files/blockFiles.js';
+import { settleContributors } from '../chain/connect/connectBlock.js';
 import { resolvedFromUndo } from '../store/cache/coinRow.js';
 import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { yieldIfDue } from '../scheduler/yield.js';
@@ -93,8 +94,8 @@ export class BackgroundFill {
       const waitsFor = tracked.failure === null ? this.whyWaiting(tracked) : null;
       return {
         name: tracked.index.name,
-        synced: tracked.synced,
-        height: tracked.synced ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
+        synced: tracked.isReadable,
+        height: tracked.isReadable ? this.deps.chain.height : Math.max(0, this.heightOf(tracked)),
         failure: tracked.failure ?? waitsFor,
         ...(waitsFor !== null && { isWaiting: true }),
       };
@@ -287,8 +288,11 @@ export class BackgroundFill {
       if (chain.index.active.contains(next.id) !== next.isForward) continue;
       await this.writeBlock(next);
       await flusher.afterBlock();
-      for (const tracked of this.behind()) this.noteSynced(tracked);
     } while (blocks.length > 0 && performance.now() - began < TURN_MS);
+    // The indexes must not wait for later blocks, because in the pause other tasks may change the chain.
+    await settleContributors(chain.deps);
+    for (const tracked of this.behind()) tracked.endRun();
+    for (const tracked of this.behind()) this.noteSynced(tracked);
     if (this.behind().length === 0) await flusher.flush();
     else await flusher.afterConnecting(chain.isInitialDownload());
     this.tellProgress();
@@ -301,7 +305,8 @@ export class BackgroundFill {
     try {
       if (isForward) {
         const resolved = resolvedFromUndo(block.parsed, undo);
-        for (const tracked of this.behind()) await tracked.connect(rows, block, height, resolved);
+        for (const tracked of this.behind())
+          await tracked.connect(rows, block, height, resolved, undefined, Infinity);
       } else {
         for (const tracked of this.behind()) await tracked.disconnect(rows, block, height, undo);
       }

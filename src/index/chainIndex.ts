@@ -16,6 +16,7 @@ import type { ConnectedClaims } from '../store/claims/claimStore.js';
 import type { RowStore } from '../store/rows/rowStore.js';
 import { prefixEnd, type RowTransaction } from '../store/rows/rows.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
+import { whenResolved, type MaybePromise } from '../util/maybePromise.js';
 
 /**
  * Implementation of an index: its rows, and the changes that a block makes to them. Blocks are connected in the order of one
@@ -33,6 +34,26 @@ export interface ChainIndex extends BlockContributor {
    * can.
    */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
+  /** Starts a batch of blocks whose rows are added together. Absent if the index gains nothing by it. */
+  startBatch?(): BlockBatch;
+}
+
+/** Consecutive blocks whose rows are added together. */
+export interface BlockBatch {
+  /** Whether so many blocks wait that their rows should be added. */
+  readonly isFull: boolean;
+  /** Adds a block, with the arguments of `connect`. `rows` must be those after the block or a later one. */
+  add(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    resolved: ResolvedInputs,
+    claims?: ConnectedClaims,
+  ): MaybePromise<void>;
+  /** Removes the last block. */
+  drop(): void;
+  /** Adds the rows of all blocks. The batch must not be used afterwards. */
+  finish(rows: RowTransaction): Promise<void>;
 }
 
 /** Status of an index, as `getindexinfo` shows it. */
@@ -58,6 +79,8 @@ const DROPPING = 0;
  * second.
  */
 const DROPPED_AT_ONCE = 5000;
+/** Minimum number of blocks that must follow a block, for a batch to start with it. Arbitrary: fewer blocks gain little. */
+const LEAST_BATCH = 16;
 
 /**
  * An index together with its position. The chain calls it for every block; a block that does not follow the position is
@@ -68,7 +91,13 @@ export class TrackedIndex implements OpenedContributor {
   private last: Bytes = NO_BLOCK;
   /** Key below which all rows have been deleted; null if the rows are not being deleted. */
   private droppedTo: string | null = null;
-  /** Whether the index has reached the tip. */
+  /** Blocks above `last` whose rows are not added yet; null if there are none. */
+  private batch: BlockBatch | null = null;
+  /** Ids of the blocks of the batch, in wire order. */
+  private waiting: Bytes[] = [];
+  /** Whether many further blocks follow the last one. */
+  private isInRun = false;
+  /** Whether the index has reached the tip. Blocks may wait in a batch. */
   synced = false;
   failure: string | null = null;
   /**
@@ -92,6 +121,23 @@ export class TrackedIndex implements OpenedContributor {
     return equalBytes(this.last, NO_BLOCK) ? null : this.last;
   }
 
+  /** Whether blocks wait in a batch. Until its rows are added, the rows of the index do not belong to the tip. */
+  get isWaiting(): boolean {
+    return this.batch !== null;
+  }
+
+  /**
+   * Whether readers may use the rows: the index is at the tip, and not so many blocks follow that their rows are added in
+   * batches.
+   */
+  get isReadable(): boolean {
+    return this.synced && !this.isInRun && this.batch === null;
+  }
+
+  endRun(): void {
+    this.isInRun = false;
+  }
+
   async open(store: RowStore): Promise<void> {
     const row = await store.get(indexPositionKey(this.index.name));
     if (row === undefined) return;
@@ -109,6 +155,7 @@ export class TrackedIndex implements OpenedContributor {
   async dropSome(store: RowStore, flush: () => Promise<void>): Promise<boolean> {
     if (this.droppedTo === null) {
       this.last = NO_BLOCK;
+      this.forgetBatch();
       this.synced = false;
       this.isLost = true;
       this.writePosition(store, DROPPING);
@@ -134,7 +181,7 @@ export class TrackedIndex implements OpenedContributor {
 
   /** Whether a block whose parent has this id (wire order) is the next block for the index. */
   follows(parentHash: Bytes): boolean {
-    return !this.isLost && equalBytes(this.last, parentHash);
+    return !this.isLost && equalBytes(this.waiting.at(-1) ?? this.last, parentHash);
   }
 
   begin(
@@ -143,7 +190,7 @@ export class TrackedIndex implements OpenedContributor {
     height: number,
     resolved: ResolvedInputs,
   ): BegunBlock | null {
-    if (!this.follows(block.header.prevHash)) return null;
+    if (this.isWaiting || !this.follows(block.header.prevHash)) return null;
     const begun = this.index.begin?.(rows, block, height, resolved) ?? null;
     if (begun === null) return null;
     return {
@@ -155,16 +202,40 @@ export class TrackedIndex implements OpenedContributor {
     };
   }
 
-  async connect(
+  connect(
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
     claims?: ConnectedClaims,
-  ): Promise<void> {
+    ahead = 0,
+  ): MaybePromise<void> {
     if (!this.follows(block.header.prevHash)) return;
-    await this.index.connect(rows, block, height, resolved, claims);
-    this.moveTo(rows, block.hash);
+    if (this.batch === null && ahead >= LEAST_BATCH) this.batch = this.index.startBatch?.() ?? null;
+    const { batch } = this;
+    this.isInRun = batch !== null && ahead > 0;
+    if (batch === null) {
+      const connected = this.index.connect(rows, block, height, resolved, claims);
+      return connected ? connected.then(() => this.moveTo(rows, block.hash)) : this.moveTo(rows, block.hash);
+    }
+    return whenResolved(batch.add(rows, block, height, resolved, claims), () => {
+      this.waiting.push(Buffer.from(block.hash));
+      return ahead === 0 || batch.isFull ? this.settle(rows) : undefined;
+    });
+  }
+
+  /** Adds the rows of the blocks that wait in a batch. */
+  async settle(rows: RowTransaction): Promise<void> {
+    const { batch, waiting } = this;
+    if (batch === null) return;
+    await batch.finish(rows);
+    this.forgetBatch();
+    this.moveTo(rows, waiting.at(-1)!);
+  }
+
+  private forgetBatch(): void {
+    this.batch = null;
+    this.waiting = [];
   }
 
   private moveTo(rows: RowTransaction, hash: Bytes): void {
@@ -173,6 +244,12 @@ export class TrackedIndex implements OpenedContributor {
   }
 
   async disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> {
+    if (this.batch !== null && equalBytes(this.waiting.at(-1)!, block.hash)) {
+      this.batch.drop();
+      this.waiting.pop();
+      if (this.waiting.length === 0) this.forgetBatch();
+      return;
+    }
     if (!equalBytes(this.last, block.hash)) return;
     if ((await this.index.canTakeBack?.(rows, height)) === false) {
       this.lose(rows);

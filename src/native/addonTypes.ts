@@ -296,6 +296,16 @@ export interface NativeDatabase {
    */
   getUnknown(records: Uint8Array, known: Uint8Array, fillCache: boolean): Promise<Buffer>;
   /**
+   * Like `getUnknown`, but on the calling thread. Returns undefined if it stops before the last key, as `getNow` does.
+   */
+  getUnknownNow(
+    records: Uint8Array,
+    known: Uint8Array,
+    fillCache: boolean,
+    slowMicros: number,
+    budgetMicros: number,
+  ): Buffer | undefined;
+  /**
    * Reads a range and writes to `target`: one byte, which is 1 if the range was read completely ‖ records. Returns the
    * number of bytes, like `getNow`.
    */

@@ -11,7 +11,7 @@ import { unpacking, type PackingAddon } from './packed.js';
 export type * from './addonTypes.js';
 
 /** Version of the interface `PackingAddon`. It is incremented with every change; an addon with another version is not used. */
-export const NATIVE_ABI = 34;
+export const NATIVE_ABI = 35;
 
 type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
 

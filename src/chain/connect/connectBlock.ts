@@ -67,6 +67,8 @@ export interface ConnectOptions {
   justCheck: boolean;
   /** Whether the caller reads the claim events of the block (`ConnectResult.claims`). Then the addon does not connect the claims. */
   describesClaims?: boolean;
+  /** Number of blocks that will be connected next; 0 if unknown. See `BlockContributor.connect`. */
+  ahead?: number;
   /** Awaited before the state in memory is changed from that of the parent to that of the block. */
   beforeCommit?: (() => Promise<void>) | undefined;
 }
@@ -270,7 +272,7 @@ async function connectOnce(
       return { error: checked.error, claims: null };
     }
     timers.start('commit');
-    await commit(deps, block, parent, checked, rows, begun, options.beforeCommit);
+    await commit(deps, block, parent, checked, rows, begun, options);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
     return { error: null, claims: checked.claims?.report ?? null };
@@ -331,14 +333,17 @@ async function commit(
   { resolved, claims }: CheckedBlock & { error: null },
   rows: ReturnType<RowStore['begin']>,
   begun: readonly (BegunBlock | null)[],
-  beforeCommit: ConnectOptions['beforeCommit'],
+  { beforeCommit, ahead = 0 }: ConnectOptions,
 ): Promise<void> {
   const { index, store, coins, files, contributors } = deps;
   const { headers } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
   const changes = claims ?? undefined;
-  for (const [i, contributor] of contributors.entries())
-    await (begun[i]?.finish(changes) ?? contributor.connect(rows, block, height, resolved, changes));
+  for (const [i, contributor] of contributors.entries()) {
+    const added =
+      begun[i]?.finish(changes) ?? contributor.connect(rows, block, height, resolved, changes, ahead);
+    if (added) await added;
+  }
   const id = headers.find(block.hash);
   assert(id !== NO_HEADER, 'a block is connected whose header is unknown');
   deps.onPoint('commit:before-undo');
@@ -364,6 +369,23 @@ async function commit(
   headers.addStatus(id, STATUS.validScripts);
   index.active.push(id);
   deps.onPoint('commit:after-apply');
+}
+
+/** Commits the rows that contributors keep for blocks that are already connected. */
+export async function settleContributors({
+  store,
+  contributors,
+}: Pick<ConnectDeps, 'store' | 'contributors'>): Promise<void> {
+  const waiting = contributors.filter(({ isWaiting }) => isWaiting);
+  if (waiting.length === 0) return;
+  const rows = store.begin();
+  try {
+    for (const contributor of waiting) await contributor.settle?.(rows);
+    store.commit(rows);
+  } catch (error) {
+    await store.discard(rows);
+    throw error;
+  }
 }
 
 /** Whether the undo files contain exactly this undo data for the block. */

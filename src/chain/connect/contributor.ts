@@ -30,7 +30,9 @@ export interface BlockContributor {
   ): BegunBlock | null;
   /**
    * Adds the index's rows for a block that is about to be committed. May fail only because of the environment, such as the
-   * disk. `claims` are the changes of the claim trie; absent for a block that was connected before.
+   * disk. `claims` are the changes of the claim trie; absent for a block that was connected before. `ahead` is the number of
+   * blocks that will be connected next; 0 if unknown. If it is not 0, the contributor may keep the block and add its rows
+   * together with those of a later block.
    */
   connect(
     rows: RowTransaction,
@@ -38,7 +40,14 @@ export interface BlockContributor {
     height: number,
     resolved: ResolvedInputs,
     claims?: ConnectedClaims,
+    ahead?: number,
   ): Promise<void> | void;
+  /** Whether the rows of connected blocks are not added yet. */
+  readonly isWaiting?: boolean;
+  /** Adds the rows of all blocks that wait. */
+  settle?(rows: RowTransaction): Promise<void>;
+  /** Called when no block follows the last one, although `ahead` was not 0. No block waits. */
+  endRun?(): void;
   /** Removes the block's rows. `undo` has the spent coins in the format of the undo file. */
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> | void;
 }

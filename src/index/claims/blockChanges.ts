@@ -47,7 +47,7 @@ export interface NotedTrending {
 
 type ChangeWriter = Pick<RowTransaction, 'put' | 'relieve'>;
 
-/** Writes the changes of a block. Returns the number of rows. */
+/** Writes the changes of a block, each list under its number in `NOTE`. Returns the number of rows. */
 export async function writeChanges(
   rows: ChangeWriter,
   height: number,
@@ -55,8 +55,9 @@ export async function writeChanges(
 ): Promise<number> {
   const encoder = new RowEncoder();
   let chunk = 0;
-  const add = async (note: number, ids: readonly string[]): Promise<void> => {
-    for (const id of ids) {
+  const lists = [touched, rewritten, deleted, takeovers, signed];
+  for (let note = 0; note < lists.length; note++) {
+    for (const id of lists[note]!) {
       encoder.byte(note);
       if (note === NOTE.takeover) encoder.string(id);
       else encoder.raw(id);
@@ -64,12 +65,7 @@ export async function writeChanges(
       rows.put(changesKey(height, chunk++), encoder.finish());
       await rows.relieve();
     }
-  };
-  await add(NOTE.touched, touched);
-  await add(NOTE.rewritten, rewritten);
-  await add(NOTE.deleted, deleted);
-  await add(NOTE.takeover, takeovers);
-  await add(NOTE.signed, signed);
+  }
   // A row is written even for a block without changes, because a missing row means that the changes of the block are not
   // stored any more.
   if (encoder.size > 0 || chunk === 0) rows.put(changesKey(height, chunk++), encoder.finish());

@@ -18,20 +18,14 @@ import { readFleetingItems, type FleetingClaim } from '../../store/claims/lbcd/l
 import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
 import { RecordWriter } from '../../store/rows/rowRecords.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
-import type { ChainIndex } from '../chainIndex.js';
-import { writeChanges, writeTrending, type NotedChanges, type NotedTrending } from './blockChanges.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import type { BlockBatch, ChainIndex } from '../chainIndex.js';
+import { writeChanges, writeTrending } from './blockChanges.js';
+import type { WorkBlock } from './blockEvents.js';
 import { itemsOfLog, readBlockItems, type BlockItems } from './blockItems.js';
-import { BlockWork } from './blockWork.js';
-import {
-  changesKey,
-  claimKey,
-  endedKey,
-  PAST_KEY,
-  seriesKey,
-  trendingKey,
-  undoKey,
-} from './claimIndexKeys.js';
-import { formatEndedRow, formatSeriesRow } from './claimPast.js';
+import { BlockWork, type WorkedBlock } from './blockWork.js';
+import { changesKey, PAST_KEY, seriesKey, trendingKey, undoKey } from './claimIndexKeys.js';
+import { formatSeriesRow, type SeriesEntry } from './claimPast.js';
 import {
   canTakeBack,
   countChunks,
@@ -51,6 +45,12 @@ export const CLAIM_INDEX_NAME = 'claimindex';
 export const CLAIM_INDEX_VERSION = 3;
 /** Maximum number of blocks whose undo rows are deleted while one block is connected. Arbitrary. */
 const DROPPED_AT_ONCE = 20;
+/**
+ * Numbers of blocks, and of created and removed items (claims and supports), above which no further block is added to a batch.
+ * Arbitrary: the rows of a batch are computed within some milliseconds.
+ */
+const BATCH_BLOCKS = 64;
+const BATCH_ITEMS = 250;
 
 export interface ClaimIndexOptions {
   readonly params: Pick<NetworkParams, 'base58'>;
@@ -87,40 +87,107 @@ class ClaimIndex implements ChainIndex {
     _resolved: ResolvedInputs,
     claims?: ConnectedClaims,
   ): Promise<void> {
+    await this.connectAll(rows, [await this.take(rows, block, height, claims)]);
+  }
+
+  startBatch(): BlockBatch {
+    return new ClaimBatch(this);
+  }
+
+  /** Collects what the index needs to know about a block. `rows` must be those immediately after the block or a later one. */
+  take(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    claims?: ConnectedClaims,
+  ): MaybePromise<TakenBlock> {
+    if (claims?.log) return this.taken(rows, block, height, itemsOfLog(claims.log), claims);
+    return this.read(rows, block, height, claims);
+  }
+
+  private async read(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    claims?: ConnectedClaims,
+  ): Promise<TakenBlock> {
+    const items = await readBlockItems(rows, height);
+    const known = claims ?? { names: null, fleeting: await fleetingClaims(rows, block, height) };
+    return this.taken(rows, block, height, items, known);
+  }
+
+  private taken(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    items: BlockItems,
+    { names, fleeting }: Pick<WorkBlock, 'names' | 'fleeting'>,
+  ): TakenBlock {
+    const tipHeight = Math.max(height, this.options.tipHeight());
+    const { window } = this.options;
+    const isPresent = height === tipHeight;
+    return {
+      block,
+      height,
+      items,
+      isPresent,
+      names,
+      fleeting,
+      keepsUndo: window === 'all' || height > tipHeight - window,
+      // The numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
+      // `pastWalk.ts` computes the rows of all past blocks later.
+      totals: isPresent ? parseSummaryRow(rows.getBlocking(SUMMARY_KEY)).totals : null,
+    };
+  }
+
+  /** Adds the rows of consecutive blocks. */
+  async connectAll(rows: RowTransaction, taken: readonly TakenBlock[]): Promise<void> {
     const { params, rules, window } = this.options;
+    const { height: lastHeight } = taken.at(-1)!;
+    const blocks = taken.map((one) => {
+      if (one.height === lastHeight) return one;
+      // The rows are those after the last block. Undo rows that the last block would delete are not written.
+      const keepsUndo = one.keepsUndo && (window === 'all' || one.height > lastHeight - window);
+      return { ...one, isPresent: false, keepsUndo };
+    });
     // The cached height is deleted when a rebuild starts, because after a reorg the rebuilt index may store undo rows of
     // lower blocks than before.
-    if (height === 0) {
+    if (blocks[0]!.height === 0) {
       this.keptFrom = null;
       this.chunks.clear();
     }
-    const tipHeight = Math.max(height, this.options.tipHeight());
-    const keepsUndo = window === 'all' || height > tipHeight - window;
-    const items = claims?.log ? itemsOfLog(claims.log) : await readBlockItems(rows, height);
     const noted = new NotedRows(rows, this.records);
-    const isPresent = height === tipHeight;
-    const deps = { params, rules, rows, isPresent, names: claims?.names ?? null, noted };
-    const work = didNothing(items) ? null : new BlockWork(deps, block, height, items);
-    const { changes, trending } = work === null ? NOTHING : await work.run();
-    const fleeting = claims?.fleeting ?? (await fleetingClaims(rows, block, height));
-    if (fleeting.length > 0) await noteFleetingEnds(noted, fleeting);
-    await noted.complete();
-    // A rebuild after a loss of the index continues from a much lower height, so the lowest height with undo rows may
-    // decrease.
-    if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
-    const dropped = window === 'all' ? [] : await this.behind(rows, height - window);
-    // The numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
-    // `pastWalk.ts` computes the rows of all past blocks later.
-    const totals = isPresent ? parseSummaryRow(rows.getBlocking(SUMMARY_KEY)).totals : null;
+    const worked = await new BlockWork({ params, rules, rows, noted }, blocks).run();
+    const dropped: string[] = [];
+    for (const { height, keepsUndo } of blocks) {
+      // A rebuild after a loss of the index continues from a much lower height, so the lowest height with undo rows may
+      // decrease.
+      if (keepsUndo && this.keptFrom !== null) this.keptFrom = Math.min(this.keptFrom, height);
+      if (window !== 'all') dropped.push(...(await this.behind(rows, height - window)));
+    }
     const out = new PackedRows(rows, this.records);
     for (const key of dropped) out.del(key);
-    const changeRows = keepsUndo ? await writeChanges(out, height, changes) : 0;
+    for (const [i, block] of blocks.entries()) await this.write(out, block, worked[i]!);
+    await noted.finish(out);
+    out.handOn();
+  }
+
+  /** Writes the rows that belong to one block. */
+  private async write(
+    out: PackedRows,
+    { height, totals }: TakenBlock,
+    { changes, trending, undo }: WorkedBlock,
+  ): Promise<void> {
     if (trending.length > 0) await writeTrending(out, height, trending);
-    const undoRows = await noted.finish(out, keepsUndo ? height : null);
-    if (keepsUndo && window !== 'all') this.chunks.set(height, { undoRows, changeRows });
     if (totals === null) out.del(PAST_KEY);
     else out.put(seriesKey(height), formatSeriesRow(totals));
-    out.handOn();
+    if (undo === null) return;
+    const changeRows = await writeChanges(out, height, changes);
+    for (const [chunk, row] of undo.entries()) {
+      out.put(undoKey(height, chunk), row);
+      await out.relieve();
+    }
+    if (this.options.window !== 'all') this.chunks.set(height, { undoRows: undo.length, changeRows });
   }
 
   canTakeBack(rows: RowTransaction, height: number): Promise<boolean> {
@@ -152,6 +219,51 @@ class ClaimIndex implements ChainIndex {
   }
 }
 
+/** Consecutive blocks whose rows are added together. */
+class ClaimBatch implements BlockBatch {
+  private readonly index: ClaimIndex;
+  private readonly taken: TakenBlock[] = [];
+  private items = 0;
+
+  constructor(index: ClaimIndex) {
+    this.index = index;
+  }
+
+  get isFull(): boolean {
+    return this.taken.length >= BATCH_BLOCKS || this.items >= BATCH_ITEMS;
+  }
+
+  add(
+    rows: RowTransaction,
+    block: LoadedBlock,
+    height: number,
+    _resolved: ResolvedInputs,
+    claims?: ConnectedClaims,
+  ): MaybePromise<void> {
+    return whenResolved(this.index.take(rows, block, height, claims), (one) => {
+      this.taken.push(one);
+      this.items += itemCount(one);
+    });
+  }
+
+  drop(): void {
+    this.items -= itemCount(this.taken.pop()!);
+  }
+
+  finish(rows: RowTransaction): Promise<void> {
+    return this.index.connectAll(rows, this.taken);
+  }
+}
+
+function itemCount({ items: { created, removed } }: TakenBlock): number {
+  return created.length + removed.length;
+}
+
+/** A block, and the numbers of names and claims after it; null if they are not known. */
+interface TakenBlock extends WorkBlock {
+  readonly totals: SeriesEntry | null;
+}
+
 /** Number of undo rows of a block, and of rows with its changes. */
 interface BlockChunks {
   readonly undoRows: number;
@@ -174,27 +286,6 @@ async function fleetingClaims(
   // The block needs a coinbase, a transaction that creates the output, and one that spends it.
   if (parsed.txCount < 3) return [];
   return (await readFleetingItems(rows, height)).filter(({ kind }) => kind !== 'support');
-}
-
-/**
- * Writes the rows of claims whose last output was created and spent by this block. Must be called after the block's work on the
- * claims.
- */
-async function noteFleetingEnds(noted: NotedRows, fleeting: readonly FleetingClaim[]): Promise<void> {
-  await noted.load(fleeting.flatMap(({ claimId }) => [claimKey(claimId), endedKey(claimId)]));
-  for (const claim of fleeting)
-    if (noted.get(claimKey(claim.claimId)) === null)
-      noted.set(endedKey(claim.claimId), formatEndedRow(claim));
-}
-
-/** Result for a block without changes of claims, the most frequent case while the chain is little used. */
-const NOTHING: { changes: NotedChanges; trending: NotedTrending[] } = {
-  changes: { touched: [], rewritten: [], deleted: [], takeovers: [], signed: [] },
-  trending: [],
-};
-
-function didNothing({ created, removed, activated, takeovers }: BlockItems): boolean {
-  return created.length + removed.length + activated.length + takeovers.length === 0;
 }
 
 /** Creates the claim index as an argument for `TrackedIndex`. */

@@ -22,6 +22,7 @@ import { decodeClaimScript } from '../../script/claimScript.js';
 import { OP } from '../../script/opcodes.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { type Bytes } from '../../util/bytes.js';
+import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /** Position of an output in its block. */
 export interface BlockPlace {
@@ -53,18 +54,20 @@ export class ClaimOutputs {
   }
 
   /** Reads the outputs at `points`, a map from outpoints to claim ids. Values of other outputs are not decoded. */
-  static async read(block: LoadedBlock, points: ReadonlyMap<string, string>): Promise<ClaimOutputs> {
+  static read(block: LoadedBlock, points: ReadonlyMap<string, string>): MaybePromise<ClaimOutputs> {
     const outputs = new ClaimOutputs(block, points);
-    if (points.size > 0) await outputs.forEachTransaction((position) => outputs.readAsked(position));
-    return outputs;
+    return whenResolved(
+      outputs.forEachTransaction((position) => outputs.readAsked(position)),
+      () => outputs,
+    );
   }
 
   /**
    * Collects the first outputs for `originOf`. All claim outputs of the block are read, so this is done only for the few
    * blocks that need it.
    */
-  async readOrigins(): Promise<void> {
-    await this.forEachTransaction((position) => this.readOriginsOf(position));
+  readOrigins(): MaybePromise<void> {
+    return this.forEachTransaction((position) => this.readOriginsOf(position));
   }
 
   /** Output of the block that created this claim; null if the block did not create it. */
@@ -72,28 +75,30 @@ export class ClaimOutputs {
     return this.originals.get(claimId) ?? null;
   }
 
-  /** Calls `visit` for each transaction that contains claim outputs. */
-  private async forEachTransaction(visit: (position: number) => void): Promise<void> {
+  /** Calls `visit` for each transaction that contains claim outputs, from the position `from` on. */
+  private forEachTransaction(visit: (position: number) => void, from = 0): MaybePromise<void> {
     const { txs, txCount } = this.block.parsed;
-    let since = performance.now();
-    for (let tx = 0; tx < txCount; tx++) {
+    const since = performance.now();
+    for (let tx = from; tx < txCount; tx++) {
       const row = tx * TX_STRIDE;
       if (txs[row + TX_CLAIM_OUTPUTS] === 0 || (txs[row + TX_FLAGS]! & TX_IS_COINBASE) !== 0) continue;
       visit(tx);
       const slice = yieldIfDue(since);
-      since = typeof slice === 'number' ? slice : await slice;
+      if (typeof slice !== 'number') return slice.then(() => this.forEachTransaction(visit, tx + 1));
     }
   }
 
   /** Indexes of the outputs of a transaction that create or update claims. */
-  private *claimsOf(position: number): Generator<number> {
+  private claimsOf(position: number): number[] {
     const { txs, outputs } = this.block.parsed;
     const row = position * TX_STRIDE;
     const first = txs[row + TX_FIRST_OUTPUT]!;
+    const claims: number[] = [];
     for (let nout = 0; nout < txs[row + TX_OUTPUT_COUNT]!; nout++) {
       const opcode = outputs[(first + nout) * OUTPUT_STRIDE + OUTPUT_CLAIM_KIND];
-      if (opcode === OP.OP_CLAIM_NAME || opcode === OP.OP_UPDATE_CLAIM) yield nout;
+      if (opcode === OP.OP_CLAIM_NAME || opcode === OP.OP_UPDATE_CLAIM) claims.push(nout);
     }
+    return claims;
   }
 
   private scriptAt(position: number, nout: number): Bytes {

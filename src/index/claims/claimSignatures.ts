@@ -30,12 +30,6 @@ const ASIDE = 4;
 /** Recovery ids. Up to four keys, usually two, verify the same signature. */
 const RECOVERY_IDS = [0, 1, 2, 3];
 
-/** A claim output and the current key of the channel that it names; null without a channel or key. */
-export interface SignedOutput {
-  readonly output: ClaimOutputInBlock;
-  readonly publicKey: Bytes | null;
-}
-
 /** Parts of an output that are needed to read and verify its signature. */
 export type SignedValue = Pick<ClaimOutputInBlock, 'facts' | 'value' | 'script' | 'firstInput'>;
 
@@ -83,16 +77,6 @@ export function readSupportSignature(
   if (!envelope?.channelId || envelope.signature?.length !== SIGNATURE_BYTES) return null;
   const hash = supportSignatureDigest(data, firstInput);
   return hash && { channelId: envelope.channelId, signature: { hash, compact: envelope.signature } };
-}
-
-/** Finds the keys that verify the signatures of claims, with `findKeys`. */
-export function findSigners(
-  claims: readonly SignedOutput[],
-  params: Pick<NetworkParams, 'base58'>,
-): Promise<string[][]> {
-  return findKeys(
-    claims.map(({ output, publicKey }) => ({ signature: readSignature(output, params), publicKey })),
-  );
 }
 
 /**

@@ -13,6 +13,7 @@ import type { NamesAfter } from '../../store/claims/claimStore.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import { filedNames } from './filedNames.js';
 
 export interface ClaimWeight {
@@ -34,10 +35,11 @@ export class EffectiveAmounts {
   private readonly height: number;
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
-  /** States of names, by name in the claim trie, if the block is the tip. */
+  /** States of names, by name in the claim trie, if they are known or the block is the tip. */
   private readonly states = new Map<string, NameState | null>();
+  /** Active items (claims and supports) of the other names. */
   private readonly items = new Map<string, readonly Item[]>();
-  /** Names that have exactly one item (claim or support) after the block. Used only if the block is not the tip. */
+  /** Those of the other names that have exactly one item (claim or support) after the block. */
   private readonly alone = new Set<string>();
 
   /**
@@ -52,22 +54,26 @@ export class EffectiveAmounts {
     names: NamesAfter | null,
   ) {
     this.rows = rows;
-    this.known = isPresent ? names : null;
+    this.known = names;
     this.rules = rules;
     this.height = height;
     this.isPresent = isPresent;
   }
 
   /** Reads the rows that `weightOf` needs for claims with these names. The names are spelled as in the outputs. */
-  async load(rawNames: Iterable<string>): Promise<void> {
-    const names = new Set<string>();
-    for (const rawName of rawNames) for (const name of this.namesOf(rawName)) names.add(name);
-    const wanted: string[] = [];
-    for (const name of names) {
-      const known = this.known?.get(name);
-      if (known) this.states.set(name, known.state);
-      else wanted.push(name);
+  load(rawNames: Iterable<string>): MaybePromise<void> {
+    let wanted: Set<string> | null = null;
+    for (const rawName of rawNames) {
+      for (const name of this.namesOf(rawName)) {
+        const known = this.known?.get(name);
+        if (known) this.states.set(name, known.state);
+        else (wanted ??= new Set()).add(name);
+      }
     }
+    return wanted === null ? undefined : this.read([...wanted]);
+  }
+
+  private async read(wanted: readonly string[]): Promise<void> {
     let since = performance.now();
     for (let at = 0; at < wanted.length; at += NAMES_AT_ONCE) {
       const part = wanted.slice(at, at + NAMES_AT_ONCE);
@@ -92,7 +98,7 @@ export class EffectiveAmounts {
    * must have been loaded.
    */
   isAlone(name: string): boolean {
-    return this.isPresent ? this.states.get(name)?.alive === 1 : this.alone.has(name);
+    return this.states.get(name)?.alive === 1 || this.alone.has(name);
   }
 
   private namesOf(rawName: string): readonly string[] {
@@ -103,22 +109,13 @@ export class EffectiveAmounts {
   weightOf(claimId: string, point: string, rawName: string): ClaimWeight {
     let pending = NO_WEIGHT;
     for (const name of this.namesOf(rawName)) {
-      const weight = this.isPresent
-        ? this.presentWeight(name, claimId, point)
-        : this.pastWeight(name, claimId, point);
+      const state = this.states.get(name);
+      const weight =
+        state === undefined ? this.pastWeight(name, claimId, point) : weightIn(state, name, claimId, point);
       if (weight.amountSat !== null) return weight;
       if (weight.supportSat > 0n) pending = weight;
     }
     return pending;
-  }
-
-  private presentWeight(name: string, claimId: string, point: string): ClaimWeight {
-    const state = this.states.get(name);
-    assert(state !== undefined, 'a name was weighed before it was loaded');
-    if (state === null) return NO_WEIGHT;
-    const claim = findClaim(state, point);
-    if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount, name };
-    return { amountSat: null, supportSat: state.dangling.get(claimId) ?? 0n, name };
   }
 
   private pastWeight(name: string, claimId: string, point: string): ClaimWeight {
@@ -133,4 +130,11 @@ export class EffectiveAmounts {
     }
     return { amountSat, supportSat, name };
   }
+}
+
+function weightIn(state: NameState | null, name: string, claimId: string, point: string): ClaimWeight {
+  if (state === null) return NO_WEIGHT;
+  const claim = findClaim(state, point);
+  if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount, name };
+  return { amountSat: null, supportSat: state.dangling.get(claimId) ?? 0n, name };
 }

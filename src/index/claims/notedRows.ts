@@ -1,6 +1,6 @@
 /**
- * The index rows that one block changes, in memory, and the undo data of the block: the previous value of each changed row.
- * Disconnecting a block restores the previous values from its undo rows.
+ * The index rows that consecutive blocks change, in memory, and the undo data of each block: the previous value of each changed
+ * row. Disconnecting a block restores the previous values from its undo rows.
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import { PREFIX } from '../../store/rows/keys.js';
@@ -8,6 +8,7 @@ import { PackedValues, type RecordWriter } from '../../store/rows/rowRecords.js'
 import { prefixEnd, type RowReader, type RowTransaction, type RowWriter } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
+import type { MaybePromise } from '../../util/maybePromise.js';
 import { heightOfKey, UNDO_PREFIX, undoKey } from './claimIndexKeys.js';
 
 /** Number of rows that are written between two checks whether to yield to the event loop and to write pending rows to disk. */
@@ -54,18 +55,28 @@ export class PackedRows implements RowWriter {
   }
 }
 
-/** One row of the index while a block changes it. */
+/** One row of the index while blocks change it. */
 interface NotedRow {
+  readonly key: string;
   /** Value before the block; null if the row did not exist, undefined if it is not read yet. */
   former: Bytes | null | undefined;
   /** Value after the block; null if the row is deleted, undefined if it is unchanged. */
   value: Bytes | null | undefined;
+  /** Value in the database if an earlier block of the same run changed the row; undefined if none did. */
+  stored: Bytes | null | undefined;
 }
 
+/** Rows of the index that consecutive blocks change. The blocks are written together. */
 export class NotedRows {
   private readonly rows: RowTransaction;
   private readonly records: RecordWriter;
   private readonly noted = new Map<string, NotedRow>();
+  /** Rows that the current block changes. */
+  private changed: NotedRow[] = [];
+  /** Rows that `finish` writes: those that the earlier blocks changed. */
+  private readonly unwritten: NotedRow[] = [];
+  /** Whether rows may have been changed without being read. */
+  private hasUnread = false;
 
   /** `records` is the reusable writer of the block's rows. It must be empty while rows are loaded. */
   constructor(rows: RowTransaction, records: RecordWriter) {
@@ -74,25 +85,42 @@ export class NotedRows {
   }
 
   /** Reads rows, so that `get` and `former` can return them. */
-  async load(keys: Iterable<string>): Promise<void> {
+  load(keys: Iterable<string>): MaybePromise<void> {
     const missing: string[] = [];
     for (const key of new Set(keys)) if (this.noted.get(key)?.former === undefined) missing.push(key);
-    if (missing.length > 0) await this.read(missing);
+    return missing.length > 0 ? this.read(missing) : undefined;
   }
 
-  private async read(missing: readonly string[]): Promise<void> {
+  private read(missing: readonly string[]): MaybePromise<void> {
+    if (missing.length < MANY_ROWS) {
+      const found = this.rows.getManyNow?.(missing);
+      if (found) return this.take(missing, found);
+    }
+    return this.readInParts(missing);
+  }
+
+  private async readInParts(missing: readonly string[]): Promise<void> {
     let since = performance.now();
     for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
       const part = missing.slice(at, at + READ_AT_ONCE);
-      const found = (await this.formerRows(part)) ?? (await this.rows.getMany(part));
-      part.forEach((key, i) => {
-        const former = found[i] ?? null;
-        const row = this.noted.get(key);
-        if (row === undefined) this.noted.set(key, { former, value: undefined });
-        else row.former = former;
-      });
+      this.take(part, (await this.formerRows(part)) ?? (await this.rows.getMany(part)));
       since = await yieldIfDue(since);
     }
+  }
+
+  private take(keys: readonly string[], found: readonly (Bytes | undefined)[]): void {
+    for (let i = 0; i < keys.length; i++) {
+      const former = found[i] ?? null;
+      const row = this.noted.get(keys[i]!);
+      if (row === undefined) this.add(keys[i]!, former, undefined);
+      else row.former = former;
+    }
+  }
+
+  private add(key: string, former: NotedRow['former'], value: NotedRow['value']): NotedRow {
+    const row: NotedRow = { key, former, value, stored: undefined };
+    this.noted.set(key, row);
+    return row;
   }
 
   /**
@@ -123,10 +151,10 @@ export class NotedRows {
     return formerOf(this.noted.get(key));
   }
 
-  /** Notes that a row did not exist before the block, so that it need not be loaded. */
+  /** Notes that a row did not exist before the first block, so that it need not be loaded. */
   noteAbsent(key: string): void {
     const row = this.noted.get(key);
-    if (row === undefined) this.noted.set(key, { former: null, value: undefined });
+    if (row === undefined) this.add(key, null, undefined);
     else row.former ??= null;
   }
 
@@ -146,50 +174,94 @@ export class NotedRows {
   }
 
   private change(key: string, value: Bytes | null, former: Bytes | null | undefined): void {
-    const row = this.noted.get(key);
-    if (row === undefined) this.noted.set(key, { former, value });
-    else {
+    let row = this.noted.get(key);
+    if (row === undefined) {
+      row = this.add(key, former, value);
+      this.changed.push(row);
+    } else {
+      if (row.value === undefined) this.changed.push(row);
       row.value = value;
       if (row.former === undefined) row.former = former;
     }
+    this.hasUnread ||= row.former === undefined;
   }
 
-  /** Loads the rows that were changed and not read. Must be called before rows are written, and before `finish`. */
-  async complete(): Promise<void> {
-    const unread: string[] = [];
-    for (const [key, { former }] of this.noted) if (former === undefined) unread.push(key);
-    if (unread.length > 0) await this.read(unread);
+  /** Loads the rows that were changed and not read. Must be called before `endBlock`. */
+  complete(): MaybePromise<void> {
+    if (!this.hasUnread) return;
+    this.hasUnread = false;
+    const unread = this.changed.filter(({ former }) => former === undefined);
+    return unread.length > 0 ? this.read(unread.map(({ key }) => key)) : undefined;
   }
 
-  /**
-   * Writes the changes to `out`, and the undo rows for this height unless it is null. Returns the number of undo rows.
-   */
-  async finish(out: PackedRows, undoHeight: number | null): Promise<number> {
-    const encoder = new RowEncoder();
-    let chunk = 0;
-    const close = (): void => {
-      if (undoHeight !== null) out.put(undoKey(undoHeight, chunk++), encoder.finish());
-    };
-    let count = 0;
+  /** Ends a block. Returns its undo rows; null if `keepsUndo` is false. */
+  endBlock(keepsUndo: boolean): MaybePromise<Buffer[] | null> {
+    const { changed } = this;
+    this.changed = [];
+    const undo = keepsUndo ? new UndoRows() : null;
+    if (changed.length <= ROWS_A_LOOK) {
+      for (const row of changed) this.settle(row, undo);
+      return undo && undo.finish();
+    }
+    return this.endLargeBlock(changed, undo);
+  }
+
+  private async endLargeBlock(changed: readonly NotedRow[], undo: UndoRows | null): Promise<Buffer[] | null> {
     let since = performance.now();
-    for (const [key, { former, value }] of this.noted) {
-      if (value === undefined || former === undefined || former === value) continue;
-      if (former !== null && value !== null && equalBytes(former, value)) continue;
-      if (value === null) out.del(key);
-      else out.put(key, value);
-      if (undoHeight !== null) {
-        encoder.string(key).number(former === null ? ABSENT : former.length + 1);
-        if (former !== null) encoder.bytes(former);
-        if (encoder.size >= CHUNK_BYTES) close();
-      }
-      if (++count % ROWS_A_LOOK !== 0) continue;
+    for (const [i, row] of changed.entries()) {
+      this.settle(row, undo);
+      if (i % ROWS_A_LOOK === 0) since = await yieldIfDue(since);
+    }
+    return undo && undo.finish();
+  }
+
+  /** Makes the value of a row after the block its value before the next block. */
+  private settle(row: NotedRow, undo: UndoRows | null): void {
+    const { key, former, value } = row;
+    row.value = undefined;
+    if (value === undefined || former === undefined || former === value) return;
+    if (former !== null && value !== null && equalBytes(former, value)) return;
+    undo?.add(key, former);
+    row.former = value;
+    if (row.stored !== undefined) return;
+    row.stored = former;
+    this.unwritten.push(row);
+  }
+
+  /** Writes the changes of all ended blocks to `out`. */
+  async finish(out: PackedRows): Promise<void> {
+    let since = performance.now();
+    for (const [i, { key, former, stored }] of this.unwritten.entries()) {
+      if (former === null || former === undefined) {
+        if (stored !== null) out.del(key);
+      } else out.put(key, former);
+      if (i % ROWS_A_LOOK !== ROWS_A_LOOK - 1) continue;
       await out.relieve();
       since = await yieldIfDue(since);
     }
-    // An undo row is written even for a block without changes, because a missing row means that the block cannot be
-    // disconnected.
-    if (encoder.size > 0 || chunk === 0) close();
-    return chunk;
+  }
+}
+
+/** The undo rows of one block: the previous values of the rows that it changed. */
+class UndoRows {
+  private readonly encoder = new RowEncoder();
+  private readonly chunks: Buffer[] = [];
+
+  add(key: string, former: Bytes | null): void {
+    const { encoder } = this;
+    encoder.string(key).number(former === null ? ABSENT : former.length + 1);
+    if (former !== null) encoder.bytes(former);
+    if (encoder.size >= CHUNK_BYTES) this.chunks.push(encoder.finish());
+  }
+
+  /**
+   * Returns the rows. There is at least one, even for a block without changes, because a missing row means that the block cannot
+   * be disconnected.
+   */
+  finish(): Buffer[] {
+    const { encoder, chunks } = this;
+    if (encoder.size > 0 || chunks.length === 0) chunks.push(encoder.finish());
+    return chunks;
   }
 }
 

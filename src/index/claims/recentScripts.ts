@@ -9,9 +9,9 @@ import { outputScriptAt } from '../../primitives/blockView.js';
 import type { Bytes } from '../../util/bytes.js';
 
 const TXID_BYTES = 32;
-/** Limits of the cache: total size and number of blocks. Arbitrary: as many blocks as readers process at once. */
+/** Limits of the cache: total size and number of blocks. Arbitrary: more blocks than readers process at once. */
 const KEPT_BYTES = 8 << 20;
-const KEPT_BLOCKS = 16;
+const KEPT_BLOCKS = 256;
 
 type KeptBlock = Pick<ConnectedBlock, 'id' | 'raw' | 'parsed'>;
 

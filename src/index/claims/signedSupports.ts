@@ -26,63 +26,66 @@ import {
   parseSupportSumRow,
   type SupportSigners,
 } from './claimRow.js';
-import { findKeys, readSupportSignature, type ReadSignature } from './claimSignatures.js';
+import { readSupportSignature, type ReadSignature } from './claimSignatures.js';
 import type { NotedRows } from './notedRows.js';
 
-/**
- * Finds the current keys of channels. Resolves to a function that returns the key for a channel id (latin1, wire order);
- * null if the channel has none.
- */
-export type SupportChannelKeys = (
-  channelIds: readonly string[],
-) => Promise<(channelId: string) => Bytes | null>;
-
-interface SignedSupport {
+/** A created support whose data names a signing channel. */
+export interface SignedSupport {
   readonly item: Item;
   readonly channelId: string;
   readonly signature: ReadSignature;
+  /** Key of the channel after the block; null without one. */
+  publicKey: Bytes | null;
+  /** Tags of the keys that verify the signature. */
+  tags: readonly string[];
+}
+
+/** Keys of the rows with sums that change with a support. */
+export function supportSumKeys({ claimId, name }: Item, { channelId, tags }: SupportSigners): string[] {
+  const group = groupOf(name);
+  return tags.map((tag) => supportSumKey(claimId, group, channelId, tag));
 }
 
 /**
- * Supports that one block changed. `created`: created in the block and unspent at its end. Removed supports were spent or
- * expired in the block.
+ * Updates the rows about signed supports for a block, in `noted`. `removed` are the supports of earlier blocks that were spent
+ * or expired. The rows of their signers and of all sums must have been loaded.
  */
-export interface BlockSupports {
-  readonly created: readonly Item[];
-  readonly removed: readonly Item[];
-}
-
-/** Updates the rows about signed supports for a block, in `noted`. */
-export async function changeSignedSupports(
+export function changeSignedSupports(
   noted: NotedRows,
-  block: LoadedBlock,
-  { created, removed }: BlockSupports,
-  keysOf: SupportChannelKeys,
-): Promise<void> {
+  signed: readonly SignedSupport[],
+  removed: readonly Item[],
+): void {
   const sums = new SumChanges();
-  if (removed.length > 0) await takeOut(noted, removed, sums);
-  if (created.length > 0) await putIn(noted, await readSigned(block, created), keysOf, sums);
-  await sums.write(noted);
+  for (const item of removed) {
+    const key = supportSignersKey(item.point);
+    const row = noted.former(key);
+    if (row === null) continue;
+    sums.add(item, parseSupportSignersRow(row), -1);
+    noted.set(key, null);
+  }
+  for (const { item, channelId, tags } of signed) {
+    if (tags.length === 0) continue;
+    const signers = { channelId, tags };
+    sums.add(item, signers, 1);
+    noted.setNew(supportSignersKey(item.point), formatSupportSignersRow(signers));
+  }
+  sums.write(noted);
 }
 
 /** Changes of support sums (count and amount) by row key. */
 class SumChanges {
   private readonly changes = new Map<string, { count: number; amountSat: bigint }>();
 
-  add({ claimId, name, amount }: Item, { channelId, tags }: SupportSigners, sign: 1 | -1): void {
-    const group = groupOf(name);
-    for (const tag of tags) {
-      const key = supportSumKey(claimId, group, channelId, tag);
+  add(item: Item, signers: SupportSigners, sign: 1 | -1): void {
+    for (const key of supportSumKeys(item, signers)) {
       let change = this.changes.get(key);
       if (!change) this.changes.set(key, (change = { count: 0, amountSat: 0n }));
       change.count += sign;
-      change.amountSat += BigInt(sign) * amount;
+      change.amountSat += BigInt(sign) * item.amount;
     }
   }
 
-  async write(noted: NotedRows): Promise<void> {
-    if (this.changes.size === 0) return;
-    await noted.load(this.changes.keys());
+  write(noted: NotedRows): void {
     for (const [key, change] of this.changes) {
       const { count, amountSat } = parseSupportSumRow(noted.get(key));
       const sum = { count: count + change.count, amountSat: amountSat + change.amountSat };
@@ -91,38 +94,8 @@ class SumChanges {
   }
 }
 
-async function takeOut(noted: NotedRows, removed: readonly Item[], sums: SumChanges): Promise<void> {
-  const keys = removed.map(({ point }) => supportSignersKey(point));
-  await noted.load(keys);
-  for (const [i, item] of removed.entries()) {
-    const row = noted.former(keys[i]!);
-    if (row === null) continue;
-    sums.add(item, parseSupportSignersRow(row), -1);
-    noted.set(keys[i]!, null);
-  }
-}
-
-async function putIn(
-  noted: NotedRows,
-  signed: readonly SignedSupport[],
-  keysOf: SupportChannelKeys,
-  sums: SumChanges,
-): Promise<void> {
-  if (signed.length === 0) return;
-  const keyOf = await keysOf(signed.map(({ channelId }) => channelId));
-  const found = await findKeys(
-    signed.map(({ signature, channelId }) => ({ signature, publicKey: keyOf(channelId) })),
-  );
-  for (const [i, { item, channelId }] of signed.entries()) {
-    const signers = { channelId, tags: found[i]! };
-    if (signers.tags.length === 0) continue;
-    sums.add(item, signers, 1);
-    noted.setNew(supportSignersKey(item.point), formatSupportSignersRow(signers));
-  }
-}
-
 /** Reads the created supports whose data names a signing channel. */
-async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promise<SignedSupport[]> {
+export async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promise<SignedSupport[]> {
   const byPoint = new Map(supports.map((item) => [item.point, item]));
   const { raw, parsed } = block;
   const { txs, outputs, txCount } = parsed;
@@ -139,7 +112,13 @@ async function readSigned(block: LoadedBlock, supports: readonly Item[]): Promis
       if (!data || !item) continue;
       const read = readSupportSignature(data, prevoutAt(raw, parsed, txs[row + TX_FIRST_INPUT]!));
       if (read !== null)
-        signed.push({ item, channelId: toLatin1(read.channelId), signature: read.signature });
+        signed.push({
+          item,
+          channelId: toLatin1(read.channelId),
+          signature: read.signature,
+          publicKey: null,
+          tags: [],
+        });
     }
     const slice = yieldIfDue(since);
     since = typeof slice === 'number' ? slice : await slice;

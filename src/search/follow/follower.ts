@@ -2,6 +2,7 @@
  * Keeps the search index, which has its own tip, up to date with the claim index. This class decides when to follow and when
  * to retry, and holds the status and the callers that wait for the tip. `indexSteps.ts` implements the steps.
  */
+import { ClaimIndexNotReadyError } from '../../index/claims/claimIndexQueries.js';
 import type { ClaimIndexReader } from '../../index/claims/claimReader.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import { DatabaseCorruptionError } from '../../store/leveldb/levelDb.js';
@@ -223,7 +224,8 @@ export class SearchFollower {
         if (this.shown.failure !== null) this.show({ failure: null, isStuck: false });
       }
     } catch (error) {
-      if (this.isClosed) return;
+      // While many blocks are connected, the claim index is behind the tip. It is followed when it has reached the tip.
+      if (this.isClosed || error instanceof ClaimIndexNotReadyError) return;
       const { message } = error as Error;
       if (message !== this.shown.failure)
         this.logger.warn(`The search index could not be updated: ${message}`);

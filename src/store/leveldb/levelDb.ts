@@ -69,6 +69,8 @@ export interface LevelDb {
    * must read single rows.
    */
   getUnknown?(records: Buffer, known: Buffer): Promise<Buffer>;
+  /** Like `getUnknown`, but on the caller's thread; null if a row was not in memory. */
+  getUnknownNow?(records: Buffer, known: Buffer): Buffer | null;
   /** Returns all rows of a short range, read on the caller's thread; null if they were not in memory. */
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;
   /**

@@ -114,6 +114,16 @@ export class NativeLevelDb implements LevelDb {
     return this.settled(() => this.db.getUnknown(records, known, true));
   }
 
+  getUnknownNow(records: Buffer, known: Buffer): Buffer | null {
+    try {
+      return this.db.getUnknownNow(records, known, true, SLOW_ROW_MICROS, READ_NOW_MICROS) ?? null;
+    } catch (error) {
+      // The read on another thread will find the same corruption, and its error names the file.
+      if (isCorruption(error)) return null;
+      throw databaseError(error);
+    }
+  }
+
   rangeNow({ gte, lt, reverse = false, limit = Infinity }: RowRange): [string, Buffer][] | null {
     const most = Math.min(limit, SHORT_RANGE_ROWS);
     let sizeBytes: number;

@@ -32,7 +32,7 @@ const READERS = 4;
 /** Minimum number of rows for each thread. If fewer rows are read, they are not divided among threads. */
 const ROWS_A_READER = 8;
 /**
- * Minimum size in bytes of records whose rows are read on a thread. Shorter records are read one by one, because a call to a
+ * Minimum size in bytes of records whose rows are read on a thread. The rows of shorter records are read here, because a call to a
  * thread takes longer than reading some tens of rows.
  */
 const THREAD_BYTES = 2048;
@@ -318,7 +318,8 @@ export class RowStore implements RowReader, TransactionGround {
     if (this.stageCommitted || !this.overlay.readRecords || !this.db.getUnknown) return null;
     const { values, unknown } = this.overlay.readRecords(records);
     if (unknown === 0 || this.disk.diskEmpty) return values;
-    return records.length < THREAD_BYTES ? null : this.db.getUnknown(records, values);
+    const isShort = records.length < THREAD_BYTES;
+    return (isShort ? this.db.getUnknownNow?.(records, values) : null) ?? this.db.getUnknown(records, values);
   }
 
   getRangeNow(range: RowRange): [string, Bytes][] | null {

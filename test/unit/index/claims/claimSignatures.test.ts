@@ -3,19 +3,25 @@ import { describe, expect, it, vi } from 'vitest';
 import { fallbackEcdsa } from '../../../../src/crypto/ecdsaFallback.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
 import { keyTag } from '../../../../src/index/claims/claimIndexKeys.js';
-import {
-  findSigners,
-  recoverSigners,
-  type SignedOutput,
-} from '../../../../src/index/claims/claimSignatures.js';
+import type { ClaimOutputInBlock } from '../../../../src/index/claims/claimOutputs.js';
+import { findKeys, readSignature, recoverSigners } from '../../../../src/index/claims/claimSignatures.js';
 import { isChannelSignatureValid } from '../../../../src/metadata/channelSignature.js';
 import { readClaimFacts } from '../../../../src/metadata/claimFacts.js';
 import * as binding from '../../../../src/native/binding.js';
 import { mainParams } from '../../../../src/params/main.js';
 import { addressPrefixesOf, decodeDestination } from '../../../../src/script/address.js';
 import { scriptForDestination } from '../../../../src/script/standard.js';
-import { fromHex } from '../../../../src/util/bytes.js';
+import { fromHex, type Bytes } from '../../../../src/util/bytes.js';
 import { recordedLines } from '../../../support/claimChain.js';
+
+/** A claim output and the key of the channel that it names. */
+interface SignedOutput {
+  readonly output: ClaimOutputInBlock;
+  readonly publicKey: Bytes | null;
+}
+
+const findSigners = (claims: readonly SignedOutput[], params: typeof mainParams): Promise<string[][]> =>
+  findKeys(claims.map(({ output, publicKey }) => ({ signature: readSignature(output, params), publicKey })));
 
 interface Recorded {
   kind: string;

@@ -20,11 +20,11 @@ it('finds the script of an output by its position, only if it is that output', (
 
 it('keeps few blocks, of many or large ones the latest', () => {
   const recent = new RecentScripts();
-  for (let id = 0; id < 100; id++) recent.add({ id, raw, parsed });
-  const kept = Array.from({ length: 100 }, (_, id) => id).filter((id) => recent.find(id, 0, point) !== null);
-  expect(kept).toEqual([84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99]);
+  for (let id = 0; id < 300; id++) recent.add({ id, raw, parsed });
+  const kept = Array.from({ length: 300 }, (_, id) => id).filter((id) => recent.find(id, 0, point) !== null);
+  expect(kept).toEqual(Array.from({ length: 256 }, (_, n) => 44 + n));
   const large = Buffer.concat([raw, Buffer.alloc(5 << 20)]);
-  for (let id = 100; id < 110; id++) recent.add({ id, raw: large, parsed });
-  expect(recent.find(108, 0, point)).toBeNull();
-  expect(recent.find(109, 0, point)).not.toBeNull();
+  for (let id = 300; id < 310; id++) recent.add({ id, raw: large, parsed });
+  expect(recent.find(308, 0, point)).toBeNull();
+  expect(recent.find(309, 0, point)).not.toBeNull();
 });
