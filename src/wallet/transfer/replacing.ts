@@ -11,7 +11,8 @@ import { isMine, MINE } from '../keys/isMine.js';
 import { bytesKey, idOf, parseKeyMetadata } from '../keys/keyRecords.js';
 import type { Keyring } from '../keys/keyring.js';
 import { kindPrefix, recordKey, type RecordKind } from '../store/records.js';
-import { WalletFile, type WalletRows } from '../store/walletFile.js';
+import { WalletFile } from '../store/walletFile.js';
+import type { WalletRows } from '../store/walletFileReader.js';
 import { isForeignWallet } from './foreignWallet.js';
 
 const KEY_KINDS = ['key', 'wkey', 'ckey'] as const;
