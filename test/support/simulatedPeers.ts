@@ -40,6 +40,7 @@ export class SimulatedPeers {
   /** Requests in order. */
   readonly requests: { readonly peer: string; readonly hash: string; readonly atMs: number }[] = [];
   readonly requestSizes: number[] = [];
+  private readonly stalled = new Set<string>();
   open = 0;
   mostOpen = 0;
   sentBytes = 0;
@@ -58,6 +59,11 @@ export class SimulatedPeers {
 
   change(place: ContentPeer, peer: SimulatedPeer): void {
     this.peers.set(place.address, peer);
+  }
+
+  /** The peer sends nothing from now on. */
+  stall({ address }: ContentPeer): void {
+    this.stalled.add(address);
   }
 
   /** Returns the peers for each lookup, after a delay. */
@@ -88,6 +94,13 @@ export class SimulatedPeers {
 
   private link(host: string, events: LinkEvents) {
     let isOpen = true;
+    let freeAtMs = -Infinity;
+    /** Delay until the client gets the start of an answer that the peer sends for `tookMs` after all former ones. */
+    const begin = (tookMs: number): number => {
+      const atMs = Math.max(this.clock.nowMs() + this.latencyMs, freeAtMs);
+      freeAtMs = atMs + tookMs;
+      return atMs + this.latencyMs - this.clock.nowMs();
+    };
     this.mostOpen = Math.max(this.mostOpen, ++this.open);
     const close = (): void => {
       if (isOpen) this.open--;
@@ -95,7 +108,7 @@ export class SimulatedPeers {
     };
     const deliver = (bytes: Uint8Array, afterMs: number): void => {
       this.clock.after(afterMs, () => {
-        if (!isOpen) return;
+        if (!isOpen || this.stalled.has(host)) return;
         this.sentBytes += bytes.length;
         events.onData(Buffer.from(bytes));
       });
@@ -106,7 +119,7 @@ export class SimulatedPeers {
         const request = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
         const hash = request['requested_blob'] as string;
         this.requests.push({ peer: host, hash, atMs: this.clock.nowMs() });
-        this.answer(this.peers.get(host)!, request, hash, deliver, () => {
+        this.answer(this.peers.get(host)!, request, hash, deliver, begin, () => {
           if (!isOpen) return;
           close();
           events.onClose();
@@ -124,6 +137,7 @@ export class SimulatedPeers {
     request: Record<string, unknown>,
     hash: string,
     deliver: (bytes: Uint8Array, afterMs: number) => void,
+    begin: (tookMs: number) => number,
     hangUp: () => void,
   ): void {
     if (peer.kind === 'silent') return;
@@ -136,19 +150,20 @@ export class SimulatedPeers {
     const available = (request['requested_blobs'] as string[]).filter(has);
     const common = `"blob_data_payment_rate": "RATE_ACCEPTED", "available_blobs": ${JSON.stringify(available)}`;
     if (!has(hash)) {
-      deliver(Buffer.from(`{${common}}`), 2 * this.latencyMs);
+      deliver(Buffer.from(`{${common}}`), begin(0));
       return;
     }
     const right = this.blobs.get(hash)!;
     const blob = peer.kind === 'lying' ? Buffer.alloc(right.length, 7) : right;
     const head = `{"incoming_blob": {"blob_hash": "${hash}", "length": ${blob.length}}, ${common}}`;
-    deliver(Buffer.from(head), 2 * this.latencyMs);
     const end = peer.kind === 'stalling' ? Math.floor(blob.length / 2) : blob.length;
     const rate = peer.bytesPerSecond ?? 0;
+    const beginMs = begin(rate === 0 ? 0 : (end * 1000) / rate);
+    deliver(Buffer.from(head), beginMs);
     for (let at = 0; at < end; at += PIECE_BYTES) {
       const piece = blob.subarray(at, Math.min(end, at + PIECE_BYTES));
       const took = rate === 0 ? 0 : ((at + piece.length) * 1000) / rate;
-      deliver(piece, 2 * this.latencyMs + took);
+      deliver(piece, beginMs + took);
     }
   }
 }

@@ -84,6 +84,11 @@ export class IncomingBlob {
     return this.#count;
   }
 
+  /** Number of bytes that have not arrived yet. */
+  get missing(): number {
+    return this.#bytes.length - this.#count;
+  }
+
   /** Whether the buffer of the blob is full. */
   get isFull(): boolean {
     return this.#count === this.#bytes.length;

@@ -15,6 +15,11 @@ export type LineOutcome =
 export interface LineEvents {
   /** Called when the holder begins to send the blob. */
   onComing(): void;
+  /**
+   * Called once if the blob will probably be complete soon. From then on, until the request ends, the caller may use
+   * `requestEarly`. Lines that cannot send a request early do not call it.
+   */
+  onEnding(): void;
   /** Called when the holder has reported which of the blobs `asked` it has. */
   onAvailability(asked: readonly string[], available: readonly string[]): void;
 }
@@ -31,6 +36,11 @@ export interface Line {
     others: readonly string[],
     events: LineEvents,
   ): Promise<LineOutcome>;
+  /**
+   * Sends the request for the next blob while the current one arrives, so that the holder does not wait for it. The caller must
+   * call `request` with the same hash when the current blob has arrived, or close the line.
+   */
+  requestEarly?(hash: string, others: readonly string[]): void;
   /** Number of received bytes of the current blob. */
   readonly receivedBytes: number;
   /** Time at which the last bytes arrived, in milliseconds of the clock. */

@@ -37,6 +37,8 @@ export interface Wanted {
   /** Number of holders that had stalled at the last check. */
   stuck: number;
   readonly asked: Set<Known>;
+  /** The holder from which the blob was requested early; null if there is none, and after that holder begins with the blob. */
+  early: Known | null;
   /** Each waiter is a user of the blob. */
   readonly done: Promise<ReceivedBlob>;
   readonly resolve: (blob: ReceivedBlob) => void;
@@ -58,6 +60,8 @@ export class Known {
   score = 0;
   /** The blob that is requested while the holder is busy. */
   wanted: Wanted | null = null;
+  /** The blob that was requested early, while `wanted` arrives. */
+  next: Wanted | null = null;
   /** Blobs that the holder reported as missing, with the time until which it is not asked for them again. */
   readonly lacks = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>();
 

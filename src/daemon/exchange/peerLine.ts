@@ -1,6 +1,8 @@
 /**
- * Client of the blob exchange: a connection to one peer with one pending request at a time. Source: lbry-sdk
- * lbry/blob_exchange/client.py `BlobExchangeClientProtocol`.
+ * Client of the blob exchange: a connection to one peer that sends one blob at a time. The request for the next blob can be sent
+ * while a blob arrives: servers do not read during a transfer, so they read one request at a time. Source: lbry-sdk
+ * lbry/blob_exchange/client.py `BlobExchangeClientProtocol`; server.py `BlobServerProtocol` and asyncio `loop.sendfile`, which
+ * pauses reading; reflector.go server/peer/server.go.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import { IncomingBlob } from '../content/incomingBlob.js';
@@ -26,12 +28,30 @@ export interface LineDeps {
   readonly blobTimeoutMs: () => number;
 }
 
+/** Expected time in ms until a blob is complete at which the next request can be sent. Arbitrary: most answers take less time. */
+const EARLY_MS = 100;
+/**
+ * Part of a blob (as a divisor) that must have arrived before its rate is estimated, because a peer's first bytes may have
+ * waited in buffers.
+ */
+const MEASURED_PART = 8;
+
+/** A request that was sent while another blob arrived. */
+interface EarlyRequest {
+  readonly hash: string;
+  readonly asked: readonly string[];
+}
+
 interface Request {
   readonly hash: string;
   readonly lengthBytes: number | null;
   readonly asked: readonly string[];
   readonly events: LineEvents;
   readonly settle: (outcome: LineOutcome) => void;
+  /** Time of the response, in milliseconds of the clock. */
+  comingMs: number;
+  /** Whether `onEnding` was called. */
+  isEnding: boolean;
   /** The blob that is received; null until the response reports the length. */
   blob: IncomingBlob | null;
   timer: Timer;
@@ -71,6 +91,7 @@ class PeerLine implements Line {
   #link: Link | null = null;
   #isOpen = true;
   #request: Request | null = null;
+  #early: EarlyRequest | null = null;
   #messages = new JsonMessages(ANSWER_LIMIT_BYTES);
   receivedBytes = 0;
   lastBytesMs = 0;
@@ -97,15 +118,42 @@ class PeerLine implements Line {
     events: LineEvents,
   ): Promise<LineOutcome> {
     if (!this.#isOpen) return Promise.resolve({ kind: 'failed', reason: 'the connection is closed' });
+    const early = this.#early;
+    this.#early = null;
+    if (early !== null && early.hash !== hash) {
+      this.#shut('another blob was requested early');
+      return Promise.resolve({ kind: 'failed', reason: 'another blob was requested early' });
+    }
     return new Promise((settle) => {
       this.receivedBytes = 0;
-      const asked = others.slice(0, MAX_ASKED_BESIDE_BLOB - 1);
       const timer = this.#startTimer('answer');
-      this.#request = { hash, lengthBytes, asked, events, settle, blob: null, timer };
-      const bytes = blobRequestBytes(hash, asked);
-      this.#deps.bandwidth.sent(this.#name, bytes.length);
-      void this.#link!.send(bytes);
+      const asked = early?.asked ?? this.#send(hash, others);
+      this.#request = {
+        hash,
+        lengthBytes,
+        asked,
+        events,
+        settle,
+        comingMs: 0,
+        isEnding: false,
+        blob: null,
+        timer,
+      };
     });
+  }
+
+  requestEarly(hash: string, others: readonly string[]): void {
+    if (!this.#isOpen || this.#early !== null || this.#request?.isEnding !== true) return;
+    this.#early = { hash, asked: this.#send(hash, others) };
+  }
+
+  /** Sends a request. Returns the additional hashes in it. */
+  #send(hash: string, others: readonly string[]): readonly string[] {
+    const asked = others.slice(0, MAX_ASKED_BESIDE_BLOB - 1);
+    const bytes = blobRequestBytes(hash, asked);
+    this.#deps.bandwidth.sent(this.#name, bytes.length);
+    void this.#link!.send(bytes);
+    return asked;
   }
 
   #startTimer(what: 'answer' | 'blob'): Timer {
@@ -139,7 +187,7 @@ class PeerLine implements Line {
   #take(bytes: Buffer): void {
     const request = this.#request;
     if (request === null) throw new ProtocolError('unsolicited bytes arrived');
-    if (request.blob !== null) return this.#takeBlob(request.blob, bytes);
+    if (request.blob !== null) return this.#takeBlob(request, request.blob, bytes);
     const found = this.#messages.push(bytes);
     if (found === null) return;
     const answer = readAnswer(found.members, request.hash, request.lengthBytes);
@@ -152,20 +200,31 @@ class PeerLine implements Line {
     request.timer.cancel();
     request.timer = this.#startTimer('blob');
     request.blob = new IncomingBlob(answer.lengthBytes);
-    this.lastBytesMs = this.#deps.clock.nowMs();
+    request.comingMs = this.lastBytesMs = this.#deps.clock.nowMs();
     request.events.onComing();
-    if (found.rest.length > 0) this.#takeBlob(request.blob, found.rest);
+    if (found.rest.length > 0) this.#takeBlob(request, request.blob, found.rest);
   }
 
-  #takeBlob(blob: IncomingBlob, bytes: Buffer): void {
+  #takeBlob(request: Request, blob: IncomingBlob, bytes: Buffer): void {
     const count = blob.add(bytes);
     this.receivedBytes = blob.count;
     this.lastBytesMs = this.#deps.clock.nowMs();
-    if (!blob.isFull) return;
+    if (!blob.isFull) {
+      if (request.isEnding || !this.#endsSoon(request, blob)) return;
+      request.isEnding = true;
+      request.events.onEnding();
+      return;
+    }
     this.#end({ kind: 'blob', blob: blob.end() });
     // Bytes after the end of the blob close the connection. QUIRK: lbry-sdk truncates them, and parses later bytes as the
     // next response.
     if (count < bytes.length) this.close();
+  }
+
+  /** Whether the rest of the blob arrives within `EARLY_MS` at the present rate. */
+  #endsSoon({ comingMs }: Request, { count, missing }: IncomingBlob): boolean {
+    if (count * MEASURED_PART < count + missing) return false;
+    return missing * (this.lastBytesMs - comingMs) <= count * EARLY_MS;
   }
 
   #end(outcome: LineOutcome): void {

@@ -169,6 +169,7 @@ export class Swarm {
       troubles: 0,
       stuck: 0,
       asked: new Set<Known>(),
+      early: null,
       done,
       resolve,
       reject,
@@ -191,6 +192,7 @@ export class Swarm {
    * other response. This does not count as a failure of the holder.
    */
   #release(one: Known): void {
+    this.#takeNext(one);
     one.line?.close();
     one.line = null;
     one.state = 'new';
@@ -222,17 +224,23 @@ export class Swarm {
     });
   }
 
+  /** The wanted blobs, the most urgent first. */
+  #queue(): Wanted[] {
+    return [...this.#wanted.values()].sort(
+      (a, b) => Number(b.urgency === 'reader') - Number(a.urgency === 'reader') || a.order - b.order,
+    );
+  }
+
   /** Requests wanted blobs from idle holders. Returns the number of additional holders that could be used. */
   #assign(now: number): number {
     const idle = [...this.#known.values()]
       .filter(({ state }) => state === 'idle')
       .sort((a, b) => b.score - a.score || a.order - b.order);
-    const queue = [...this.#wanted.values()].sort(
-      (a, b) => Number(b.urgency === 'reader') - Number(a.urgency === 'reader') || a.order - b.order,
-    );
+    const queue = this.#queue();
     const limit = this.#limitNow;
     let unmet = 0;
     for (const wanted of queue) {
+      if (wanted.early !== null && !isStuck(wanted.early, now)) continue;
       let needed = holdersNeeded(wanted, now);
       for (const one of idle) {
         if (needed === 0) break;
@@ -328,9 +336,10 @@ export class Swarm {
     one.wanted = wanted;
     one.sinceMs = clock.nowMs();
     wanted.asked.add(one);
-    const others = queue.filter((other) => other !== wanted).map(({ hash }) => hash);
+    const others = othersOf(wanted, queue);
     const outcome = await line.request(wanted.hash, wanted.lengthBytes, others, {
       onComing: () => this.#leaveTo(one, wanted),
+      onEnding: () => this.#requestEarly(one, wanted),
       onAvailability: (asked, available) => {
         for (const hash of asked)
           if (available.includes(hash)) one.lacks.delete(hash);
@@ -341,6 +350,37 @@ export class Swarm {
     if (!wanted.asked.delete(one) || this.#closed.signal.aborted) return;
     if (outcome.kind !== 'blob') wanted.troubles++;
     await this.#settle(one, wanted, outcome);
+  }
+
+  /** Requests the next blob that no holder was asked for, while the holder sends the rest of a blob. */
+  #requestEarly(one: Known, wanted: Wanted): void {
+    if (one.next !== null || !wanted.asked.has(one) || this.#closed.signal.aborted) return;
+    const now = this.#deps.clock.nowMs();
+    const queue = this.#queue();
+    const next = queue.find(
+      (other) => other.early === null && other.asked.size === 0 && one.mayHave(other.hash, now),
+    );
+    if (next === undefined) return;
+    next.early = one;
+    one.next = next;
+    one.line!.requestEarly?.(next.hash, othersOf(next, queue));
+  }
+
+  /** Returns the blob that was requested early from the holder, and forgets that; null if there is none. */
+  #takeNext(one: Known): Wanted | null {
+    const { next } = one;
+    one.next = null;
+    if (next?.early === one) next.early = null;
+    return next;
+  }
+
+  /** Waits for the blob that was requested early. If it is not wanted any more, the connection is closed. */
+  #continue(one: Known): void {
+    const next = this.#takeNext(one);
+    if (next === null || one.state !== 'idle') return;
+    const wanted = this.#wanted.get(next.hash);
+    if (wanted === undefined) this.#release(one);
+    else void this.#ask(one, wanted, this.#queue());
   }
 
   /** When the first holder sends data for a blob, the requests to holders that sent nothing are ended. */
@@ -368,6 +408,7 @@ export class Swarm {
     const { length } = outcome.blob.bytes;
     one.score = (length * 1000) / Math.max(1, now - one.sinceMs);
     this.#noteArrival(now, length);
+    this.#continue(one);
     await this.#verify(one, wanted, outcome.blob);
   }
 
@@ -418,6 +459,10 @@ export class Swarm {
     while (this.#arrivals.length > 0 && atMs - this.#arrivals[0]!.atMs >= RATE_MS) this.#arrivals.shift();
   }
 }
+
+/** Hashes of the blobs that are wanted beside one, the most urgent first. */
+const othersOf = (wanted: Wanted, queue: readonly Wanted[]): string[] =>
+  queue.filter((other) => other !== wanted).map(({ hash }) => hash);
 
 /** Settles as the promise does, or rejects when the signal aborts first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -123,6 +123,48 @@ describe('BlobExchange', () => {
     expect(Math.max(...net.requestSizes)).toBeLessThanOrEqual(512);
   });
 
+  it('does not wait for the answer to the next request of a peer', async () => {
+    const hashes = Array.from({ length: 10 }, () => theirs.add(2 * MIB));
+    found([net.add({ kind: 'good', bytesPerSecond: 20 * MIB })]);
+    const began = clock.nowMs();
+    await clock.until(Promise.all(hashes.map((hash) => fetchBlob(hash))));
+    // Sending takes 1000 ms, and each answer that is waited for 100 ms.
+    expect(clock.nowMs() - began).toBeLessThan(1500);
+    for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
+    expect(net.requests).toHaveLength(10);
+    expect(net.mostOpen).toBe(1);
+  });
+
+  it('closes a connection after a blob if the next one was requested and is not wanted any more', async () => {
+    const [first, second, third] = [theirs.add(2 * MIB), theirs.add(2 * MIB), theirs.add(2 * MIB)];
+    found([net.add({ kind: 'good', bytesPerSecond: 20 * MIB })]);
+    const leaving = new AbortController();
+    const one = fetchBlob(first!);
+    const two = fetchBlob(second!, { signal: leaving.signal });
+    while (net.requests.length < 2) await clock.advance(1);
+    leaving.abort(new Error('enough'));
+    await expect(two).rejects.toThrow('enough');
+    const three = fetchBlob(third!);
+    await clock.until(Promise.all([one, three]));
+    expect(isBlob(ours.blobs.get(first!), first!)).toBe(true);
+    expect(isBlob(ours.blobs.get(third!), third!)).toBe(true);
+    expect(ours.blobs.has(second!)).toBe(false);
+    expect(net.mostOpen).toBe(1);
+  });
+
+  it('gets a blob that was requested early from another peer if the first one stalls', async () => {
+    const hashes = [theirs.add(2 * MIB), theirs.add(2 * MIB)];
+    const [bad, good] = known(['good', 'good']);
+    net.change(bad!, { kind: 'good', bytesPerSecond: 20 * MIB });
+    found([bad!]);
+    const all = Promise.all(hashes.map((hash) => fetchBlob(hash)));
+    while (net.requests.length < 2) await clock.advance(1);
+    net.stall(bad!);
+    sources.push(net.source(() => [good!]));
+    await clock.until(all);
+    for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
+  });
+
   it('receives no more from all peers together than the limit', async () => {
     bytesPerSecond = MIB;
     const hashes = [theirs.add(2 * MIB), theirs.add(2 * MIB)];

@@ -24,14 +24,17 @@ let line: Line;
 let closes: number;
 let deps: LineDeps;
 const given = new AbortController();
+let endings: number;
 const availability: [readonly string[], readonly string[]][] = [];
 const events: LineEvents = {
   onComing: () => undefined,
+  onEnding: () => endings++,
   onAvailability: (asked, available) => void availability.push([asked, available]),
 };
 
 beforeEach(() => {
   closes = 0;
+  endings = 0;
   server = null;
   availability.length = 0;
   deps = {
@@ -157,6 +160,59 @@ describe('PeerLine', () => {
     await open((socket) => socket.write(Buffer.concat([ANSWER, BLOB])));
     await expectBlob(request());
     await expect.poll(() => line.isOpen).toBe(false);
+  });
+
+  /** Opens a line to a server that sends the second half of its first answer, and its second answer, after `more`. */
+  async function openHalting(): Promise<{ more: () => void }> {
+    let more = (): void => undefined;
+    const half = HEAD.length + BLOB.length / 2;
+    await open((socket) => {
+      if (server!.requests.length > 1) return;
+      socket.write(ANSWER.subarray(0, half));
+      more = () => socket.write(Buffer.concat([ANSWER.subarray(half), ANSWER]));
+    });
+    return { more: () => more() };
+  }
+
+  it('sends the next request while a blob arrives, and gets both blobs', async () => {
+    const { more } = await openHalting();
+    const first = request();
+    await expect.poll(() => endings).toBe(1);
+    (line as Required<Line>).requestEarly(HASH, [OTHER]);
+    await expect.poll(() => server!.requests.length).toBe(2);
+    expect(server!.requests[1]).toContain(`["${HASH}", "${OTHER}"]`);
+    // The line takes one early request.
+    (line as Required<Line>).requestEarly(OTHER, []);
+    const second = first.then(() => request());
+    more();
+    await expectBlob(first);
+    await expectBlob(second);
+    expect(server!.requests).toHaveLength(2);
+    expect(availability).toEqual([
+      [[], [HASH]],
+      [[OTHER], [HASH]],
+    ]);
+  });
+
+  it('closes if another blob is requested than early', async () => {
+    const { more } = await openHalting();
+    const first = request();
+    await expect.poll(() => endings).toBe(1);
+    (line as Required<Line>).requestEarly(HASH, []);
+    const second = first.then(() => line.request(OTHER, null, [], events));
+    more();
+    await expectBlob(first);
+    expect((await second).kind).toBe('failed');
+    expect(line.isOpen).toBe(false);
+  });
+
+  it('sends no early request before a blob arrives', async () => {
+    await open((socket) => void setImmediate(() => socket.write(ANSWER)));
+    (line as Required<Line>).requestEarly(HASH, []);
+    const first = request();
+    (line as Required<Line>).requestEarly(OTHER, []);
+    await expectBlob(first);
+    expect(server!.requests).toHaveLength(1);
   });
 
   it('closes after unsolicited bytes, and when the peer disconnects', async () => {
