@@ -144,14 +144,14 @@ export class ManagedFile {
 
   /**
    * Keeps the file running while `use` reads its data blobs. The row of the file is changed only after `begun` resolves,
-   * because a write would delay the database reads of `use`.
+   * because a write would delay the database reads of `use`; if it resolves to false, the row is not changed.
    */
-  async withReader<T>(use: () => Promise<T>, begun: Promise<void> | null = null): Promise<T> {
+  async withReader<T>(use: () => Promise<T>, begun: Promise<boolean> | null = null): Promise<T> {
     this.#readers++;
     this.#idle?.cancel();
     try {
-      if (begun !== null) await begun;
-      if (this.row.status === 'stopped') await this.#setStatus('running');
+      const isLong = begun === null || (await begun);
+      if (isLong && this.row.status === 'stopped') await this.#setStatus('running');
       return await use();
     } finally {
       this.#readers--;

@@ -5,6 +5,7 @@
 import { decodeClaim } from '../../metadata/claim.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import { failureReason } from '../../util/text/environmentError.js';
+import type { Clock, Timer } from '../base/clock.js';
 import { DaemonError } from '../base/daemonError.js';
 import type { ContentDatabase } from '../content/contentDatabase.js';
 import type { FileManager } from './fileManager.js';
@@ -26,6 +27,11 @@ const FIRST_PIECE_BYTES = 64 * 1024;
 const PIECE_BYTES = 256 * 1024;
 /** Number of blobs that are prepared for seeks. Arbitrary: 2 GiB. */
 const PREPARED_BLOBS = 1024;
+/**
+ * Milliseconds of reading after which a file counts as running. A reader that leaves before changes no row, because the sync of a
+ * write would delay the database reads of the next request. Arbitrary.
+ */
+const RUNNING_MS = 50;
 /** Maximum number of attempts to open a blob if its file changes during the read. Arbitrary. */
 const OPENINGS = 3;
 /** Hash that no blob has. */
@@ -46,7 +52,7 @@ export interface PlayOptions {
 
 export interface PlayingDeps {
   readonly manager: FileManager;
-  readonly files: Pick<FilesDeps, 'blobs' | 'log'> & {
+  readonly files: Pick<FilesDeps, 'blobs' | 'clock' | 'log'> & {
     readonly database: Pick<ContentDatabase, 'streamSize' | 'setStreamSize' | 'playable'>;
   };
 }
@@ -86,17 +92,29 @@ interface Kept {
   isPrepared: boolean;
 }
 
-/** Marks the file as being read: in its row once `onFirst` is called, and in memory until `end` is called. */
+/**
+ * Marks the file as being read: in memory until `end` is called, and in its row if `end` is not called within `RUNNING_MS` after
+ * `onFirst`.
+ */
 function beginReading(
   file: ManagedFile,
+  clock: Pick<Clock, 'after'>,
   onFailure: (error: unknown) => void,
 ): { readonly onFirst: () => void; readonly end: () => void } {
-  let end: () => void = () => undefined;
-  let onFirst: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (end = resolve));
-  const first = new Promise<void>((resolve) => (onFirst = resolve));
-  file.withReader(() => held, first).catch(onFailure);
-  return { onFirst, end };
+  let release: () => void = () => undefined;
+  let begin: (isLong: boolean) => void = () => undefined;
+  let timer: Timer | null = null;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const begun = new Promise<boolean>((resolve) => (begin = resolve));
+  file.withReader(() => held, begun).catch(onFailure);
+  return {
+    onFirst: () => (timer ??= clock.after(RUNNING_MS, () => begin(true))),
+    end: () => {
+      timer?.cancel();
+      begin(false);
+      release();
+    },
+  };
 }
 
 const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: number): DaemonError =>
@@ -233,7 +251,7 @@ export class Playing {
     { from, to, signal }: { from: number; to: number; signal: AbortSignal },
   ): AsyncGenerator<Uint8Array> {
     const { manager, files } = this.#deps;
-    const reading = beginReading(kept.file, (error) => files.log.warn(failureReason(error)));
+    const reading = beginReading(kept.file, files.clock, (error) => files.log.warn(failureReason(error)));
     // The download ahead is aborted when the player disconnects.
     const leaving = new AbortController();
     const both = AbortSignal.any([signal, leaving.signal, kept.file.deleted, kept.file.stopped]);
@@ -290,7 +308,6 @@ export class Playing {
       }
     } finally {
       leaving.abort(new Error('the player disconnected'));
-      reading.onFirst();
       reading.end();
       await abandon(coming);
     }

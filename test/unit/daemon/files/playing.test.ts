@@ -10,12 +10,14 @@ import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeSt
 import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
 import { DATABASE_NAME } from '../../../../src/daemon/content/openDatabases.js';
 import { FileManager } from '../../../../src/daemon/files/fileManager.js';
+import type { FilesDeps } from '../../../../src/daemon/files/ports.js';
 import { Playing, type PlayableStream } from '../../../../src/daemon/files/playing.js';
 import { dataBlobs } from '../../../../src/daemon/files/streamReader.js';
 import { encodeClaim } from '../../../../src/metadata/claim.js';
 import { ClaimSchema } from '../../../../src/metadata/messages/claim_pb.js';
 import { loadSqlite } from '../../../../src/sqlite/sqliteProvider.js';
 import { ContentFolder, NOW_SEC } from '../../../support/contentFolder.js';
+import { FakeClock } from '../../../support/fakeClock.js';
 import { keepDatabaseThread } from '../../../support/databaseThread.js';
 
 keepDatabaseThread();
@@ -34,6 +36,7 @@ const network = new Map<string, Buffer>();
 let hashes: string[];
 
 let folder: ContentFolder;
+let files: FilesDeps;
 let manager: FileManager;
 let playing: Playing;
 let fetched: { hash: string; urgency: string; signal: AbortSignal }[];
@@ -81,7 +84,7 @@ beforeEach(async () => {
   cachedBlobs = 0;
   folder = new ContentFolder(threads);
   await folder.open();
-  const files = {
+  files = {
     database: folder.database,
     blobs: folder.store,
     fetcher: () => fetcher,
@@ -205,8 +208,30 @@ describe('a stream whose blobs are all stored', () => {
     const file = (await manager.bySdHash(made.sdHash))!;
     const reading = (await open()).read(0, SIZE_BYTES, signal);
     await reading.next();
-    expect(file.row.status).toBe('running');
+    await expect.poll(() => file.row.status).toBe('running');
     await reading.return(undefined);
+  });
+
+  it('does not change its row for a reader that leaves at once', async () => {
+    await list([made.sdHash, ...hashes]);
+    const file = (await manager.bySdHash(made.sdHash))!;
+    const clock = new FakeClock();
+    const briefly = new Playing({ manager, files: { ...files, clock } });
+    const begin = async () => {
+      const stream = (await briefly.open(made.sdHash, { mayDownload: false, signal }))!;
+      const reading = stream.read(0, SIZE_BYTES, signal);
+      await reading.next();
+      return reading;
+    };
+    await (await begin()).return(undefined);
+    await clock.advance(10_000);
+    expect(file.row.status).toBe('stopped');
+    const longer = await begin();
+    await clock.advance(49);
+    expect(file.row.status).toBe('stopped');
+    await clock.advance(1);
+    expect(file.row.status).toBe('running');
+    await longer.return(undefined);
   });
 
   it('repairs a blob that is corrupt on disk, and returns none of its bytes', async () => {
