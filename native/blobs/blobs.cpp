@@ -55,13 +55,17 @@ bool readMessages(napi_env env, napi_value value, Messages* out) {
   return true;
 }
 
-// Writes `count` digests of 48 bytes, `stride` bytes apart.
-void hashMessages(const Messages& messages, uint8_t* digests, size_t stride) {
+// The places of `count` digests of 48 bytes, `stride` bytes apart.
+struct DigestPlaces {
+  DigestPlaces(const Messages& messages, uint8_t* digests, size_t stride) {
+    for (uint32_t i = 0; i < kSha384Lanes; i++) places[i] = i < messages.count ? digests + i * stride : unused;
+  }
+  DigestPlaces(const DigestPlaces&) = delete;
+  DigestPlaces& operator=(const DigestPlaces&) = delete;
+
   uint8_t unused[kDigest];
   uint8_t* places[kSha384Lanes];
-  for (uint32_t i = 0; i < kSha384Lanes; i++) places[i] = i < messages.count ? digests + i * stride : unused;
-  sha384Lanes(messages.data, messages.size, places);
-}
+};
 
 // Returns the SHA-384 digests of one to four equally long messages, concatenated.
 napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
@@ -69,20 +73,26 @@ napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
   Messages messages;
   if (!readArguments(env, info, 1, arguments) || !readMessages(env, arguments[0], &messages)) return nullptr;
   uint8_t found[kSha384Lanes * kDigest];
-  hashMessages(messages, found, kDigest);
+  sha384Lanes(messages.data, messages.size, DigestPlaces(messages, found, kDigest).places);
   return makeBuffer(env, found, messages.count * kDigest);
 }
 
 #ifdef LBC_OPENSSL
 
-// Writes the codes of all chunks behind the key at the start of the table.
-bool writeCodes(const uint8_t* blob, size_t size, uint8_t* table) {
-  ChunkCodes codes(table);
-  for (size_t at = 0; at < size; at += kChunk) {
+// Writes the digest and the table of each blob, `stride` bytes apart. The chunks of all blobs are hashed while they are in the
+// processor's cache.
+bool digestTogether(const Messages& blobs, uint8_t* out, size_t stride) {
+  std::vector<std::unique_ptr<ChunkCodes>> codes;
+  for (uint32_t i = 0; i < blobs.count; i++) codes.push_back(std::make_unique<ChunkCodes>(out + i * stride + kDigest));
+  const auto writeCodes = [&](size_t at, size_t size) {
     const size_t number = at / kChunk;
-    if (!codes.code(number, blob + at, std::min(kChunk, size - at), table + kChunkKey + number * kChunkCode)) return false;
-  }
-  return true;
+    for (uint32_t i = 0; i < blobs.count; i++) {
+      uint8_t* code = out + i * stride + kDigest + kChunkKey + number * kChunkCode;
+      if (!codes[i]->code(number, blobs.data[i] + at, size, code)) return false;
+    }
+    return true;
+  };
+  return sha384LanesInParts(blobs.data, blobs.size, DigestPlaces(blobs, out, stride).places, kChunk, writeCodes);
 }
 
 // Writes the hash of one blob and the codes of its chunks. Each chunk is hashed and coded while it is in the processor's cache.
@@ -137,15 +147,9 @@ napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
     memcpy(out->data() + i * stride + kDigest, keys.data + i * kChunkKey, kChunkKey);
   }
   const auto work = [messages, out, stride] {
-    bool isDone = true;
-    if (messages->count == 1) {
-      isDone = digestOne(messages->data[0], messages->size, out->data(), out->data() + kDigest);
-    } else {
-      hashMessages(*messages, out->data(), stride);
-      for (uint32_t i = 0; isDone && i < messages->count; i++) {
-        isDone = writeCodes(messages->data[i], messages->size, out->data() + i * stride + kDigest);
-      }
-    }
+    const bool isDone = messages->count == 1
+                            ? digestOne(messages->data[0], messages->size, out->data(), out->data() + kDigest)
+                            : digestTogether(*messages, out->data(), stride);
     return isDone ? Outcome() : Outcome::failed("OpenSSL failed to compute the codes of a blob");
   };
   const auto result = [out](napi_env env) { return makeBufferOf(env, std::move(*out)); };

@@ -120,31 +120,45 @@ struct MadeBlob {
   uint8_t* result = nullptr;
 };
 
-// Encrypts the padded piece in place (AES-128-CBC) and writes the codes of its chunks. Also writes the hash if `hashes` is true.
-bool encryptPiece(const MadeBlob& made, const uint8_t* key, bool hashes) {
-  CipherContext cipher(EVP_CIPHER_CTX_new());
-  uint8_t* table = made.result + kSha384Digest;
-  ChunkCodes codes(table);
-  Sha384 hash;
-  if (!cipher || EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, key, made.iv, 1) != 1 ||
-      EVP_CIPHER_CTX_set_padding(cipher.get(), 0) != 1) {
-    return false;
+// Encrypts a padded piece in place (AES-128-CBC) and writes the codes of its chunks, one chunk after the other.
+class PieceEncryption {
+ public:
+  PieceEncryption(const MadeBlob& made, const uint8_t* key)
+      : made_(made), cipher_(EVP_CIPHER_CTX_new()), codes_(made.result + kSha384Digest) {
+    isUsable_ = cipher_ && EVP_CipherInit_ex(cipher_.get(), EVP_aes_128_cbc(), nullptr, key, made.iv, 1) == 1 &&
+                EVP_CIPHER_CTX_set_padding(cipher_.get(), 0) == 1;
   }
-  for (size_t at = 0; at < made.size; at += kChunk) {
-    const size_t number = at / kChunk, size = std::min(kChunk, made.size - at);
-    uint8_t* part = made.data + at;
+
+  // Encrypts the next chunk, which starts at `at`. Returns false if OpenSSL fails.
+  bool encrypt(size_t at, size_t size) {
+    const size_t number = at / kChunk;
+    uint8_t* part = made_.data + at;
     int count = 0;
-    if (EVP_CipherUpdate(cipher.get(), part, &count, part, static_cast<int>(size)) != 1 ||
-        static_cast<size_t>(count) != size || (hashes && !hash.add(part, size)) ||
-        !codes.code(number, part, size, table + kChunkKey + number * kChunkCode)) {
-      return false;
-    }
+    return isUsable_ && EVP_CipherUpdate(cipher_.get(), part, &count, part, static_cast<int>(size)) == 1 &&
+           static_cast<size_t>(count) == size &&
+           codes_.code(number, part, size, made_.result + kSha384Digest + kChunkKey + number * kChunkCode);
   }
-  return !hashes || hash.end(made.result);
+
+ private:
+  const MadeBlob& made_;
+  CipherContext cipher_;
+  ChunkCodes codes_;
+  bool isUsable_;
+};
+
+// Makes one blob: encrypts its piece, and writes its hash and the codes of its chunks.
+bool makeBlob(const MadeBlob& made, const uint8_t* key) {
+  PieceEncryption encryption(made, key);
+  Sha384 hash;
+  for (size_t at = 0; at < made.size; at += kChunk) {
+    const size_t size = std::min(kChunk, made.size - at);
+    if (!encryption.encrypt(at, size) || !hash.add(made.data + at, size)) return false;
+  }
+  return hash.end(made.result);
 }
 
-// Hashes blobs of the same size at the same time. Lanes without a blob repeat the first one.
-void hashTogether(const std::vector<MadeBlob>& blobs) {
+// Makes blobs of the same size, which are hashed at the same time. Lanes without a blob repeat the first one.
+bool makeTogether(const std::vector<MadeBlob>& blobs, const uint8_t* key) {
   uint8_t unused[kSha384Digest];
   const uint8_t* messages[kSha384Lanes];
   uint8_t* digests[kSha384Lanes];
@@ -153,16 +167,23 @@ void hashTogether(const std::vector<MadeBlob>& blobs) {
     messages[i] = blobs[isUsed ? i : 0].data;
     digests[i] = isUsed ? blobs[i].result : unused;
   }
-  sha384Lanes(messages, blobs[0].size, digests);
+  std::vector<std::unique_ptr<PieceEncryption>> encryptions;
+  for (const MadeBlob& one : blobs) encryptions.push_back(std::make_unique<PieceEncryption>(one, key));
+  const auto encrypt = [&](size_t at, size_t size) {
+    for (const auto& one : encryptions) {
+      if (!one->encrypt(at, size)) return false;
+    }
+    return true;
+  };
+  return sha384LanesInParts(messages, blobs[0].size, digests, kChunk, encrypt);
 }
 
 bool makeBlobs(const std::vector<MadeBlob>& blobs, const uint8_t* key, bool usesLanes) {
   const auto isAsLong = [&](const MadeBlob& one) { return one.size == blobs[0].size; };
-  const bool together = usesLanes && blobs.size() > 1 && std::all_of(blobs.begin(), blobs.end(), isAsLong);
+  if (usesLanes && blobs.size() > 1 && std::all_of(blobs.begin(), blobs.end(), isAsLong)) return makeTogether(blobs, key);
   for (const MadeBlob& one : blobs) {
-    if (!encryptPiece(one, key, !together)) return false;
+    if (!makeBlob(one, key)) return false;
   }
-  if (together) hashTogether(blobs);
   return true;
 }
 

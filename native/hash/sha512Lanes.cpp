@@ -3,6 +3,7 @@
 // when the processor reports support. Source: FIPS 180-4 sections 5.1.2, 5.3.4 and 6.4.
 #include "hash/sha512Lanes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "hash/hashes.h"
@@ -58,14 +59,19 @@ LBC_INLINE void addBlocks(Lanes* state, const uint8_t* const* blocks) {
   for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
-LBC_INLINE void hashLanes(const uint8_t* const* messages, size_t size, uint8_t* const* digests) {
+LBC_INLINE bool hashLanes(const uint8_t* const* messages, size_t size, uint8_t* const* digests, size_t partSize,
+                          const LanePartHook* before) {
   Lanes state[8];
   for (int i = 0; i < 8; i++) state[i] = kStart[i] - Lanes{};
   const uint8_t* blocks[kSha384Lanes];
   for (int lane = 0; lane < kSha384Lanes; lane++) blocks[lane] = messages[lane];
-  for (size_t at = 0; at + kBlock <= size; at += kBlock) {
-    addBlocks(state, blocks);
-    for (int lane = 0; lane < kSha384Lanes; lane++) blocks[lane] += kBlock;
+  for (size_t part = 0; part < size; part += partSize) {
+    const size_t end = std::min(size, part + partSize);
+    if (before && !(*before)(part, end - part)) return false;
+    for (size_t at = part; at + kBlock <= end; at += kBlock) {
+      addBlocks(state, blocks);
+      for (int lane = 0; lane < kSha384Lanes; lane++) blocks[lane] += kBlock;
+    }
   }
   // The rest of the message, the bit 1, zeros, and the length in bits.
   const size_t rest = size % kBlock, tail = rest < kBlock - 16 ? kBlock : 2 * kBlock;
@@ -85,12 +91,14 @@ LBC_INLINE void hashLanes(const uint8_t* const* messages, size_t size, uint8_t* 
       memcpy(digests[lane] + 8 * i, &word, 8);
     }
   }
+  return true;
 }
 
 // The baseline's SHA-512 takes less than twice the time of four lanes of AVX2, so these lanes need the rotations of AVX-512.
-__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))) void hash4(const uint8_t* const* messages, size_t size,
-                                                                       uint8_t* const* digests) {
-  hashLanes(messages, size, digests);
+__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))) bool hash4(const uint8_t* const* messages, size_t size,
+                                                                       uint8_t* const* digests, size_t partSize,
+                                                                       const LanePartHook* before) {
+  return hashLanes(messages, size, digests, partSize, before);
 }
 
 // CPUID leaf 7 EBX shows AVX-512 F, DQ, BW and VL; XCR0 shows whether the system saves all vector registers.
@@ -111,7 +119,12 @@ bool sha384HasLanes() {
 }
 
 void sha384Lanes(const uint8_t* const* messages, size_t size, uint8_t* const* digests) {
-  hash4(messages, size, digests);
+  hash4(messages, size, digests, std::max<size_t>(size, 1), nullptr);
+}
+
+bool sha384LanesInParts(const uint8_t* const* messages, size_t size, uint8_t* const* digests, size_t partSize,
+                        const LanePartHook& before) {
+  return hash4(messages, size, digests, partSize, &before);
 }
 
 #else
@@ -119,6 +132,8 @@ void sha384Lanes(const uint8_t* const* messages, size_t size, uint8_t* const* di
 bool sha384HasLanes() { return false; }
 
 void sha384Lanes(const uint8_t* const*, size_t, uint8_t* const*) {}
+
+bool sha384LanesInParts(const uint8_t* const*, size_t, uint8_t* const*, size_t, const LanePartHook&) { return false; }
 
 #endif
 
