@@ -4,7 +4,7 @@
  * `normalizeClaimName` (ICU 63), UAX #15, Unicode 11 section 3.13.
  */
 import type { Bytes } from '../util/bytes.js';
-import { TABLE_END, unicodeTables } from './unicode/tables.js';
+import { unicodeTables } from './unicode/tables.js';
 import { decodeUtf8, encodeUtf8 } from './unicode/utf8.js';
 
 const { combiningClass, decomposition, folding, sequences } = unicodeTables;
@@ -19,7 +19,7 @@ const VOWEL_COUNT = 21;
 const TRAILING_COUNT = 28;
 
 export function classOf(code: number): number {
-  return code < TABLE_END ? combiningClass[code]! : 0;
+  return combiningClass.get(code);
 }
 
 function pushSequence(place: number, out: number[]): void {
@@ -58,7 +58,7 @@ export function orderMarks(codes: number[]): void {
 /** Appends the decomposition of each code point. Marks are not sorted yet. */
 export function appendDecomposed(codes: readonly number[], out: number[]): void {
   for (const code of codes) {
-    const place = code < TABLE_END ? decomposition[code]! : 0;
+    const place = decomposition.get(code);
     const syllable = code - HANGUL_BASE;
     if (place !== 0) pushSequence(place, out);
     else if (syllable >= 0 && syllable < HANGUL_COUNT) pushHangul(syllable, out);
@@ -78,7 +78,7 @@ export function decomposeCodePoints(codes: readonly number[]): number[] {
 export function foldCodePoints(codes: readonly number[]): number[] {
   const out: number[] = [];
   for (const code of codes) {
-    const place = code < TABLE_END ? folding[code]! : 0;
+    const place = folding.get(code);
     if (place !== 0) pushSequence(place, out);
     else out.push(code);
   }

@@ -1,23 +1,58 @@
 /**
- * The Unicode 11 data for name normalization, loaded once from `data/unicode11/tables.txt` into flat arrays. Defines their
+ * The Unicode 11 data for name normalization, loaded once from `data/unicode11/tables.txt` into tables. Defines their
  * layout; `normalize.ts` uses them. The runtime's own Unicode version has no effect.
  */
 import { readFileSync } from 'node:fs';
 import { assert } from '../../util/assert.js';
 import { projectFile } from '../../util/project.js';
 
+/** Number of neighboring code points whose values are stored once if several such blocks have the same values; a power of two. */
+const BLOCK_BITS = 7;
+const BLOCK_CODES = 1 << BLOCK_BITS;
+
 /** From this code point on, Unicode 11 has no decompositions, foldings or combining classes. */
 export const TABLE_END = 0x30000;
 
+/**
+ * Numbers below 65,536 by code point. Most code points have the value 0, so equal blocks of values are stored once. A flat array
+ * would take 384 KiB in each thread.
+ */
+export class CodePointTable {
+  /** Start of the block in `values`, by the number of the block. */
+  private readonly starts = new Uint16Array(TABLE_END / BLOCK_CODES);
+  private readonly values: Uint16Array;
+
+  /** `all`: the value of each code point below `TABLE_END`. */
+  constructor(all: Uint16Array) {
+    const blocks = new Map<string, number>();
+    const values: number[] = [];
+    for (let number = 0; number < this.starts.length; number++) {
+      const block = all.subarray(number * BLOCK_CODES, (number + 1) * BLOCK_CODES);
+      const key = block.join();
+      let start = blocks.get(key);
+      if (start === undefined) {
+        start = values.length;
+        blocks.set(key, start);
+        values.push(...block);
+      }
+      assert(start < 0x10000, 'Unicode tables outgrew their arrays');
+      this.starts[number] = start;
+    }
+    this.values = Uint16Array.from(values);
+  }
+
+  /** Value of a code point; 0 from `TABLE_END` on. */
+  get(code: number): number {
+    return code < TABLE_END ? this.values[this.starts[code >> BLOCK_BITS]! + (code & (BLOCK_CODES - 1))]! : 0;
+  }
+}
+
 export interface UnicodeTables {
-  /** Canonical combining class by code point below `TABLE_END`; 0 for starters. */
-  readonly combiningClass: Uint8Array;
-  /**
-   * Position in `sequences` by code point below `TABLE_END`; 0 if the code point does not change. Hangul syllables are
-   * computed.
-   */
-  readonly decomposition: Uint16Array;
-  readonly folding: Uint16Array;
+  /** Canonical combining class by code point; 0 for starters. */
+  readonly combiningClass: CodePointTable;
+  /** Position in `sequences` by code point; 0 if the code point does not change. Hangul syllables are computed. */
+  readonly decomposition: CodePointTable;
+  readonly folding: CodePointTable;
   /** Concatenated sequences: at each position a length, followed by that many code points. */
   readonly sequences: Uint32Array;
 }
@@ -28,7 +63,7 @@ const parseCode = (text: string): number => Number.parseInt(text, 16);
 
 /** Parses the generator's output; see `scripts/generateUnicode.mjs` for its form. */
 function parseUnicodeTables(text: string): UnicodeTables {
-  const combiningClass = new Uint8Array(TABLE_END);
+  const combiningClass = new Uint16Array(TABLE_END);
   const decomposition = new Uint16Array(TABLE_END);
   const folding = new Uint16Array(TABLE_END);
   // Position 0 is reserved, so that 0 can mean "none".
@@ -61,7 +96,12 @@ function parseUnicodeTables(text: string): UnicodeTables {
         addSequence(folding, at, [at + Number(values[0])]);
     }
   }
-  return { combiningClass, decomposition, folding, sequences: Uint32Array.from(sequences) };
+  return {
+    combiningClass: new CodePointTable(combiningClass),
+    decomposition: new CodePointTable(decomposition),
+    folding: new CodePointTable(folding),
+    sequences: Uint32Array.from(sequences),
+  };
 }
 
 export const unicodeTables: UnicodeTables = parseUnicodeTables(readFileSync(DATA_FILE, 'utf8'));

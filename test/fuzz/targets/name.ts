@@ -10,9 +10,9 @@ import { mutateBytes, noise } from '../support/mutate.js';
 /** Code points that normalization changes. All of them exist in Unicode 11, so later versions treat them alike. */
 const MOVED: readonly number[] = Array.from({ length: TABLE_END }, (_, code) => code).filter(
   (code) =>
-    unicodeTables.combiningClass[code] !== 0 ||
-    unicodeTables.decomposition[code] !== 0 ||
-    unicodeTables.folding[code] !== 0,
+    unicodeTables.combiningClass.get(code) !== 0 ||
+    unicodeTables.decomposition.get(code) !== 0 ||
+    unicodeTables.folding.get(code) !== 0,
 );
 const isMoved = new Uint8Array(0x110000);
 for (const code of MOVED) isMoved[code] = 1;

@@ -3,7 +3,7 @@ import { readFileSync, existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decomposeCodePoints, foldCodePoints, normalizeName } from '../../../src/claimtrie/normalize.js';
-import { TABLE_END, unicodeTables } from '../../../src/claimtrie/unicode/tables.js';
+import { CodePointTable, TABLE_END, unicodeTables } from '../../../src/claimtrie/unicode/tables.js';
 import { decodeUtf8, encodeUtf8 } from '../../../src/claimtrie/unicode/utf8.js';
 
 const SHARED = new URL('../../../../shared/conformance/unicode/', import.meta.url);
@@ -174,11 +174,19 @@ describe('UTF-8', () => {
 
 describe('Unicode 11 tables', () => {
   it('have the known sizes', () => {
-    const count = (table: Iterable<number>): number => [...table].filter((entry) => entry !== 0).length;
+    const codes = Array.from({ length: 0x110000 }, (_, code) => code);
+    const count = (table: CodePointTable): number => codes.filter((code) => table.get(code) !== 0).length;
     expect(count(unicodeTables.decomposition)).toBe(2060);
     expect(count(unicodeTables.folding)).toBe(1480);
     expect(count(unicodeTables.combiningClass)).toBe(849);
-    expect(unicodeTables.combiningClass.length).toBe(TABLE_END);
+  });
+
+  it('have the value of each code point', () => {
+    const all = Uint16Array.from({ length: TABLE_END }, (_, code) => (code % 1009 === 0 ? code % 65_536 : 0));
+    const table = new CodePointTable(all);
+    for (let code = 0; code < TABLE_END; code++)
+      if (table.get(code) !== all[code]) expect.fail(`${code}: ${table.get(code)}`);
+    expect([TABLE_END, 0x10ffff].map((code) => table.get(code))).toEqual([0, 0]);
   });
 
   it.skipIf(!hasShared)(
