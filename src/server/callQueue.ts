@@ -3,7 +3,6 @@
  * that finishes synchronously needs no promises and no abort signals. Other calls get promises and abort signals.
  */
 import { JobQueue, QueueShare } from '../scheduler/jobQueue.js';
-import { JobSlices } from '../scheduler/jobSlices.js';
 import type { Logger } from '../util/logging.js';
 import type { HttpConnection } from './connections.js';
 import { isPromise } from '../util/maybePromise.js';
@@ -63,10 +62,8 @@ class Call implements CallSignals {
   private readonly calls: CallQueue;
   private readonly queue: JobQueue;
   private hasTurn = false;
-  /** Start time of the call's last turn. */
-  private sinceMs = 0;
-  /** Time slices of the call; null until it has to ask for a pause. */
-  private timeSlices: JobSlices | null = null;
+  /** Start time of the call's first turn; 0 before the first turn. */
+  sinceMs = 0;
   /** `arrival`: the call's position in the order of long calls. `slices`: number of its time slices so far. */
   private arrival: number;
   private slices = 0;
@@ -84,8 +81,7 @@ class Call implements CallSignals {
   /** Records that the call has a slot of the work queue and starts to run. */
   begin(): void {
     this.hasTurn = true;
-    this.sinceMs = performance.now();
-    this.timeSlices?.restart(this.sinceMs);
+    if (this.sinceMs === 0) this.sinceMs = performance.now();
     this.connection.busy++;
   }
 
@@ -128,13 +124,8 @@ class Call implements CallSignals {
     this.signalControl?.abort();
   }
 
-  /** See `CallSignals`. */
-  pauseIfDue(): Promise<void> | null {
-    this.timeSlices ??= new JobSlices(() => this.giveWay(), this.sinceMs);
-    return this.timeSlices.pauseIfDue();
-  }
-
-  private giveWay(): Promise<void> | null {
+  /** Yields the turn to waiting calls at the end of a time slice. Returns null if no call is waiting. */
+  giveWay(): Promise<void> | null {
     if (++this.slices % SLICES_IN_LINE === 0) this.arrival = this.queue.nextArrival();
     return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
   }
@@ -331,8 +322,9 @@ export class CallQueue {
         await sendReply(response, reply, {
           stallMs: this.options.stallMs,
           isLast: this.isStopping,
+          sinceMs: call.sinceMs,
           whileSlow: (wait) => call.whileSlow(wait),
-          pauseIfDue: () => call.pauseIfDue(),
+          giveWay: () => call.giveWay(),
         });
       }
     } catch (error) {

@@ -4,6 +4,7 @@
  * sent, the connection is closed, so that the client cannot mistake the part for a complete reply.
  */
 import { nextRound } from '../scheduler/rounds.js';
+import { yieldIfDue } from '../scheduler/yield.js';
 import type { HttpResponse } from './httpResponse.js';
 
 /** Maximum size of a reply that is buffered until it is complete, and sent with its length. */
@@ -33,13 +34,12 @@ export interface ReplyStreamOptions {
   readonly stallMs: number;
   /** Whether to close the connection after the reply. */
   readonly isLast: boolean;
+  /** Start of the first time slice of this reply in milliseconds. The slice includes the work before sending. */
+  readonly sinceMs: number;
   /** Runs `wait` while the call gives up its turn in the work queue, because the client reads slowly. */
   readonly whileSlow: (wait: () => Promise<void>) => Promise<void>;
-  /**
-   * Returns null if the call's time slice may continue. Otherwise resolves at the start of its next slice. The slices include
-   * the work of the call itself.
-   */
-  readonly pauseIfDue: () => Promise<void> | null;
+  /** Gives the call slot to a waiting call for a short time. Returns null if no call waits. */
+  readonly giveWay: () => Promise<void> | null;
 }
 
 /** Sends a complete body in one write. */
@@ -111,10 +111,14 @@ export async function sendReply(
   const held: Uint8Array[] = [];
   let heldBytes = 0;
   let streaming = false;
+  let sliceStart = options.sinceMs;
   try {
     for await (const chunk of reply.chunks) {
-      const pause = options.pauseIfDue();
-      if (pause !== null) await pause;
+      const pause = yieldIfDue(sliceStart);
+      if (typeof pause !== 'number') {
+        sliceStart = await pause;
+        await options.giveWay();
+      }
       if (response.destroyed) return;
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (streaming) {

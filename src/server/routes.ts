@@ -42,11 +42,8 @@ export interface CallSignals {
   readonly signal: AbortSignal;
   /** Releases the turn in the work queue while `wait` runs. */
   readonly outOfTurn: <T>(wait: () => Promise<T>) => Promise<T>;
-  /**
-   * Returns null if the call's time slice may continue. Otherwise resolves at the start of its next slice; other calls may
-   * get its turn in the work queue first. Long calls must call it often.
-   */
-  pauseIfDue(): Promise<void> | null;
+  /** Yields the turn in the work queue for a while; returns null if no call is waiting. Long calls must call it regularly. */
+  giveWay(): Promise<void> | null;
 }
 
 /** Load of the server's work queue. */

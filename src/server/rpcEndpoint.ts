@@ -319,8 +319,8 @@ class Origin implements RpcOrigin {
     return this.signals.outOfTurn;
   }
 
-  pauseIfDue(): Promise<void> | null {
-    return this.signals.pauseIfDue();
+  giveWay(): Promise<void> | null {
+    return this.signals.giveWay();
   }
 }
 

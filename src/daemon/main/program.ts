@@ -6,7 +6,7 @@ import { JsonObject } from '../../util/json/json.js';
 import { programVersion } from '../../util/project.js';
 import type { HostPortSetting } from '../api/settings.js';
 import { systemClock } from '../base/clock.js';
-import { NewSpace } from '../base/newSpace.js';
+import { EngineLoad } from '../base/engineLoad.js';
 import { requestOf, send, shownAnswer, withLocalPaths } from './callDaemon.js';
 import { parseCommandLine, type CallCommand } from './commandLine.js';
 import { DaemonSettings } from './settings/daemonSettings.js';
@@ -38,9 +38,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
         return await runCall(command, place);
       }
       case 'start': {
-        const newSpace = new NewSpace();
+        const engineLoad = new EngineLoad();
         // The daemon's modules are loaded only for the command `start`, since loading takes time.
-        return await (await import('./runDaemon.js')).runDaemon(command, newSpace);
+        return await (await import('./runDaemon.js')).runDaemon(command, engineLoad);
       }
     }
   } catch (error) {

@@ -5,7 +5,7 @@ import { failureReason } from '../../util/text/environmentError.js';
 import { SILENT_LOGGER, type Logger } from '../../util/logging.js';
 import type { ComponentName } from '../api/declaration.js';
 import { limitKeptMemory, returnFreeMemory, returnIdleMemory } from '../base/idleMemory.js';
-import type { NewSpace } from '../base/newSpace.js';
+import type { EngineLoad } from '../base/engineLoad.js';
 import type { StartCommand } from './commandLine.js';
 import { startDaemon } from './daemon.js';
 import { DaemonLog } from './daemonLog.js';
@@ -42,7 +42,7 @@ function logOf(command: StartCommand, settings: DaemonSettings): Logger {
  * Runs the daemon. Resolves to the exit code after the daemon has stopped. Rejects with `EnvironmentError` if the daemon cannot
  * start.
  */
-export async function runDaemon(command: StartCommand, newSpace: NewSpace): Promise<number> {
+export async function runDaemon(command: StartCommand, engineLoad: EngineLoad): Promise<number> {
   limitKeptMemory();
   const warnings: string[] = [...command.warnings];
   let log: Logger | null = null;
@@ -95,12 +95,12 @@ export async function runDaemon(command: StartCommand, newSpace: NewSpace): Prom
         if (command.isQuiet || command.hasNoLog) printError(`Error: ${failureReason(error)}`);
         fail(`The daemon cannot continue without the component ${name}.`);
       },
-      onAnswer: newSpace.noteAnswer,
+      onAnswer: engineLoad.noteAnswer,
       onStop: () => end('The method stop was called.'),
     });
     stopCollections = returnIdleMemory();
     void daemon.started.then((areAllRunning) => {
-      newSpace.endStart();
+      engineLoad.endStart();
       returnFreeMemory();
       if (isEnding) return;
       if (areAllRunning) log.info('All components run.');

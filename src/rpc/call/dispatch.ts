@@ -7,13 +7,12 @@
  */
 import { AssertionError } from '../../util/assert.js';
 import { JsonObject, type JsonValue } from '../../util/json/json.js';
-import { nextSlice } from '../../scheduler/yield.js';
+import { nextSlice, yieldIfDue } from '../../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonStart } from '../../util/json/jsonStream.js';
 import { RawJson, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { inSlices } from '../../scheduler/slices.js';
-import { JobSlices } from '../../scheduler/jobSlices.js';
 import { isPromise } from '../../util/maybePromise.js';
 import type { AnswerCache, CacheableCall } from './answerCache.js';
 import {
@@ -50,11 +49,8 @@ export interface RpcOrigin {
    * occupies its slot.
    */
   readonly outOfTurn?: RpcContext['outOfTurn'];
-  /**
-   * Returns null if the call's time slice may continue. Otherwise resolves at the start of its next slice; queued calls may
-   * use the call's slot first. If absent, no calls are queued.
-   */
-  pauseIfDue?(): Promise<void> | null;
+  /** Lets queued calls use this call's slot for a short time. Returns null if no calls are queued. */
+  giveWay?(): Promise<void> | null;
 }
 
 export interface RpcReply {
@@ -276,7 +272,7 @@ export class RpcDispatcher {
     scanner.take('[');
     let buffered = '[';
     let answered = 0;
-    const slices = new JobSlices(() => null, performance.now());
+    let sliceStart = performance.now();
     const empty = scanner.peek() === ']';
     if (!empty) {
       do {
@@ -297,8 +293,11 @@ export class RpcDispatcher {
             buffered = '';
           }
         }
-        const pause = origin.pauseIfDue === undefined ? slices.pauseIfDue() : origin.pauseIfDue();
-        if (pause !== null) await pause;
+        const pause = yieldIfDue(sliceStart);
+        if (typeof pause !== 'number') {
+          sliceStart = await pause;
+          await origin.giveWay?.();
+        }
       } while (!origin.gone.aborted && scanner.take(','));
     }
     if (answered > 0 || empty) yield `${buffered}]\n`;

@@ -1,7 +1,6 @@
 /** The origin of a WebSocket call: the client that sent it, and its turn in the queue of WebSocket calls. */
 import type { RpcOrigin } from '../../rpc/call/dispatch.js';
 import type { JobQueue } from '../../scheduler/jobQueue.js';
-import { JobSlices } from '../../scheduler/jobSlices.js';
 
 export class CallOrigin implements RpcOrigin {
   readonly profile = 'lbcd';
@@ -9,15 +8,14 @@ export class CallOrigin implements RpcOrigin {
   readonly user: string;
   readonly gone: AbortSignal;
   private readonly queue: JobQueue;
-  private readonly slices: JobSlices;
+  private readonly arrival: number;
   private hasTurn = false;
 
   constructor(queue: JobQueue, gone: AbortSignal, user: string) {
     this.queue = queue;
     this.gone = gone;
     this.user = user;
-    const arrival = queue.nextArrival();
-    this.slices = new JobSlices(() => (this.hasTurn ? queue.giveWay(arrival) : null), performance.now());
+    this.arrival = queue.nextArrival();
   }
 
   get signal(): AbortSignal {
@@ -31,12 +29,7 @@ export class CallOrigin implements RpcOrigin {
       if (turn === null) throw new Error('the queue of WebSocket calls is full');
       await turn;
     }
-    this.begin();
-  }
-
-  private begin(): void {
     this.hasTurn = true;
-    this.slices.restart(performance.now());
   }
 
   leave(): void {
@@ -52,11 +45,11 @@ export class CallOrigin implements RpcOrigin {
       return await wait();
     } finally {
       await this.queue.reenter();
-      this.begin();
+      this.hasTurn = true;
     }
   };
 
-  pauseIfDue(): Promise<void> | null {
-    return this.slices.pauseIfDue();
+  giveWay(): Promise<void> | null {
+    return this.hasTurn ? this.queue.giveWay(this.arrival) : null;
   }
 }

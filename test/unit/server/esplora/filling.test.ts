@@ -44,7 +44,7 @@ it.each([
         {} as ServerResponse,
         (run) =>
           void Promise.resolve(
-            run({ gone: signal, signal, outOfTurn: (wait) => wait(), pauseIfDue: () => null }),
+            run({ gone: signal, signal, outOfTurn: (wait) => wait(), giveWay: () => null }),
           ).then(resolve, reject),
       ),
     );

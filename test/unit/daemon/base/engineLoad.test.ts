@@ -1,22 +1,25 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { NewSpace } from '../../../../src/daemon/base/newSpace.js';
+import type { OptimizingTime } from '../../../../src/util/optimizing.js';
+import { EngineLoad } from '../../../../src/daemon/base/engineLoad.js';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 function setUp() {
   const factors: number[] = [];
+  const times: OptimizingTime[] = [];
   const load = { share: 0.1 };
-  const space = new NewSpace({
+  const space = new EngineLoad({
     busyShare: () => load.share,
     setGrowthFactor: (factor) => factors.push(factor),
+    setOptimizing: (time) => times.push(time),
   });
   const check = (): void => void vi.advanceTimersToNextTimer();
-  return { factors, load, space, check };
+  return { factors, times, load, space, check };
 }
 
-it('lets the new space grow only while the process is busy for more than a moment', () => {
-  const { factors, load, space, check } = setUp();
+it('lets the new space grow, and V8 optimize soon, only while the process is busy for more than a moment', () => {
+  const { factors, times, load, space, check } = setUp();
   space.endStart();
   for (const next of [0.1, 0.9, 0.1, 0.9, 0.9, 0.9, 0.2]) {
     load.share = next;
@@ -24,6 +27,7 @@ it('lets the new space grow only while the process is busy for more than a momen
   }
   space.close();
   expect(factors).toEqual([1, 1, 1, 1, 1, 2, 2, 1]);
+  expect(times).toEqual(['late', 'late', 'late', 'late', 'late', 'soon', 'soon', 'late']);
 });
 
 it('lets the new space grow at once when the API gives large answers, until it gives none for a second', () => {
@@ -44,17 +48,20 @@ it('lets the new space grow at once when the API gives large answers, until it g
 });
 
 it('ends the start after three seconds, or earlier', () => {
-  const { factors, load, space, check } = setUp();
+  const { factors, times, load, space, check } = setUp();
   load.share = 1;
   vi.advanceTimersByTime(2999);
-  expect(factors).toEqual([1]);
+  // New threads change the factor, so it is set again and again.
+  expect(factors).toEqual(Array(60).fill(1));
+  expect(times).toEqual(['late']);
   vi.advanceTimersByTime(1);
+  const start = factors.length;
   check();
   check();
   // The end of the start is announced again, later.
   space.endStart();
   check();
-  expect(factors).toEqual([1, 1, 2, 2]);
+  expect(factors.slice(start)).toEqual([1, 2, 2]);
   space.close();
   expect(vi.getTimerCount()).toBe(0);
 });
