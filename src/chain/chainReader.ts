@@ -10,6 +10,7 @@ import { TX_OUTPUT_COUNT, TX_STRIDE } from '../primitives/blockLayout.js';
 import { txidAt } from '../primitives/blockView.js';
 import { parseCoinRow } from '../store/cache/coinRow.js';
 import { OUTPOINT_SIZE_BYTES } from '../store/cache/coinTable.js';
+import { BlockFileError } from '../store/files/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import { coinKey, PREFIX } from '../store/rows/keys.js';
 import { prefixEnd } from '../store/rows/rows.js';
@@ -60,11 +61,19 @@ export class ChainReader {
     return this.headers.hasStatus(id, STATUS.haveData);
   }
 
-  /** Sentence with the reason if a block's data is missing because the node started from a snapshot; else null. */
+  /** Whether the undo data of the block is on disk. The genesis block needs none. */
+  hasUndo(id: number): boolean {
+    return this.headers.prev(id) === NO_HEADER || this.headers.hasStatus(id, STATUS.haveUndo);
+  }
+
+  /**
+   * Sentence with the reason if a block's data or undo data is missing because the node started from a snapshot; else null. Undo
+   * data is written when the block is validated.
+   */
   behindSnapshot(id: number): string | null {
     const { snapshotHeight } = this.chain.index;
     const height = this.headers.height(id);
-    if (height > snapshotHeight || this.hasData(id)) return null;
+    if (height > snapshotHeight || (this.hasData(id) && this.hasUndo(id))) return null;
     return (
       `Block ${height} is not available yet: the node was started from a snapshot of block ` +
       `${snapshotHeight}, and earlier blocks are downloaded and validated in the background`
@@ -102,10 +111,15 @@ export class ChainReader {
     return this.transactions.readAt(id, offset, txidStart);
   }
 
-  /** Undo data of a connected block (`parseUndo`); empty for the genesis block. */
+  /**
+   * Undo data of a connected block (`parseUndo`); empty for the genesis block. Throws `BlockFileError` if it is not on disk or
+   * corrupt.
+   */
   readUndo(id: number): Buffer {
     const prev = this.headers.prev(id);
     if (prev === NO_HEADER) return Buffer.alloc(0);
+    if (!this.hasUndo(id))
+      throw new BlockFileError(`Block ${this.headers.height(id)} has no undo data on disk.`);
     return this.chain.deps.files.readUndoSync(this.headers.undoPosition(id), this.headers.hash(prev));
   }
 

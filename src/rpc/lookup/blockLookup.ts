@@ -86,6 +86,8 @@ export async function readUndoBytesChecked(services: RpcServices, id: number): P
 }
 
 async function undoChecked<T>(services: RpcServices, id: number, read: (undo: Buffer) => T): Promise<T> {
+  const behind = services.chain.behindSnapshot(id);
+  if (behind !== null) throw rpcError(RPC_ERROR.MISC_ERROR, behind);
   const spent = await orNull(services, id, () => read(services.chain.readUndo(id)));
   if (spent === null) {
     throw rpcError(

@@ -243,6 +243,7 @@ export class World {
         txCount: () => 1,
       },
       hasData: (id: number) => !this.pruned.has(id),
+      behindSnapshot: () => null,
       readTransaction: (id: number, { txid }: WantedTransaction) => {
         this.reads++;
         const block = this.blocks[id]!;
