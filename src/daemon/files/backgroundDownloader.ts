@@ -55,6 +55,8 @@ export class BackgroundDownloader {
   #rounds: Promise<void> | null = null;
   #ongoing: Promise<void> | null = null;
   #freeBytes: number | null = null;
+  /** Limit in bytes at the last round. */
+  #limitBytes = 0;
 
   constructor(deps: BackgroundDownloaderDeps) {
     this.#deps = deps;
@@ -96,6 +98,10 @@ export class BackgroundDownloader {
   async #round(): Promise<void> {
     const { space, savesBlobs } = this.#deps;
     this.#freeBytes = await space.freeNetworkBytes();
+    const { networkLimitBytes } = space;
+    // Streams that did not fit may fit now.
+    if (networkLimitBytes > this.#limitBytes) this.#leftAlone.clear();
+    this.#limitBytes = networkLimitBytes;
     if (this.#ongoing !== null || this.#stopping.signal.aborted) return;
     if (this.#freeBytes <= LEAST_FREE_BYTES || !savesBlobs()) return;
     this.#ongoing = this.#downloadOne().finally(() => (this.#ongoing = null));

@@ -234,7 +234,7 @@ export const fileSetStatus = declareMethod({
   group: 'file',
   summary: 'Start or stop saving a file.',
   details: [
-    'If several files match, the file that was added first is used. stop keeps the blobs and deletes the partial file.',
+    'If several files match, the file that was added first is used. stop keeps the blobs, deletes the partial file and disconnects players.',
   ],
   usage: [
     '(<status> | --status=<status>) [--sd_hash=<sd_hash>] [--file_name=<file_name>]',

@@ -214,6 +214,22 @@ describe('BackgroundDownloader', () => {
     await downloader.stop();
   });
 
+  it('tries a stream that did not fit again when the limit was raised', async () => {
+    const near = announce([1000, 2000]);
+    freeBytes = 10 * MIB + 1;
+    onAsked = () => (freeBytes = 500);
+    downloader.start();
+    await clock.advance(1000);
+    expect(asked.splice(0)).toEqual([near.sdHash]);
+    [freeBytes, onAsked] = [100 * MIB, () => undefined];
+    await clock.advance(MINUTE_MS);
+    expect(asked).toEqual([]);
+    limitBytes += MIB;
+    await clock.advance(MINUTE_MS);
+    expect(asked).toEqual([near.sdHash, ...near.data]);
+    await downloader.stop();
+  });
+
   it('continues a download that still fits after the limit was lowered', async () => {
     const near = announce([1000, 2000, 3000]);
     onAsked = (hash) => {
