@@ -31,6 +31,16 @@ async function writeStream() {
   writeFileSync(path, randomBytes(5_000_000));
   const random = { bytes: randomBytes };
   const keepsBlobs = () => !isMade;
+  // The next start removes a stream without a file.
+  const onStored = ({ descriptor: { streamHash } }) =>
+    database.addFile({
+      streamHash,
+      place: null,
+      status: 'finished',
+      isSaved: false,
+      contentFee: null,
+      addedOn: clock.nowSec(),
+    });
   const { descriptor, sdHash } = await makeStream(path, {
     store,
     threads,
@@ -38,6 +48,7 @@ async function writeStream() {
     clock,
     random,
     keepsBlobs,
+    onStored,
   });
   const hashes = [sdHash, ...descriptor.blobs.slice(0, -1).map(({ blobHash }) => blobHash)];
   process.stdout.write(`${JSON.stringify({ hashes, stream: descriptor.streamHash })}\n`);
