@@ -38,7 +38,13 @@ export class SimulatedPeers {
   private readonly peers = new Map<string, SimulatedPeer>();
   readonly latencyMs: number;
   /** Requests in order. */
-  readonly requests: { readonly peer: string; readonly hash: string; readonly atMs: number }[] = [];
+  readonly requests: {
+    readonly peer: string;
+    readonly hash: string;
+    /** The other blobs in the request. */
+    readonly others: readonly string[];
+    readonly atMs: number;
+  }[] = [];
   readonly requestSizes: number[] = [];
   private readonly stalled = new Set<string>();
   open = 0;
@@ -118,7 +124,8 @@ export class SimulatedPeers {
         this.requestSizes.push(bytes.length);
         const request = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>;
         const hash = request['requested_blob'] as string;
-        this.requests.push({ peer: host, hash, atMs: this.clock.nowMs() });
+        const others = (request['requested_blobs'] as string[]).filter((one) => one !== hash);
+        this.requests.push({ peer: host, hash, others, atMs: this.clock.nowMs() });
         this.answer(this.peers.get(host)!, request, hash, deliver, begin, () => {
           if (!isOpen) return;
           close();

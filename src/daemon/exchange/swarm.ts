@@ -336,7 +336,7 @@ export class Swarm {
     one.wanted = wanted;
     one.sinceMs = clock.nowMs();
     wanted.asked.add(one);
-    const others = othersOf(wanted, queue);
+    const others = laterThan(wanted, queue);
     const outcome = await line.request(wanted.hash, wanted.lengthBytes, others, {
       onComing: () => this.#leaveTo(one, wanted),
       onEnding: () => this.#requestEarly(one, wanted),
@@ -357,13 +357,11 @@ export class Swarm {
     if (one.next !== null || !wanted.asked.has(one) || this.#closed.signal.aborted) return;
     const now = this.#deps.clock.nowMs();
     const queue = this.#queue();
-    const next = queue.find(
-      (other) => other.early === null && other.asked.size === 0 && one.mayHave(other.hash, now),
-    );
+    const next = queue.find((other) => isUnasked(other) && one.mayHave(other.hash, now));
     if (next === undefined) return;
     next.early = one;
     one.next = next;
-    one.line!.requestEarly?.(next.hash, othersOf(next, queue));
+    one.line!.requestEarly?.(next.hash, laterThan(next, queue));
   }
 
   /** Returns the blob that was requested early from the holder, and forgets that; null if there is none. */
@@ -460,9 +458,12 @@ export class Swarm {
   }
 }
 
-/** Hashes of the blobs that are wanted beside one, the most urgent first. */
-const othersOf = (wanted: Wanted, queue: readonly Wanted[]): string[] =>
-  queue.filter((other) => other !== wanted).map(({ hash }) => hash);
+/** Whether no holder was asked for the blob, so that it is requested later. */
+const isUnasked = ({ asked, early }: Wanted): boolean => asked.size === 0 && early === null;
+
+/** Hashes of the blobs that are requested after one, the most urgent first. The holder can prepare for them. */
+const laterThan = (wanted: Wanted, queue: readonly Wanted[]): string[] =>
+  queue.filter((other) => other !== wanted && isUnasked(other)).map(({ hash }) => hash);
 
 /** Settles as the promise does, or rejects when the signal aborts first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

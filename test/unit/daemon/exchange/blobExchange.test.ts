@@ -131,7 +131,11 @@ describe('BlobExchange', () => {
     // Sending takes 1000 ms, and each answer that is waited for 100 ms.
     expect(clock.nowMs() - began).toBeLessThan(1500);
     for (const hash of hashes) expect(isBlob(ours.blobs.get(hash), hash)).toBe(true);
-    expect(net.requests).toHaveLength(10);
+    expect(net.requests.map(({ hash }) => hash)).toEqual(hashes);
+    // Each request names the blobs that are requested next, so that the peer can prepare for them.
+    expect(net.requests.map(({ others }) => others)).toEqual(
+      hashes.map((_, at) => hashes.slice(at + 1, at + 3)),
+    );
     expect(net.mostOpen).toBe(1);
   });
 
