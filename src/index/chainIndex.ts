@@ -95,6 +95,8 @@ export class TrackedIndex implements OpenedContributor {
   private batch: BlockBatch | null = null;
   /** Ids of the blocks of the batch, in wire order. */
   private waiting: Bytes[] = [];
+  /** Whether the last connected block did not follow the position. */
+  private isBehind = false;
   /** Whether many further blocks follow the last one. */
   private isInRun = false;
   /** Whether the index has reached the tip. Blocks may wait in a batch. */
@@ -112,8 +114,9 @@ export class TrackedIndex implements OpenedContributor {
     this.index = index;
   }
 
+  /** Whether `connect` needs the changes of the claim trie. An index that is behind ignores the block. */
   get usesClaims(): boolean {
-    return this.index.usesClaims === true;
+    return this.index.usesClaims === true && !this.isBehind;
   }
 
   /** Id of the last block in the index, in wire order; null if it has none. */
@@ -210,7 +213,8 @@ export class TrackedIndex implements OpenedContributor {
     claims?: ConnectedClaims,
     ahead = 0,
   ): MaybePromise<void> {
-    if (!this.follows(block.header.prevHash)) return;
+    this.isBehind = !this.follows(block.header.prevHash);
+    if (this.isBehind) return;
     if (this.batch === null && ahead >= LEAST_BATCH) this.batch = this.index.startBatch?.() ?? null;
     const { batch } = this;
     this.isInRun = batch !== null && ahead > 0;

@@ -125,6 +125,16 @@ describe('a batch', () => {
     expect(index.added).toEqual([[0], [1, 2, 3], [4, 5]]);
   });
 
+  it('needs no changes of the claim trie while the index is behind', async () => {
+    const index = Object.assign(new NotingIndex(), { usesClaims: true });
+    const tracked = new TrackedIndex(index);
+    expect(tracked.usesClaims).toBe(true);
+    await connect(tracked, 2, 0);
+    expect([index.added, tracked.usesClaims]).toEqual([[], false]);
+    await connect(tracked, 0, 0);
+    expect([index.added, tracked.usesClaims]).toEqual([[[0]], true]);
+  });
+
   it('is not readable during the run', async () => {
     const tracked = new TrackedIndex(new NotingIndex());
     tracked.synced = true;
