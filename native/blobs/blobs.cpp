@@ -55,16 +55,16 @@ bool readMessages(napi_env env, napi_value value, Messages* out) {
   return true;
 }
 
-// The places of `count` digests of 48 bytes, `stride` bytes apart.
-struct DigestPlaces {
-  DigestPlaces(const Messages& messages, uint8_t* digests, size_t stride) {
-    for (uint32_t i = 0; i < kSha384Lanes; i++) places[i] = i < messages.count ? digests + i * stride : unused;
+// Pointers to the digests of messages, `stride` bytes apart. The digests of unused lanes are written to `unused`.
+struct DigestPointers {
+  DigestPointers(const Messages& messages, uint8_t* digests, size_t stride) {
+    for (uint32_t i = 0; i < kSha384Lanes; i++) pointers[i] = i < messages.count ? digests + i * stride : unused;
   }
-  DigestPlaces(const DigestPlaces&) = delete;
-  DigestPlaces& operator=(const DigestPlaces&) = delete;
+  DigestPointers(const DigestPointers&) = delete;
+  DigestPointers& operator=(const DigestPointers&) = delete;
 
   uint8_t unused[kDigest];
-  uint8_t* places[kSha384Lanes];
+  uint8_t* pointers[kSha384Lanes];
 };
 
 // Returns the SHA-384 digests of one to four equally long messages, concatenated.
@@ -73,13 +73,13 @@ napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
   Messages messages;
   if (!readArguments(env, info, 1, arguments) || !readMessages(env, arguments[0], &messages)) return nullptr;
   uint8_t found[kSha384Lanes * kDigest];
-  sha384Lanes(messages.data, messages.size, DigestPlaces(messages, found, kDigest).places);
+  sha384Lanes(messages.data, messages.size, DigestPointers(messages, found, kDigest).pointers);
   return makeBuffer(env, found, messages.count * kDigest);
 }
 
 #ifdef LBC_OPENSSL
 
-// Writes the digest and the table of each blob, `stride` bytes apart. The chunks of all blobs are hashed while they are in the
+// Writes the digest and the table of each blob, `stride` bytes apart. Each chunk is hashed and coded while it is in the
 // processor's cache.
 bool digestTogether(const Messages& blobs, uint8_t* out, size_t stride) {
   std::vector<std::unique_ptr<ChunkCodes>> codes;
@@ -92,7 +92,7 @@ bool digestTogether(const Messages& blobs, uint8_t* out, size_t stride) {
     }
     return true;
   };
-  return sha384LanesInParts(blobs.data, blobs.size, DigestPlaces(blobs, out, stride).places, kChunk, writeCodes);
+  return sha384LanesInParts(blobs.data, blobs.size, DigestPointers(blobs, out, stride).pointers, kChunk, writeCodes);
 }
 
 // Writes the hash of one blob and the codes of its chunks. Each chunk is hashed and coded while it is in the processor's cache.

@@ -132,11 +132,11 @@ class PieceEncryption {
   // Encrypts the next chunk, which starts at `at`. Returns false if OpenSSL fails.
   bool encrypt(size_t at, size_t size) {
     const size_t number = at / kChunk;
-    uint8_t* part = made_.data + at;
+    uint8_t* chunk = made_.data + at;
     int count = 0;
-    return isUsable_ && EVP_CipherUpdate(cipher_.get(), part, &count, part, static_cast<int>(size)) == 1 &&
+    return isUsable_ && EVP_CipherUpdate(cipher_.get(), chunk, &count, chunk, static_cast<int>(size)) == 1 &&
            static_cast<size_t>(count) == size &&
-           codes_.code(number, part, size, made_.result + kSha384Digest + kChunkKey + number * kChunkCode);
+           codes_.code(number, chunk, size, made_.result + kSha384Digest + kChunkKey + number * kChunkCode);
   }
 
  private:

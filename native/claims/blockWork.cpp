@@ -9,11 +9,9 @@ namespace {
 // Number of blocks of ownership that add one block of delay, and the maximum delay. As in src/claimtrie/rules.ts.
 constexpr uint32_t kDelayFactor = 32;
 constexpr uint32_t kMaxDelay = 4032;
-// Approximate maximum number of changed items, and the approximate size of an item in the row of due items. As in
-// src/store/claims/connect.ts.
+// Approximate maximum number of changed items. As MANY_CHANGES of src/store/claims/connect.ts.
 constexpr size_t kManyChanges = 2000;
-constexpr size_t kDueBytes = 50;
-// Number of items from which on rows index the supports of a name. As CROWDED_ITEMS of supportRows.ts.
+// Minimum number of items of a name whose supports are indexed by rows. As CROWDED_ITEMS of supportRows.ts.
 constexpr uint32_t kCrowdedItems = 64;
 constexpr uint8_t kEmptyRoot[kSlotHashSize] = {1};
 
@@ -38,7 +36,7 @@ void remove(std::vector<ClaimItem*>* items, const ClaimItem* item) {
   if (at != items->end()) items->erase(at);
 }
 
-// Moves an item between the changes of the queue. An item that is in `from` only leaves it.
+// Adds an item to the changes `to` of the queue. If it is in the opposite changes `from`, it is only removed from them.
 void moveItem(ClaimItem* item, std::map<uint32_t, std::vector<ClaimItem*>>* from,
               std::map<uint32_t, std::vector<ClaimItem*>>* to) {
   const auto known = from->find(item->dueHeight);
@@ -61,9 +59,9 @@ void addUnique(std::vector<std::string>* names, std::unordered_set<std::string>*
 
 bool BlockWork::read(const std::string& key, std::string* row) {
   bool failed = false;
-  const bool isThere = sources_.read(key, row, &failed);
+  const bool exists = sources_.read(key, row, &failed);
   if (failed) decline();
-  return isThere && !failed;
+  return exists && !failed;
 }
 
 std::string BlockWork::normalize(const std::string& name) {

@@ -1,7 +1,7 @@
 // Connects the claims of one ordinary block: reads the rows that the block needs, applies its operations, decides the owners of
-// names, and makes the records of all changed rows. It gives the same rows as src/store/claims/connect.ts with
-// src/claimtrie/claimWork.ts, in the same order of events. For anything unusual (forks, expirations, snapshots of names,
-// missing or malformed rows, very large amounts) it declines, and the caller runs the fallback, which also makes the errors.
+// names, and makes the records of all changed rows. The rows and the order of events are the same as those of
+// src/store/claims/connect.ts with src/claimtrie/claimWork.ts. It declines unusual blocks (forks, expirations, snapshots of
+// names, missing or malformed rows, very large amounts). The caller then runs the fallback, which also reports errors.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct BlockRules {
   bool matchesNormalized() const { return height > normalizationForkHeight; }
 };
 
-// Access to rows, and to what the addon does not compute itself.
+// Access to rows, to the normalization of names in JavaScript, and to the filter of idle names.
 struct BlockSources {
   // Reads a committed row. Returns false if there is none. Sets `failed` if it cannot be read.
   std::function<bool(const std::string& key, std::string* row, bool* failed)> read;
@@ -42,7 +42,7 @@ struct BlockSources {
   std::function<bool(const std::string& name, std::string* normalized)> normalize;
   // Bits of the filter of idle names (src/store/claims/idleNames.ts), which may be changed.
   uint8_t* idleBits;
-  // Key of a note of a node before the length of its path.
+  // Part of the key of a node's note before the length of the node's path.
   std::string notePrefix;
 };
 
@@ -93,7 +93,7 @@ class BlockWork {
   using Spent = std::map<std::string, uint32_t>;
   using DueItems = std::map<uint32_t, std::vector<ClaimItem*>>;
 
-  // Remembers that the block is left to the fallback.
+  // Records that the fallback must connect the block.
   void decline() { declined_ = true; }
   bool require(bool holds) {
     if (!holds) declined_ = true;

@@ -29,7 +29,7 @@ struct BoundWork {
   BlockResult result;
 };
 
-// Where committed rows are read: rows that are not in the database yet, caches by row type, and the database.
+// Sources of committed rows, in the order of reading: rows that are not in the database yet, caches by row type, the database.
 struct Layers {
   Memtable* overlay = nullptr;
   Memtable* names = nullptr;
@@ -55,8 +55,8 @@ struct Layers {
     packed.clear();
     const Clock::time_point start = Clock::now();
     *failed = !database->get(leveldb::Slice(key.data(), key.size()), true, &packed).ok() || packed.size() < 4;
-    const Clock::duration took = Clock::now() - start;
-    if (took > kSlowRow) waited += took;
+    const Clock::duration elapsed = Clock::now() - start;
+    if (elapsed > kSlowRow) waited += elapsed;
     // The fallback reads the rows on other threads.
     if (waited > kMostWaiting) *failed = true;
     if (*failed || readLE32(packed.data()) == Memtable::kDeletedValue) return false;
@@ -65,7 +65,7 @@ struct Layers {
   }
 };
 
-// Reads an argument: a memtable, or null if it may be missing.
+// Reads an argument that is a memtable, or null if `mayBeNull` is set.
 bool readTable(napi_env env, napi_value value, bool mayBeNull, Memtable** out) {
   if (mayBeNull && isNullish(env, value)) return true;
   void* object = nullptr;
@@ -144,7 +144,7 @@ napi_value connect(napi_env env, napi_callback_info info) {
       !readBytes(env, arguments[9], "operations", &operations)) {
     return nullptr;
   }
-  if (idle.size != kIdleBytes) return throwTypeError(env, "the filter of idle names has another size");
+  if (idle.size != kIdleBytes) return throwTypeError(env, "the filter of idle names has a wrong size");
   BlockSources sources;
   sources.read = [&layers](const std::string& key, std::string* row, bool* failed) { return layers.read(key, row, failed); };
   sources.normalize = [&](const std::string& name, std::string* normalized) {

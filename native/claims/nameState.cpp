@@ -9,7 +9,7 @@ namespace {
 constexpr uint8_t kOriginal = 1;
 constexpr uint8_t kRefiled = 2;
 constexpr uint8_t kHasId = 4;
-// Number of claims from which on the row contains the ids of all claims.
+// Minimum number of claims of a name whose row contains the ids of all claims.
 constexpr size_t kManyClaims = 16;
 
 bool isBetter(const ActiveClaim& a, const ActiveClaim& b) {

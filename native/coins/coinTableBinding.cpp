@@ -106,7 +106,8 @@ napi_value load(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// Reads the row of a coin, in the overlay or else in the database (null if it has no coins), and loads it into the table.
+// Reads the row of a coin from the overlay, else from the database, and loads it into the table. `database` is null if it has no
+// coins.
 // Returns false if the row cannot be read.
 bool loadRow(CoinTable* table, Memtable* overlay, const Database* database, const uint8_t* outpoint) {
   static thread_local Bytes packed;
@@ -120,9 +121,9 @@ bool loadRow(CoinTable* table, Memtable* overlay, const Database* database, cons
     packed.clear();
     const leveldb::Slice slice(reinterpret_cast<const char*>(key), sizeof key);
     if (!database->get(slice, true, &packed).ok()) return false;
-    const bool isThere = readLE32(packed.data()) != Memtable::kDeletedValue;
-    row.data = isThere ? packed.data() + 4 : nullptr;
-    row.size = isThere ? packed.size() - 4 : 0;
+    const bool exists = readLE32(packed.data()) != Memtable::kDeletedValue;
+    row.data = exists ? packed.data() + 4 : nullptr;
+    row.size = exists ? packed.size() - 4 : 0;
   } else if (length < 0) {
     row.data = nullptr;
   }
@@ -160,13 +161,13 @@ napi_value loadFrom(napi_env env, napi_callback_info info) {
   findMissing(*table, view, checkOutputs, &outpoints);
   if (outpoints.empty()) return makeNull(env);
   Clock::time_point now = Clock::now();
-  const Clock::time_point until = now + std::chrono::microseconds(budgetMicros);
+  const Clock::time_point deadline = now + std::chrono::microseconds(budgetMicros);
   size_t at = 0;
   while (at < outpoints.size() && loadRow(table, overlay, database, outpoints.data() + at)) {
     at += kOutpointSize;
     const Clock::time_point before = now;
     now = Clock::now();
-    if (now > until || now - before >= std::chrono::microseconds(slowMicros)) break;
+    if (now > deadline || now - before >= std::chrono::microseconds(slowMicros)) break;
   }
   if (at == outpoints.size()) return makeNull(env);
   return makeBuffer(env, outpoints.data() + at, outpoints.size() - at);

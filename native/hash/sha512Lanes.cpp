@@ -65,10 +65,10 @@ LBC_INLINE bool hashLanes(const uint8_t* const* messages, size_t size, uint8_t* 
   for (int i = 0; i < 8; i++) state[i] = kStart[i] - Lanes{};
   const uint8_t* blocks[kSha384Lanes];
   for (int lane = 0; lane < kSha384Lanes; lane++) blocks[lane] = messages[lane];
-  for (size_t part = 0; part < size; part += partSize) {
-    const size_t end = std::min(size, part + partSize);
-    if (before && !(*before)(part, end - part)) return false;
-    for (size_t at = part; at + kBlock <= end; at += kBlock) {
+  for (size_t start = 0; start < size; start += partSize) {
+    const size_t end = std::min(size, start + partSize);
+    if (before && !(*before)(start, end - start)) return false;
+    for (size_t at = start; at + kBlock <= end; at += kBlock) {
       addBlocks(state, blocks);
       for (int lane = 0; lane < kSha384Lanes; lane++) blocks[lane] += kBlock;
     }

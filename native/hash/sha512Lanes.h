@@ -16,11 +16,11 @@ bool sha384HasLanes();
 // Hashes `kSha384Lanes` messages of `size` bytes each. Two entries may point to the same memory. Writes 48 bytes to each digest.
 void sha384Lanes(const uint8_t* const* messages, size_t size, uint8_t* const* digests);
 
-// Called before a part of all messages is hashed, with the position of the part and its size. Returns false to end the work.
+// Called with the position and the size of a part, before this part of all messages is hashed. Returns false to end the work.
 using LanePartHook = std::function<bool(size_t at, size_t size)>;
 
-// Like `sha384Lanes`, in parts of `partSize` bytes, which is a multiple of 128. So a part can be in the processor's cache when it is
-// hashed. Returns false if `before` did; the digests are not written then.
+// Like `sha384Lanes`, in parts of `partSize` bytes, a multiple of 128, so that a part can be in the processor's cache when it is
+// hashed. Returns false if `before` returned false. In this case the digests are not written.
 bool sha384LanesInParts(const uint8_t* const* messages, size_t size, uint8_t* const* digests, size_t partSize,
                         const LanePartHook& before);
 

@@ -36,7 +36,7 @@ export interface ConnectedBlock {
   /**
    * The block's effects on claims, in order; computed at each read. For a connected block it may be read only if
    * `Chain.describesConnected` is set. For a disconnected block the list is the same as when it was connected, and empty unless
-   * `Chain.describesDisconnected`.
+   * `Chain.describesDisconnected` is set.
    */
   readonly claimEvents: readonly ClaimEvent[];
 }

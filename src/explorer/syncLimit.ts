@@ -17,11 +17,11 @@ const CALLS = { share: 0.03, burstMs: 300, debtMs: 150 } as const;
  * few, and these leave the debt to responses that are in the cache.
  */
 const LEFT = { many: 0.5, few: 0, cached: -0.5 } as const;
-/** Requests that a visitor may send before it counts as one with many. An open page is loaded again about once a second. */
+/** Rate of requests above which a visitor counts as one with many requests. An open page is loaded again about once a second. */
 const FEW = { rate: 0.5, burst: 8 } as const;
 const FEW_CACHED = { rate: 2, burst: 20 } as const;
 /**
- * Numbers of requests that are being answered, from which a request waits. The time of a page is known only afterwards, so pages
+ * A request waits if at least this number of requests are being answered. The time of a page is known only after its end, so pages
  * that start together could exceed the budgets.
  */
 const MAX_ANSWERING = { many: 1, few: 2, cached: 4 } as const;
@@ -151,7 +151,7 @@ export class SyncLimit {
     return Math.max(...this.budgets.map(({ burstMs, budget }) => budget.waitMs(LEFT[kind] * burstMs)));
   }
 
-  /** Waits until the budgets allow one of the waiting requests. The end of a request is a further occasion. */
+  /** Sets a timer for the time at which the budgets allow one of the waiting requests. `leave` may start a request earlier. */
   private wait(): void {
     if (this.pause !== null) clearTimeout(this.pause);
     const kinds = new Set([...this.queue.items()].map(({ kind }) => kind));

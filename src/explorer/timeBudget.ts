@@ -5,7 +5,7 @@ export interface TimeBudgetOptions {
   readonly share: number;
   /** Maximum of the budget in milliseconds. */
   readonly burstMs: number;
-  /** Maximum debt in milliseconds, so that one long piece of work does not block later work for minutes. */
+  /** Maximum debt in milliseconds, so that one long task does not block later work for minutes. */
   readonly debtMs: number;
   readonly nowMs: () => number;
   /** Returns the time in milliseconds that the work has used since the start of the process. */
@@ -36,7 +36,7 @@ export class TimeBudget {
     this.usedMs = this.options.usedMs();
   }
 
-  /** Time in milliseconds to wait until the budget is above `leastMs`, which is negative for a debt; 0 if it is. */
+  /** Time in milliseconds until the budget is above `leastMs`; 0 if it is above. A negative `leastMs` permits a debt. */
   waitMs(leastMs = 0): number {
     const { share, burstMs, debtMs, nowMs, usedMs } = this.options;
     const [now, used] = [nowMs(), usedMs()];

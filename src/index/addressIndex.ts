@@ -30,7 +30,7 @@ import type { ChainIndex } from './chainIndex.js';
  * longer than building the rows.
  */
 const ROWS_ASIDE = 200;
-/** Size in bytes of the rows of a block, below which the transaction is not checked for its size. */
+/** The size of the row transaction is checked only after a block whose rows have at least this size in bytes. */
 const SMALL_BYTES = 64 << 10;
 /** Number of scripts whose stored sums are read in one call. Arbitrary: about a millisecond of work. */
 const SUMS_AT_ONCE = 4000;

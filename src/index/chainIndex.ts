@@ -34,7 +34,7 @@ export interface ChainIndex extends BlockContributor {
    * can.
    */
   canTakeBack?(rows: RowTransaction, height: number): Promise<boolean>;
-  /** Starts a batch of blocks whose rows are added together. Absent if the index gains nothing by it. */
+  /** Starts a batch of blocks whose rows are added together. Absent if the index adds the rows of each block alone. */
   startBatch?(): BlockBatch;
 }
 
@@ -79,7 +79,7 @@ const DROPPING = 0;
  * second.
  */
 const DROPPED_AT_ONCE = 5000;
-/** Minimum number of blocks that must follow a block, for a batch to start with it. Arbitrary: fewer blocks gain little. */
+/** A batch starts with a block only if at least this number of blocks follow it. Arbitrary: fewer blocks gain little. */
 const LEAST_BATCH = 16;
 
 /**
@@ -130,8 +130,7 @@ export class TrackedIndex implements OpenedContributor {
   }
 
   /**
-   * Whether readers may use the rows: the index is at the tip, and not so many blocks follow that their rows are added in
-   * batches.
+   * Whether readers may use the rows: the index is at the tip, and no run of blocks is being added in batches.
    */
   get isReadable(): boolean {
     return this.synced && !this.isInRun && this.batch === null;

@@ -1,4 +1,4 @@
-/** Removal of a file whose failure has the reason of the system. */
+/** Removes a file. An error has the reason that the system returned. */
 import { unlink } from 'node:fs/promises';
 
 /**

@@ -101,7 +101,7 @@ export class SimulatedPeers {
   private link(host: string, events: LinkEvents) {
     let isOpen = true;
     let freeAtMs = -Infinity;
-    /** Delay until the client gets the start of an answer that the peer sends for `tookMs` after all former ones. */
+    /** Delay until the client gets the start of an answer. The peer sends it for `tookMs` after all former answers. */
     const begin = (tookMs: number): number => {
       const atMs = Math.max(this.clock.nowMs() + this.latencyMs, freeAtMs);
       freeAtMs = atMs + tookMs;

@@ -42,11 +42,11 @@ export interface BlockContributor {
     claims?: ConnectedClaims,
     ahead?: number,
   ): Promise<void> | void;
-  /** Whether the rows of connected blocks are not added yet. */
+  /** Whether the contributor keeps connected blocks whose rows are not added yet. */
   readonly isWaiting?: boolean;
-  /** Adds the rows of all blocks that wait. */
+  /** Adds the rows of all blocks that the contributor keeps. */
   settle?(rows: RowTransaction): Promise<void>;
-  /** Called when no block follows the last one, although `ahead` was not 0. No block waits. */
+  /** Called at the end of a run of blocks, also if fewer blocks followed than `ahead`. The contributor keeps no block then. */
   endRun?(): void;
   /** Removes the block's rows. `undo` has the spent coins in the format of the undo file. */
   disconnect(rows: RowTransaction, block: LoadedBlock, height: number, undo: Buffer): Promise<void> | void;

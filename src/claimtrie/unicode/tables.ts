@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { assert } from '../../util/assert.js';
 import { projectFile } from '../../util/project.js';
 
-/** Number of neighboring code points whose values are stored once if several such blocks have the same values; a power of two. */
+/** Binary logarithm of the number of consecutive code points in a block. Blocks with equal values are stored once. */
 const BLOCK_BITS = 7;
 const BLOCK_CODES = 1 << BLOCK_BITS;
 

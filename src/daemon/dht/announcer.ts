@@ -9,7 +9,7 @@ import { RequestFailure } from './rpc.js';
 const ROUND_MS = 60_000;
 /** Number of blobs that are announced in a round, for each concurrent announcement. Source: `get_blobs_to_announce`. */
 const BLOBS_PER_TASK = 10;
-/** Maximum number of concurrent announcements, whatever the settings say. Arbitrary: bounds the memory. */
+/** Maximum number of concurrent announcements; a higher number in the settings has no effect. Arbitrary: bounds the memory. */
 const MAX_TASKS = 1000;
 /** Number of accepting nodes that is sufficient if not all nodes accept. Source: `_run_consumer`. */
 const ENOUGH = 5;

@@ -28,13 +28,13 @@ export interface LineDeps {
   readonly blobTimeoutMs: () => number;
 }
 
-/** Expected time in ms until a blob is complete at which the next request can be sent. Arbitrary: most answers take less time. */
+/** The next request can be sent when the blob is expected to be complete within this time in ms. Arbitrary: most answers take less. */
 const EARLY_MS = 100;
 /**
- * Part of a blob (as a divisor) that must have arrived before its rate is estimated, because a peer's first bytes may have
- * waited in buffers.
+ * Divisor of the length of a blob. The rate is estimated when this fraction of the blob has arrived, because a peer's first bytes
+ * may have waited in buffers.
  */
-const MEASURED_PART = 8;
+const MEASURED_DIVISOR = 8;
 
 /** A request that was sent while another blob arrived. */
 interface EarlyRequest {
@@ -223,7 +223,7 @@ class PeerLine implements Line {
 
   /** Whether the rest of the blob arrives within `EARLY_MS` at the present rate. */
   #endsSoon({ comingMs }: Request, { count, missing }: IncomingBlob): boolean {
-    if (count * MEASURED_PART < count + missing) return false;
+    if (count * MEASURED_DIVISOR < count + missing) return false;
     return missing * (this.lastBytesMs - comingMs) <= count * EARLY_MS;
   }
 

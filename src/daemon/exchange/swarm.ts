@@ -357,14 +357,14 @@ export class Swarm {
     if (one.next !== null || !wanted.asked.has(one) || this.#closed.signal.aborted) return;
     const now = this.#deps.clock.nowMs();
     const queue = this.#queue();
-    const next = queue.find((other) => isUnasked(other) && one.mayHave(other.hash, now));
+    const next = queue.find((other) => isUnrequested(other) && one.mayHave(other.hash, now));
     if (next === undefined) return;
     next.early = one;
     one.next = next;
     one.line!.requestEarly?.(next.hash, laterThan(next, queue));
   }
 
-  /** Returns the blob that was requested early from the holder, and forgets that; null if there is none. */
+  /** Returns the blob that was requested early from the holder, and clears the record of it; null if there is none. */
   #takeNext(one: Known): Wanted | null {
     const { next } = one;
     one.next = null;
@@ -458,12 +458,12 @@ export class Swarm {
   }
 }
 
-/** Whether no holder was asked for the blob, so that it is requested later. */
-const isUnasked = ({ asked, early }: Wanted): boolean => asked.size === 0 && early === null;
+/** Whether the blob was not requested from any holder yet. */
+const isUnrequested = ({ asked, early }: Wanted): boolean => asked.size === 0 && early === null;
 
-/** Hashes of the blobs that are requested after one, the most urgent first. The holder can prepare for them. */
+/** Hashes of the blobs that are requested after `wanted`, the most urgent first. The holder can prepare for them. */
 const laterThan = (wanted: Wanted, queue: readonly Wanted[]): string[] =>
-  queue.filter((other) => other !== wanted && isUnasked(other)).map(({ hash }) => hash);
+  queue.filter((other) => other !== wanted && isUnrequested(other)).map(({ hash }) => hash);
 
 /** Settles as the promise does, or rejects when the signal aborts first. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

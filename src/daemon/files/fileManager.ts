@@ -245,8 +245,8 @@ export class FileManager {
 
   /**
    * Deletes the blobs and rows of a file and, if requested, the saved file. Blobs that other streams also contain are not
-   * deleted. Rejects with `EnvironmentError` if the system refuses: the file stays as it is if its saved file cannot be
-   * removed, and is deleted without some files of blobs if those cannot be removed.
+   * deleted. Rejects with `EnvironmentError` if the system refuses to remove a file. If this is the saved file, nothing else is
+   * deleted. If it is the file of a blob, everything else is deleted.
    */
   async delete(file: ManagedFile, deletesOutput: boolean): Promise<void> {
     const { streamHash, sdHash } = file.row;
@@ -256,7 +256,7 @@ export class FileManager {
       await file.endForDeletion();
       const { place, row } = file;
       await this.#deps.reflector()?.cancel(sdHash);
-      // The saved file is deleted first. After a kill between the two steps, the stream is still listed and can be deleted again.
+      // The saved file is deleted first. After a kill between the two steps, the stream is still listed, and the deletion can be repeated.
       if (deletesOutput && place !== null && row.isSaved) await removeOutput(place);
       await this.#deps.blobs.deleteStream(streamHash);
       await this.#forget(streamHash);

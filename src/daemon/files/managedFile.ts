@@ -74,7 +74,7 @@ export class ManagedFile {
     return this.#deleting.signal;
   }
 
-  /** Aborts at the next `stop`, which ends the readers of that time. */
+  /** Signal that the next `stop` aborts, so that the current readers end. */
   get stopped(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -143,8 +143,8 @@ export class ManagedFile {
   }
 
   /**
-   * Keeps the file running while `use` reads its data blobs. The row of the file is changed only after `begun` resolves,
-   * because a write would delay the database reads of `use`; if it resolves to false, the row is not changed.
+   * Keeps the file running while `use` reads its data blobs. The row of the file is changed only after `begun` resolves to true,
+   * because a write would delay the database reads of `use`. If it resolves to false, the row is not changed.
    */
   async withReader<T>(use: () => Promise<T>, begun: Promise<boolean> | null = null): Promise<T> {
     this.#readers++;

@@ -28,8 +28,8 @@ const PIECE_BYTES = 256 * 1024;
 /** Number of blobs that are prepared for seeks. Arbitrary: 2 GiB. */
 const PREPARED_BLOBS = 1024;
 /**
- * Milliseconds of reading after which a file counts as running. A reader that leaves before changes no row, because the sync of a
- * write would delay the database reads of the next request. Arbitrary.
+ * Time in ms of reading after which a file counts as running. A reader that leaves earlier does not change the row, because the sync
+ * of a write would delay the database reads of the next request. Arbitrary.
  */
 const RUNNING_MS = 50;
 /** Maximum number of attempts to open a blob if its file changes during the read. Arbitrary. */

@@ -178,7 +178,7 @@ export class Publishing implements PublishingPort {
     };
     const { signal } = this.#stopping;
     const made = await this.#reported(path, sizeBytes, (onEncrypted) =>
-      this.#untilStop(makeStream(path, { ...making, signal, onEncrypted, onStored })),
+      this.#tracked(makeStream(path, { ...making, signal, onEncrypted, onStored })),
     );
     const { streamHash } = made.descriptor;
     const { file, release } = stored;
@@ -207,8 +207,8 @@ export class Publishing implements PublishingPort {
     };
   }
 
-  /** Remembers the promise until it settles, so that `stop` waits for it. */
-  async #untilStop<T>(making: Promise<T>): Promise<T> {
+  /** Keeps the promise in `#making` until it settles, so that `stop` waits for it. */
+  async #tracked<T>(making: Promise<T>): Promise<T> {
     this.#making.add(making);
     try {
       return await making;

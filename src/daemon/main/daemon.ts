@@ -34,9 +34,9 @@ import { parseServer } from './settings/settingKinds.js';
 import { statusOf } from './status.js';
 import type { WalletPart, WalletPartDeps } from './walletPart.js';
 
-/** Host of the metrics server. Source: `prom_site`. */
-/** Milliseconds that a stop waits for running calls before the components stop. Arbitrary: far more than most calls take. */
+/** Maximum time in ms for which a stop waits for running calls before the components stop. Arbitrary: most calls take far less. */
 const CALLS_MS = 5000;
+/** Host of the metrics server. Source: `prom_site`. */
 const METRICS_HOST = '0.0.0.0';
 
 export interface DaemonOptions {

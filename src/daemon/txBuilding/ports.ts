@@ -114,7 +114,7 @@ export interface FileStream {
   published(claim: Txo, replaced: string | null): Promise<void>;
   /** Deletes the blobs and rows of the stream. Called if the claim was not broadcast. */
   discard(): Promise<void>;
-  /** Permits that the stream is deleted. Called last, also if it is unknown whether the claim was broadcast. */
+  /** Permits the deletion of the stream. Called last, also if it is unknown whether the claim was broadcast. */
   release(): void;
 }
 

@@ -68,7 +68,7 @@ async function target(context: PageContext, text: string): Promise<Found> {
 
 interface ObjectsProps {
   readonly text: string;
-  /** Names with claims that the text can be. */
+  /** Names with claims that the text can mean. */
   readonly names: readonly KnownName[];
   /** Id of the claim whose id begins with the text; null if there is none. */
   readonly claimId: string | null;
@@ -183,7 +183,7 @@ async function isClaimed({ ask }: PageContext, name: string, isHex = false): Pro
 const canBeHexName = (text: string): boolean =>
   /^([0-9a-f]{2})+$/i.test(text) && text.length / 2 <= MAX_NAME_BYTES && textOfHex(text) === null;
 
-/** Names with claims that a text can be: itself, the text with the blanks at its ends that were typed, or bytes in hex. */
+/** Names with claims that a text can mean: the text, the text with the blanks that were entered at its ends, or bytes in hex. */
 async function namesOf(context: PageContext, text: string, typed: string): Promise<KnownName[]> {
   const names: KnownName[] = [...new Set([text, typed])]
     .filter((name) => name !== '' && canBeName(name))

@@ -65,17 +65,17 @@ const columnsOf = (now: number, spacingSec: number): readonly TableColumn<Upcomi
   },
 ];
 
-/** A part of the answer that a page shows, and the query of the next page; null if there is none. */
-interface Part {
+/** Events of one page, and the query of the next page; null if there is none. */
+interface EventPage {
   readonly events: readonly UpcomingEvent[];
   readonly next: { readonly from: number; readonly skip?: number | undefined } | null;
 }
 
 /**
- * Cuts the answer to a page. The node answers with whole blocks, and a block may have thousands of events. `skip`: number of
- * events of the block `from` that are on earlier pages.
+ * Selects the events of one page from an answer. An answer contains the events of whole blocks, and a block may have thousands
+ * of events. `skip` is the number of events of the block `from` that are on earlier pages.
  */
-function partOf({ events, next }: UpcomingAnswer, skip: number): Part {
+function eventPageOf({ events, next }: UpcomingAnswer, skip: number): EventPage {
   const shown = events.slice(skip, skip + A_PAGE);
   const following = events[skip + A_PAGE];
   if (following === undefined) return { events: shown, next: next === undefined ? null : { from: next } };
@@ -94,7 +94,7 @@ export const upcoming: Page = async (context) => {
   const given = { kind: kind === 'all' ? undefined : kind, block };
   const path = withQuery('/upcoming', given);
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
-  const { events, next } = partOf(answer, skip);
+  const { events, next } = eventPageOf(answer, skip);
   return {
     title: 'Coming events',
     description: `Activations, expirations and takeovers of the next ${BLOCKS} blocks.`,

@@ -11,7 +11,7 @@ import type { ClaimRow } from './claimRow.js';
 import type { EffectiveAmounts } from './effectiveAmounts.js';
 import type { SignedSupport } from './signedSupports.js';
 
-/** A block, and what the claim trie tells about it. */
+/** A block, and its data from the claim trie. */
 export interface WorkBlock {
   readonly block: LoadedBlock;
   readonly height: number;

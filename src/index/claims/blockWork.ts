@@ -184,7 +184,7 @@ export class BlockWork {
     return ClaimOutputs.read(block, points);
   }
 
-  /** Keys of the rows that follow from the blocks alone. */
+  /** Keys of the rows that can be determined from the blocks without reading rows. */
   private firstKeys(changing: readonly BlockEvents[]): string[] {
     const keys = [TOTALS_KEY];
     for (const events of changing) {

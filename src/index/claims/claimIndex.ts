@@ -87,7 +87,7 @@ class ClaimIndex implements ChainIndex {
     _resolved: ResolvedInputs,
     claims?: ConnectedClaims,
   ): Promise<void> {
-    await this.connectAll(rows, [await this.take(rows, block, height, claims)]);
+    await this.connectAll(rows, [await this.collect(rows, block, height, claims)]);
   }
 
   startBatch(): BlockBatch {
@@ -95,13 +95,13 @@ class ClaimIndex implements ChainIndex {
   }
 
   /** Collects what the index needs to know about a block. `rows` must be those immediately after the block or a later one. */
-  take(
+  collect(
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
     claims?: ConnectedClaims,
-  ): MaybePromise<TakenBlock> {
-    if (claims?.log) return this.taken(rows, block, height, itemsOfLog(claims.log), claims);
+  ): MaybePromise<CollectedBlock> {
+    if (claims?.log) return this.collected(rows, block, height, itemsOfLog(claims.log), claims);
     return this.read(rows, block, height, claims);
   }
 
@@ -110,19 +110,19 @@ class ClaimIndex implements ChainIndex {
     block: LoadedBlock,
     height: number,
     claims?: ConnectedClaims,
-  ): Promise<TakenBlock> {
+  ): Promise<CollectedBlock> {
     const items = await readBlockItems(rows, height);
     const known = claims ?? { names: null, fleeting: await fleetingClaims(rows, block, height) };
-    return this.taken(rows, block, height, items, known);
+    return this.collected(rows, block, height, items, known);
   }
 
-  private taken(
+  private collected(
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
     items: BlockItems,
     { names, fleeting }: Pick<WorkBlock, 'names' | 'fleeting'>,
-  ): TakenBlock {
+  ): CollectedBlock {
     const tipHeight = Math.max(height, this.options.tipHeight());
     const { window } = this.options;
     const isPresent = height === tipHeight;
@@ -141,10 +141,10 @@ class ClaimIndex implements ChainIndex {
   }
 
   /** Adds the rows of consecutive blocks. */
-  async connectAll(rows: RowTransaction, taken: readonly TakenBlock[]): Promise<void> {
+  async connectAll(rows: RowTransaction, collected: readonly CollectedBlock[]): Promise<void> {
     const { params, rules, window } = this.options;
-    const { height: lastHeight } = taken.at(-1)!;
-    const blocks = taken.map((one) => {
+    const { height: lastHeight } = collected.at(-1)!;
+    const blocks = collected.map((one) => {
       if (one.height === lastHeight) return one;
       // The rows are those after the last block. Undo rows that the last block would delete are not written.
       const keepsUndo = one.keepsUndo && (window === 'all' || one.height > lastHeight - window);
@@ -175,7 +175,7 @@ class ClaimIndex implements ChainIndex {
   /** Writes the rows that belong to one block. */
   private async write(
     out: PackedRows,
-    { height, totals }: TakenBlock,
+    { height, totals }: CollectedBlock,
     { changes, trending, undo }: WorkedBlock,
   ): Promise<void> {
     if (trending.length > 0) await writeTrending(out, height, trending);
@@ -222,7 +222,7 @@ class ClaimIndex implements ChainIndex {
 /** Consecutive blocks whose rows are added together. */
 class ClaimBatch implements BlockBatch {
   private readonly index: ClaimIndex;
-  private readonly taken: TakenBlock[] = [];
+  private readonly blocks: CollectedBlock[] = [];
   private items = 0;
 
   constructor(index: ClaimIndex) {
@@ -230,7 +230,7 @@ class ClaimBatch implements BlockBatch {
   }
 
   get isFull(): boolean {
-    return this.taken.length >= BATCH_BLOCKS || this.items >= BATCH_ITEMS;
+    return this.blocks.length >= BATCH_BLOCKS || this.items >= BATCH_ITEMS;
   }
 
   add(
@@ -240,27 +240,27 @@ class ClaimBatch implements BlockBatch {
     _resolved: ResolvedInputs,
     claims?: ConnectedClaims,
   ): MaybePromise<void> {
-    return whenResolved(this.index.take(rows, block, height, claims), (one) => {
-      this.taken.push(one);
+    return whenResolved(this.index.collect(rows, block, height, claims), (one) => {
+      this.blocks.push(one);
       this.items += itemCount(one);
     });
   }
 
   drop(): void {
-    this.items -= itemCount(this.taken.pop()!);
+    this.items -= itemCount(this.blocks.pop()!);
   }
 
   finish(rows: RowTransaction): Promise<void> {
-    return this.index.connectAll(rows, this.taken);
+    return this.index.connectAll(rows, this.blocks);
   }
 }
 
-function itemCount({ items: { created, removed } }: TakenBlock): number {
+function itemCount({ items: { created, removed } }: CollectedBlock): number {
   return created.length + removed.length;
 }
 
 /** A block, and the numbers of names and claims after it; null if they are not known. */
-interface TakenBlock extends WorkBlock {
+interface CollectedBlock extends WorkBlock {
   readonly totals: SeriesEntry | null;
 }
 

@@ -57,7 +57,7 @@ export class ClaimOutputs {
   static read(block: LoadedBlock, points: ReadonlyMap<string, string>): MaybePromise<ClaimOutputs> {
     const outputs = new ClaimOutputs(block, points);
     return whenResolved(
-      outputs.forEachTransaction((position) => outputs.readAsked(position)),
+      outputs.forEachTransaction((position) => outputs.readRequested(position)),
       () => outputs,
     );
   }
@@ -106,7 +106,7 @@ export class ClaimOutputs {
     return outputScriptAt(raw, parsed, parsed.txs[position * TX_STRIDE + TX_FIRST_OUTPUT]! + nout);
   }
 
-  private readAsked(position: number): void {
+  private readRequested(position: number): void {
     const { raw, parsed } = this.block;
     const txid = txidAt(parsed, position);
     const firstInput = parsed.txs[position * TX_STRIDE + TX_FIRST_INPUT]!;

@@ -38,7 +38,7 @@ export interface OrdinaryBlockDeps {
   readonly idle: IdleNames;
 }
 
-/** The result for one block. No row was written yet. */
+/** The result for one block. No row is written before `write` is called. */
 export interface OrdinaryBlock {
   readonly root: Bytes;
   /** Adds the changed rows to the transaction. */

@@ -69,7 +69,7 @@ export interface LevelDb {
    * must read single rows.
    */
   getUnknown?(records: Buffer, known: Buffer): Promise<Buffer>;
-  /** Like `getUnknown`, but on the caller's thread; null if a row was not in memory. */
+  /** Like `getUnknown`, but on the caller's thread; null if a read was slow or failed. Then `getUnknown` must be called. */
   getUnknownNow?(records: Buffer, known: Buffer): Buffer | null;
   /** Returns all rows of a short range, read on the caller's thread; null if they were not in memory. */
   rangeNow(range: RowRange): [key: string, value: Buffer][] | null;

@@ -32,8 +32,8 @@ const READERS = 4;
 /** Minimum number of rows for each thread. If fewer rows are read, they are not divided among threads. */
 const ROWS_A_READER = 8;
 /**
- * Minimum size in bytes of records whose rows are read on a thread. The rows of shorter records are read here, because a call to a
- * thread takes longer than reading some tens of rows.
+ * Minimum size in bytes of records whose rows are read on a thread. The rows of shorter records are read on the caller's
+ * thread, because a call to another thread takes longer than reading some tens of rows.
  */
 const THREAD_BYTES = 2048;
 /** List of positions for the read of a single key. */

@@ -62,7 +62,7 @@ export class BlobRemoval {
     });
   }
 
-  /** Removes each file in its turn. A file that the system refuses to remove does not keep the others. */
+  /** Removes each file in its turn. Continues after a file that the system refuses to remove. */
   async #each(hashes: readonly string[], remove: (hash: string) => Promise<void>): Promise<Refused> {
     const refused = new Map<string, unknown>();
     for (const hash of hashes)
@@ -72,7 +72,10 @@ export class BlobRemoval {
     return refused;
   }
 
-  /** Notes that files are removed. Rejects with the first error if there are others. Their removal is repeated later. */
+  /**
+   * Records that the files are removed, except those in `refused`, whose removal is repeated later. Rejects with the first error in
+   * `refused`.
+   */
   async #endDeletion(hashes: readonly string[], refused: Refused): Promise<void> {
     await this.#state.deps.database.endDeletion(hashes.filter((hash) => !refused.has(hash)));
     const [first] = refused.entries();

@@ -51,7 +51,7 @@ it('ends the start after three seconds, or earlier', () => {
   const { factors, times, load, space, check } = setUp();
   load.share = 1;
   vi.advanceTimersByTime(2999);
-  // New threads change the factor, so it is set again and again.
+  // New threads change the factor, so it is set repeatedly.
   expect(factors).toEqual(Array(60).fill(1));
   expect(times).toEqual(['late']);
   vi.advanceTimersByTime(1);

@@ -443,7 +443,7 @@ describe('makeStream', () => {
     let grown = 0;
     const random = {
       bytes: (count: number) => {
-        // After this size the old program would stop too. The test then fails instead of running on.
+        // The file stops growing at last, so that a program that reads all of it fails the test instead of running without end.
         if (grown++ < 40) writeFileSync(path, Buffer.alloc(2_500_000), { flag: 'a' });
         return randomBytes(count);
       },

@@ -150,7 +150,7 @@ async function stored() {
 const NOWHERE = { fileName: null, directory: null, isSaved: false };
 const names = (): string[] => (existsSync(downloadDir) ? readdirSync(downloadDir).sort() : []);
 /** Puts a folder in the place of a saved file. It cannot be removed like a file. */
-function fix(name: string): string {
+function makeUnremovable(name: string): string {
   const path = join(downloadDir, name);
   rmSync(path);
   mkdirSync(path);
@@ -544,7 +544,7 @@ describe('a saved file', () => {
     const file = await add();
     await file.save({});
     await file.settled();
-    const path = fix('film.mp4');
+    const path = makeUnremovable('film.mp4');
     await expect(manager.delete(file, true)).rejects.toThrow(
       `${path}: it is a folder where a file should be`,
     );
@@ -564,7 +564,7 @@ describe('a saved file', () => {
     const file = await add();
     hold(hashes[1]!);
     await file.save({});
-    const path = fix('film.mp4');
+    const path = makeUnremovable('film.mp4');
     await file.stop();
     expect(await stored()).toEqual({ status: 'stopped', ...NOWHERE });
     expect(folder.warnings.some((line) => line.includes(path))).toBe(true);
