@@ -25,6 +25,11 @@ const FEW_CACHED = { rate: 2, burst: 20 } as const;
  * that start together could exceed the budgets.
  */
 const MAX_ANSWERING = { many: 1, few: 2, cached: 4 } as const;
+/**
+ * Milliseconds after which a request of a visitor with few is answered without a budget. The measured time of the thread includes
+ * that of other programs on a busy machine, so the budget could stay used up.
+ */
+const LEAST_MS = 5000;
 /** Maximum number of requests that wait. Above it, a request of the visitor with the most waiting requests is refused. */
 const MAX_WAITING = 64;
 /** Maximum time in milliseconds that a request waits. */
@@ -58,7 +63,10 @@ export class SyncLimit {
   private readonly visitors = new Lru<string, object>(MAX_VISITORS);
   private readonly few: RateLimit;
   private readonly fewCached: RateLimit;
+  private readonly nowMs: () => number;
   private answering = 0;
+  /** Time at which the latest request began to be answered during the sync. */
+  private begunMs = 0;
   private pause: NodeJS.Timeout | null = null;
   private isLimiting = false;
 
@@ -71,6 +79,7 @@ export class SyncLimit {
       { burstMs: THREAD.burstMs, budget: new TimeBudget({ ...THREAD, nowMs, usedMs: workedMs }) },
       { burstMs: CALLS.burstMs, budget: new TimeBudget({ ...CALLS, nowMs, usedMs: calledMs }) },
     ];
+    this.nowMs = nowMs;
     this.queue = new FairQueue({ nowMs, halfLifeMs: HALF_LIFE_MS });
     this.few = new RateLimit(FEW, nowMs);
     this.fewCached = new RateLimit(FEW_CACHED, nowMs);
@@ -138,6 +147,7 @@ export class SyncLimit {
       if (found === undefined) return this.wait();
       this.queue.charge(found.client, 1);
       this.answering++;
+      this.begunMs = this.nowMs();
       this.end(found.item, true);
     }
   }
@@ -148,7 +158,8 @@ export class SyncLimit {
 
   /** Milliseconds until the budgets allow a request of this kind. */
   private waitMs(kind: Kind): number {
-    return Math.max(...this.budgets.map(({ burstMs, budget }) => budget.waitMs(LEFT[kind] * burstMs)));
+    const ms = Math.max(...this.budgets.map(({ burstMs, budget }) => budget.waitMs(LEFT[kind] * burstMs)));
+    return kind === 'many' ? ms : Math.min(ms, Math.max(0, this.begunMs + LEAST_MS - this.nowMs()));
   }
 
   /** Sets a timer for the time at which the budgets allow one of the waiting requests. `leave` may start a request earlier. */

@@ -65,6 +65,21 @@ describe('requests during a sync', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
+  it('are answered after five seconds at the latest, also if the budget stays used up', async () => {
+    nowMs = 60_000;
+    expect(await ask('a')).toBe(true);
+    workedMs += 60_000;
+    limit.leave();
+    void ask('b');
+    for (let n = 0; n < 49; n++) {
+      await advance(100);
+      workedMs += 50;
+    }
+    expect(order).toEqual(['a']);
+    await advance(100);
+    expect(order).toEqual(['a', 'b']);
+  });
+
   it('of visitors with few requests may use the half of the budget that those with many leave', async () => {
     askMany('flood', 2);
     for (let n = 0; n < 9; n++) {
