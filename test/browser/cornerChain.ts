@@ -1,4 +1,4 @@
-/** Claims, channels and supports for the browser tests that no wallet makes, from outputs that anyone can spend. */
+/** Makes claims, channels and supports that no wallet makes, for the browser tests. The spent outputs need no signature. */
 import { create } from '@bufbuild/protobuf';
 import { ecdsaBackend } from '../../src/crypto/ecdsa.js';
 import { hash160, sha256 } from '../../src/crypto/hash.js';
@@ -31,7 +31,7 @@ const OPEN_SCRIPT = scriptForDestination(ANYONE);
 export const OPEN_ADDRESS = encodeDestination(ANYONE, addressPrefixesOf(regtestParams));
 export const open = (prefix: Buffer): Buffer => Buffer.concat([prefix, OPEN_SCRIPT]);
 
-/** A made output: the id of its transaction as printed, and the id of its claim. */
+/** An output: the id of its transaction as printed, and the id of its claim. */
 export interface Made {
   readonly txid: string;
   readonly claimId: string;

@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await node.rpc('reconsiderblock', [pinned]);
   });
 
-  it('finds and shows names with blanks, with 255 bytes, and such that are not text', async () => {
+  it('finds and shows names with blanks, with 255 bytes, and names that are not text', async () => {
     await withPage({}, async (page) => {
       for (const [typed, path, heading] of [
         [' lead', '/name/%20lead', '⟨0020⟩lead'],
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   it('shows supports of a channel, and that a coinbase makes no claim', async () => {
     const supported = await textOf(`/claim/${stream.claimId}`);
     expect(supported).toContain(`names the channel <a href="/claim/${channel.claimId}"`);
-    // The claim of a coinbase would become active later, so the block has the same claim root with it.
+    // A claim in a coinbase would become active in a later block, so it does not change the claim root of its block.
     await chain.mine(70);
     const template = await node.rpc<Template>('getblocktemplate', [{ rules: ['segwit'] }]);
     const script = open(buildClaimPrefix(Buffer.from('stream'), Buffer.from('from a coinbase')));

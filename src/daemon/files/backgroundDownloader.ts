@@ -55,7 +55,7 @@ export class BackgroundDownloader {
   #rounds: Promise<void> | null = null;
   #ongoing: Promise<void> | null = null;
   #freeBytes: number | null = null;
-  /** Limit in bytes at the last round. */
+  /** Limit in bytes for blobs without a stream, as of the last round. */
   #limitBytes = 0;
 
   constructor(deps: BackgroundDownloaderDeps) {
@@ -99,7 +99,7 @@ export class BackgroundDownloader {
     const { space, savesBlobs } = this.#deps;
     this.#freeBytes = await space.freeNetworkBytes();
     const { networkLimitBytes } = space;
-    // Streams that did not fit may fit now.
+    // Skipped streams may fit into the higher limit.
     if (networkLimitBytes > this.#limitBytes) this.#leftAlone.clear();
     this.#limitBytes = networkLimitBytes;
     if (this.#ongoing !== null || this.#stopping.signal.aborted) return;
