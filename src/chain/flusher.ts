@@ -79,6 +79,7 @@ export class Flusher {
     timers: StepTimers;
     log: Logger;
   };
+  private cacheBytes: number;
   private lastMs = performance.now();
   /** `cpuMs` at the end of the last flush. */
   private lastCpuMs = 0;
@@ -114,6 +115,7 @@ export class Flusher {
     state: Pick<ChainState, 'coinsOnDisk' | 'pruned' | 'rebuilding'>,
   ) {
     this.options = options;
+    this.cacheBytes = options.cacheBytes;
     this.coinsOnDisk = state.coinsOnDisk;
     this.pruned = state.pruned;
     this.isRebuilding = state.rebuilding;
@@ -128,6 +130,17 @@ export class Flusher {
 
   get usageBytes(): number {
     return this.deps.coins.usageBytes + this.deps.store.dirtyBytes;
+  }
+
+  /** Size in bytes that causes a flush. */
+  get maxBytes(): number {
+    return this.limitBytes;
+  }
+
+  /** Replaces the `cacheBytes` of the options. */
+  resize(cacheBytes: number): void {
+    this.cacheBytes = cacheBytes;
+    this.updateLimits();
   }
 
   /**
@@ -168,7 +181,7 @@ export class Flusher {
   }
 
   private updateLimits(): void {
-    const { cacheBytes } = this.options;
+    const { cacheBytes } = this;
     const { recentBytes, recentMaxBytes, databaseMemory } = this.deps.store;
     const others = recentBytes + databaseMemory.maxBytes + cacheBytes * FLUSH_SHARE;
     this.limitBytes = Math.max(cacheBytes * OWN_SHARE, cacheBytes - others);

@@ -5,7 +5,6 @@ import { loadNative } from '../../native/binding.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
 import type { MemoryService, RpcServices } from '../../interfaces/services.js';
 import type { CacheUsage, ThreadMemory } from '../../util/threadMemory.js';
-import type { LoadedOptions } from '../options/options.js';
 
 /**
  * Page size of the operating system in bytes. The signature cache is allocated at once, but a page uses memory only after
@@ -14,11 +13,10 @@ import type { LoadedOptions } from '../options/options.js';
 const PAGE_BYTES = 4096;
 
 export interface MemoryServiceDeps {
-  readonly loaded: LoadedOptions;
   readonly threads: ThreadMemory;
   readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts'>;
   /** Returns the open chain and store; null until they are open. */
-  readonly opened: () => Pick<OpenedChain, 'chain' | 'store'> | null;
+  readonly opened: () => Pick<OpenedChain, 'chain' | 'store' | 'flusher'> | null;
   /** Sizes of the caches of a snapshot's background validation; null if none runs. */
   readonly validation: () => ValidationMemory | null;
   readonly answers: () => AnswerCache | null;
@@ -41,23 +39,21 @@ export function memoryService(deps: MemoryServiceDeps): MemoryService {
 }
 
 async function caches({
-  loaded,
   services,
   opened,
   validation,
   answers,
   esplora,
 }: MemoryServiceDeps): Promise<CacheUsage[]> {
-  const { dbCacheBytes } = loaded.derived;
   const rows: CacheUsage[] = [];
   const add = (name: string, bytes: number, maxBytes: number | null): void => {
     rows.push({ name, bytes, maxBytes });
   };
   const open = opened();
   if (open !== null) {
-    const { chain, store } = open;
-    add('coins', chain.deps.coins.usageBytes, dbCacheBytes);
-    add('unwritten_rows', store.dirtyBytes, dbCacheBytes);
+    const { chain, store, flusher } = open;
+    add('coins', chain.deps.coins.usageBytes, flusher.maxBytes);
+    add('unwritten_rows', store.dirtyBytes, flusher.maxBytes);
     add('claims', store.recentBytes, store.recentMaxBytes);
     const database = store.databaseMemory;
     add('database', database.bytes, database.maxBytes);

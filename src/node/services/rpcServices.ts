@@ -136,7 +136,6 @@ export class NodeRpcServices implements RpcServices {
     this.keepsBlockFilters = derived.keepsBlockFilters;
     this.lifecycle = { startTimeSec, requestStop: deps.requestStop };
     this.memory = memoryService({
-      loaded,
       threads,
       services: () => this,
       opened: () => parts.attached?.opened ?? null,

@@ -153,7 +153,10 @@ export async function startChain(context: StartContext, answering: Answering): P
     log: logger,
     warn,
     onFatal,
-    onPassed: () => fill.resume(),
+    onPassed: () => {
+      opened.flusher.resize(loaded.derived.dbCacheBytes);
+      fill.resume();
+    },
     adjustedTimeSec,
     onPoint: onPoint ?? (() => undefined),
   });

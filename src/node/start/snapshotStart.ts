@@ -9,7 +9,10 @@ import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
 
-/** Size of the background validation's caches, as a share of the chain's caches. They are additional to the chain's caches. */
+/**
+ * Size of the background validation's caches, as a share of the options. The coins of the chain get the other half of `-dbcache`,
+ * and its claims all of `-claimtriecache`.
+ */
 const CACHE_SHARE = 0.5;
 
 /** Returns the snapshot file to start from; null without `-loadsnapshot`. */
