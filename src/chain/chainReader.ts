@@ -80,6 +80,16 @@ export class ChainReader {
     );
   }
 
+  /** Sentence that transactions may be missing because the node started from a snapshot; null if all blocks are validated. */
+  get transactionsBehindSnapshot(): string | null {
+    const { snapshotHeight } = this.chain.index;
+    if (snapshotHeight < 0) return null;
+    return (
+      `The node was started from a snapshot of block ${snapshotHeight}: earlier transactions are ` +
+      'available once the background validation of the blocks has finished'
+    );
+  }
+
   readHeader(id: number): MaybePromise<BlockHeader> {
     return this.headers.readHeader(id);
   }

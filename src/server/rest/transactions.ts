@@ -15,7 +15,7 @@ export async function transactionHandler(call: RestCall): Promise<HttpReply> {
   const txid = parseHash(param);
   if (txid === null) throw badRequest(`Invalid hash: ${param}`);
   const found = await findTransaction(services, txid, true);
-  if (found === null) throw notFound(`${param} not found`);
+  if (found === null) throw notFound(missing(services, param));
   const { tx, block } = found;
   const bytes = (): Buffer => asBuffer(formatTransaction(tx, services.options.serializeWitness));
   return answerAs(format, {
@@ -29,4 +29,9 @@ export async function transactionHandler(call: RestCall): Promise<HttpReply> {
         hex: rawTransactionAnswer(tx, true),
       }),
   });
+}
+
+function missing({ chain }: RestCall['services'], param: string): string {
+  const behind = chain.transactionsBehindSnapshot;
+  return behind === null ? `${param} not found` : `${param} not found. ${behind}`;
 }

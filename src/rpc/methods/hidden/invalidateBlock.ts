@@ -22,10 +22,14 @@ export const invalidateBlock = defineMethod({
   async run({ services: { chain } }, { blockhash }) {
     const pruned = await chain.chain.invalidateBlock(requireBlock(chain, blockhash));
     if (pruned !== NO_HEADER) {
+      const height = chain.headers.height(pruned);
+      const reason =
+        height <= chain.chain.index.snapshotHeight
+          ? `the node was started from a snapshot of block ${chain.chain.index.snapshotHeight} whose blocks are not validated yet`
+          : 'the data of that block was pruned or has not been downloaded';
       throw new RpcError(
         RPC_ERROR.DATABASE_ERROR,
-        `Blocks below height ${chain.headers.height(pruned)} cannot be disconnected: the data of that block ` +
-          'was pruned or has not been downloaded',
+        `Blocks below height ${height} cannot be disconnected: ${reason}`,
       );
     }
     return null;

@@ -42,12 +42,8 @@ export function transactionNotFound(services: RpcServices, block: number): RpcEr
   if (block !== NO_HEADER && !services.chain.hasData(block)) {
     return rpcError(RPC_ERROR.MISC_ERROR, services.chain.behindSnapshot(block) ?? 'Block not available');
   }
-  const { snapshotHeight } = services.chain.chain.index;
-  const older =
-    snapshotHeight < 0
-      ? ''
-      : ` The node was started from a snapshot of block ${snapshotHeight}: earlier transactions are ` +
-        'available once the background validation of the blocks has finished.';
+  const behind = block === NO_HEADER ? services.chain.transactionsBehindSnapshot : null;
+  const older = behind === null ? '' : ` ${behind}.`;
   const what =
     block !== NO_HEADER
       ? 'No such transaction found in the provided block'

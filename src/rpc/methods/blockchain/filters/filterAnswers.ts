@@ -27,9 +27,10 @@ export async function findFilter(
   const headers = await blockFilters.headers(id, height, height);
   const known = headers?.[0];
   if (filter !== null && known !== undefined) return { ...known, filter };
-  if (indexes().some(({ name, synced }) => name === FILTER_INDEX_NAME && !synced)) {
+  const index = indexes().find(({ name, synced }) => name === FILTER_INDEX_NAME && !synced);
+  if (index !== undefined) {
     const message = 'Filter not found. Block filters are still in the process of being indexed.';
-    throw rpcError(RPC_ERROR.MISC_ERROR, message);
+    throw rpcError(RPC_ERROR.MISC_ERROR, index.failure === null ? message : `${message} ${index.failure}`);
   }
   return null;
 }
