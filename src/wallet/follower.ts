@@ -207,8 +207,8 @@ export class Follower implements NodeListener {
     if (from <= chain.snapshotHeight)
       throw new FollowError(
         `The wallet needs blocks from height ${from} on, and the node was started from a snapshot of block ` +
-          `${chain.snapshotHeight} whose blocks are not validated yet. Load the wallet when getblockchaininfo ` +
-          'does not show a snapshot any more.',
+          `${chain.snapshotHeight} whose blocks are not validated yet. Start the node with -nowallet, and load ` +
+          'the wallet by loadwallet when getblockchaininfo does not show a snapshot any more.',
       );
     for (let height = from; height <= chain.height; height++) {
       if (!chain.hasBlock(height)) {

@@ -1,5 +1,5 @@
 /** A node that starts from the snapshot of another node: what it serves immediately, and its background validation. */
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SnapshotPacker } from '../../src/chain/snapshot/snapshotFile.js';
@@ -62,6 +62,14 @@ describe('a node started from a snapshot', () => {
   const health = async (node: RegtestNode): Promise<Record<string, unknown>> =>
     (await (await fetch(`http://127.0.0.1:${node.rpcPort}/health`)).json()) as Record<string, unknown>;
 
+  /** Maximum sizes in bytes of the coin caches, by name. */
+  async function coinBounds(node: RegtestNode): Promise<Record<string, number>> {
+    const { caches } = await node.rpc<{ caches: { name: string; bound: number }[] }>('getmemoryinfo');
+    return Object.fromEntries(
+      caches.filter(({ name }) => name.endsWith('coins')).map(({ name, bound }) => [name, bound]),
+    );
+  }
+
   /** The message of a start that is refused. */
   function refused(dataDir: string, ...args: string[]): string {
     const { status, stderr } = runToEnd(dataDir, args);
@@ -78,6 +86,14 @@ describe('a node started from a snapshot', () => {
       node.rpc('dumpsnapshot', ['again']),
     ])
       await expect(call).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    await expect(node.rpc('getblockfilter', [old])).rejects.toThrow(
+      `the blocks up to the snapshot, at height ${HEIGHT}, are validated`,
+    );
+    const rest = await fetch(`http://127.0.0.1:${node.rpcPort}/rest/tx/${'11'.repeat(32)}.json`);
+    expect([rest.status, await rest.text()]).toEqual([
+      404,
+      expect.stringContaining(`snapshot of block ${HEIGHT}`),
+    ]);
     await expect(node.rpc('gettxoutproof', [[claimTx]])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
     await expect(node.rpc('importaddress', [ADDRESS])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
     const watched = { scriptPubKey: { address: ADDRESS }, timestamp: 1, watchonly: true };
@@ -97,7 +113,13 @@ describe('a node started from a snapshot', () => {
       inmainchain: true,
     });
     const node = await group.start({
-      args: [...load(dump.filename, dump.hash), '-txindex', '-addressindex'],
+      args: [
+        ...load(dump.filename, dump.hash),
+        '-txindex',
+        '-addressindex',
+        '-blockfilterindex=basic',
+        '-rest',
+      ],
     });
     const info = await infoOf(node);
     expect(info).toMatchObject({
@@ -135,19 +157,29 @@ describe('a node started from a snapshot', () => {
       txindex: { synced: false },
     });
 
-    const { caches } = await node.rpc<{ caches: { name: string }[] }>('getmemoryinfo');
-    expect(caches.map(({ name }) => name)).toContain('validation coins');
+    const during = await coinBounds(node);
+    expect(during).toEqual({ coins: expect.any(Number), 'validation coins': expect.any(Number) });
 
     // Blocks can be mined on the snapshot and disconnected down to it.
     await node.rpc('generatetoaddress', [2, await node.rpc('getnewaddress')]);
     await node.rpc('invalidateblock', [await node.rpc('getblockhash', [HEIGHT + 1])]);
-    await expect(node.rpc('invalidateblock', [old])).rejects.toThrow('cannot be disconnected');
+    await expect(node.rpc('invalidateblock', [old])).rejects.toThrow(
+      `cannot be disconnected: the node was started from a snapshot of block ${HEIGHT}`,
+    );
     expect((await infoOf(node)).blocks).toBe(HEIGHT);
 
     await connect(node, source);
     await untilSameTip([node, source]);
     await until('the validation', () => isValidated(node));
     expect((await health(node)).snapshot).toBeUndefined();
+    // The chain gets the half of -dbcache that the validation used.
+    await until('the larger cache', async () => {
+      const after = await coinBounds(node);
+      return (
+        after['validation coins'] === undefined &&
+        after.coins! - during.coins! > during['validation coins']! / 2
+      );
+    });
     expect(await node.rpc('getblock', [old])).toEqual(await source.rpc('getblock', [old]));
     await until('the transaction index', async () => {
       const { txindex } = await node.rpc<Record<string, { synced: boolean }>>('getindexinfo');
@@ -185,6 +217,40 @@ describe('a node started from a snapshot', () => {
     expect(refused(folder, ...load(cut, dump.hash))).toContain('the file is truncated');
     for (const name of ['chainstate.loading', 'chainstate.loaded'])
       expect(existsSync(join(folder, 'regtest', name))).toBe(false);
+  });
+
+  it('is not started with a wallet that needs older blocks, and loads it after the validation', async () => {
+    const dataDir = group.folder();
+    // The wallet is older than all blocks of the chain.
+    const old = await group.start({ dataDir, args: ['-mocktime=1400000000'] });
+    const address = await old.rpc('getnewaddress');
+    await old.stop();
+    group.nodes.splice(group.nodes.indexOf(old), 1);
+    for (const name of ['chainstate', 'blocks']) rmSync(join(dataDir, 'regtest', name), { recursive: true });
+    const args = load(dump.filename, dump.hash);
+    expect(refused(dataDir, ...args)).toContain(
+      'Start the node with -nowallet, and load the wallet by loadwallet',
+    );
+    const node = await group.start({ dataDir, args: [...args, '-nowallet'] });
+    await expect(node.rpc('loadwallet', [''])).rejects.toThrow('The wallet needs blocks from height 1 on');
+    await connect(node, source);
+    await until('the validation', () => isValidated(node));
+    await node.rpc('loadwallet', ['']);
+    expect(await node.rpc('getaddressinfo', [address])).toMatchObject({ ismine: true });
+  });
+
+  it('of a lower block is written after invalidateblock, with the same bytes', async () => {
+    const node = await group.start({ args: ['-claimindex'] });
+    await connect(node, source);
+    await untilSameTip([node, source]);
+    await node.rpc('setnetworkactive', [false]);
+    const next = await node.rpc('getblockhash', [HEIGHT + 1]);
+    await node.rpc('invalidateblock', [next]);
+    expect(await node.rpc('dumpsnapshot', ['lower'])).toMatchObject({ height: HEIGHT, hash: dump.hash });
+    await node.rpc('reconsiderblock', [next]);
+    expect(await node.rpc('getblockcount')).toBe(await source.rpc('getblockcount'));
+    // The error of a call advises to repeat the call, because the node continues.
+    await expect(node.rpc('verifysnapshot', ['missing'])).rejects.toThrow(/\(ENOENT\)\. Check the path\.$/);
   });
 
   it('keeps an existing chain', async () => {

@@ -170,7 +170,9 @@ describe.runIf(canMount)('a full disk', () => {
 
   it('refuses a dump with advice and leaves no file; the node continues', async () => {
     const path = join(small, 'chain.snapshot');
-    await expect(source.rpc('dumpsnapshot', [path])).rejects.toThrow('no space is left on its disk (ENOSPC)');
+    await expect(source.rpc('dumpsnapshot', [path])).rejects.toThrow(
+      `${path}: no space is left on its disk (ENOSPC). Free disk space and repeat the call.`,
+    );
     expect(readdirSync(small)).toEqual([]);
     await source.rpc('generatetoaddress', [1, ADDRESS]);
     expect((await source.rpc<Dump>('dumpsnapshot', ['after.snapshot', HEIGHT])).hash).toBe(dump.hash);

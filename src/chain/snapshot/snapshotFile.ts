@@ -8,7 +8,12 @@ import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Bytes } from '../../util/bytes.js';
-import { environmentError, EnvironmentError, systemErrorCode } from '../../util/text/environmentError.js';
+import {
+  environmentError,
+  EnvironmentError,
+  systemErrorCode,
+  systemErrorReason,
+} from '../../util/text/environmentError.js';
 import { ReadError } from '../../util/reader.js';
 import { refuseSpecialFile } from '../../util/specialFile.js';
 import {
@@ -163,6 +168,18 @@ function snapshotError(error: unknown, path: string): unknown {
     : known;
 }
 
+/** Codes of system errors that the path causes which the operator gave. The file at this path is not the node's. */
+const PATH_ERRORS: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EFTYPE', 'ELOOP']);
+
+/** Converts the error of opening or reading a snapshot. */
+function readingError(error: unknown, path: string): unknown {
+  const code = systemErrorCode(error);
+  if (code === null || !PATH_ERRORS.has(code)) return snapshotError(error, path);
+  return new SnapshotError(
+    `The snapshot ${path} cannot be read: ${systemErrorReason(code)} (${code}). Check the path.`,
+  );
+}
+
 /** One piece of a snapshot file. */
 export interface ReadPiece {
   readonly kind: number;
@@ -191,7 +208,7 @@ export class SnapshotReader {
       refuseSpecialFile(path);
       this.fd = openSync(path, 'r');
     } catch (error) {
-      throw snapshotError(error, path);
+      throw readingError(error, path);
     }
     try {
       if (!this.fill(Buffer.alloc(SNAPSHOT_MAGIC.length)).equals(SNAPSHOT_MAGIC))
@@ -256,7 +273,7 @@ export class SnapshotReader {
         got += read;
       }
     } catch (error) {
-      throw snapshotError(error, this.path);
+      throw readingError(error, this.path);
     }
     this.at += bytes.length;
     this.fileHash.update(bytes);

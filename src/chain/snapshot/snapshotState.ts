@@ -207,7 +207,8 @@ async function takeBack(
   if (depth > MOST_TAKEN_BACK)
     throw new SnapshotError(
       `Height ${headers.height(target)} is ${depth} blocks below the tip, and at most ${MOST_TAKEN_BACK} ` +
-        'blocks can be undone. To dump a lower block, start a node with -stopatheight and dump its tip.',
+        'blocks can be undone. To dump a lower block, call invalidateblock for the block above it on a node that ' +
+        'may go back, dump the tip, and call reconsiderblock.',
     );
   const rows = store.begin();
   const changed = new KeyedRows();
@@ -219,7 +220,8 @@ async function takeBack(
       if (rows.spilled)
         throw new SnapshotError(
           `The blocks above height ${headers.height(target)} changed more rows than fit in memory. Dump a ` +
-            'block nearer to the tip, or the tip of a node with -stopatheight.',
+            'block nearer to the tip, or call invalidateblock for the block above it on a node that may go back, ' +
+            'and dump the tip.',
         );
       since = await yieldIfDue(since);
     }

@@ -21,7 +21,8 @@ export function claimIndexSection(status: () => IndexStatus | null): SnapshotSec
       if (!(await canTakeBack(rows, height)))
         throw new SnapshotError(
           `The claim index cannot undo block ${height}: it stores undo data only for as many blocks as there ` +
-            'are name proofs (-claimproofwindow). Dump the tip, or a block nearer to it.',
+            'are name proofs (-claimproofwindow), and none for the blocks of a snapshot from which the node was ' +
+            'started. Dump the tip, or a block nearer to it.',
         );
       await takeBack(rows, height);
       await dropChunks(rows, (chunk) => trendingKey(height, chunk));

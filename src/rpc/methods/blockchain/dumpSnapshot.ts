@@ -3,13 +3,14 @@ import { SnapshotError } from '../../../chain/snapshot/snapshotFile.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
+import { callErrorText } from '../../../util/text/environmentError.js';
 
-/** Waits for a task on a snapshot. Converts the error of a rejected snapshot to an RPC error for the caller. */
+/** Waits for a task on a snapshot. Converts its error to an RPC error, whose advice is for a node that continues to run. */
 export async function orRefuse<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof SnapshotError ? rpcError(RPC_ERROR.MISC_ERROR, error.message) : error;
+    throw error instanceof SnapshotError ? rpcError(RPC_ERROR.MISC_ERROR, callErrorText(error)) : error;
   }
 }
 

@@ -194,8 +194,14 @@ describe('a file', () => {
   it('is refused if it is a folder or missing', async () => {
     const folder = join(chain.folder, 'folder');
     mkdirSync(folder);
-    expect(await refusal(folder)).toContain('EISDIR');
-    expect(await refusal(join(chain.folder, 'missing'))).toContain('ENOENT');
+    // The advice must not be to move the folder away: the path is wrong.
+    expect(await refusal(folder)).toBe(
+      `The snapshot ${folder} cannot be read: it is a folder where a file should be (EISDIR). Check the path.`,
+    );
+    const missing = join(chain.folder, 'missing');
+    expect(await refusal(missing)).toBe(
+      `The snapshot ${missing} cannot be read: it is missing (ENOENT). Check the path.`,
+    );
   });
 
   it('is never overwritten, and leaves nothing if it cannot be written', async () => {
