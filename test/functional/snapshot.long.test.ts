@@ -105,6 +105,41 @@ describe('a node started from a snapshot', () => {
     ]);
   }
 
+  /** Expects that the node has the claims and coins of the source. */
+  async function expectClaims(node: RegtestNode): Promise<void> {
+    for (const [method, ...params] of [
+      ['getclaimsforname', 'tester'],
+      ['getclaim', claimId],
+      ['resolve', 'lbry://tester'],
+      ['getnamehistory', 'tester'],
+      ['gettxoutsetinfo'],
+    ] as const) {
+      const ask = (from: RegtestNode): Promise<object> => from.rpc<object>(method, params);
+      // The values of claims come from the coins, because their blocks are not on disk.
+      if (method === 'getclaim' || method === 'resolve') expect(await ask(node)).toEqual(await ask(source));
+      else if (method !== 'gettxoutsetinfo')
+        expect(Object.keys(await ask(node)), method).toEqual(Object.keys(await ask(source)));
+      else expect(await ask(node), method).toBeTypeOf('object');
+    }
+    expect(await node.rpc('gettxout', [claimTx, 0])).toMatchObject({ confirmations: HEIGHT - 103 });
+    expect(JSON.stringify(await node.rpc('resolve', ['lbry://tester']))).toContain(claimId);
+  }
+
+  /** Expects an ordinary folder. `old` is the hash of block 50. */
+  async function expectOrdinary(node: RegtestNode, old: string): Promise<void> {
+    // After the validation, the folder is an ordinary one: the node writes the same snapshot, disconnects blocks below it, and
+    // starts without the option.
+    const again = await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT]);
+    expect(again.hash).toBe(dump.hash);
+    expect(existsSync(join(node.dataDir, 'regtest', 'chainstate.validation'))).toBe(false);
+    await node.rpc('invalidateblock', [old]);
+    expect((await infoOf(node)).blocks).toBe(49);
+    await node.rpc('reconsiderblock', [old]);
+    await untilSameTip([node, source]);
+    const proof = await node.rpc('getnameproof', ['tester', dump.blockhash]);
+    expect(proof).toEqual(await source.rpc('getnameproof', ['tester', dump.blockhash]));
+  }
+
   it('has the tip, coins and claims of the snapshot, and reports the snapshot', async () => {
     expect(dump.height).toBe(HEIGHT);
     expect(await source.rpc('verifysnapshot', ['chain.snapshot'])).toMatchObject({
@@ -131,22 +166,7 @@ describe('a node started from a snapshot', () => {
       height: HEIGHT,
       snapshot: { height: HEIGHT, block: dump.blockhash },
     });
-    for (const [method, ...params] of [
-      ['getclaimsforname', 'tester'],
-      ['getclaim', claimId],
-      ['resolve', 'lbry://tester'],
-      ['getnamehistory', 'tester'],
-      ['gettxoutsetinfo'],
-    ] as const) {
-      const ask = (from: RegtestNode): Promise<object> => from.rpc<object>(method, params);
-      // The values of claims come from the coins, because their blocks are not on disk.
-      if (method === 'getclaim' || method === 'resolve') expect(await ask(node)).toEqual(await ask(source));
-      else if (method !== 'gettxoutsetinfo')
-        expect(Object.keys(await ask(node)), method).toEqual(Object.keys(await ask(source)));
-      else expect(await ask(node), method).toBeTypeOf('object');
-    }
-    expect(await node.rpc('gettxout', [claimTx, 0])).toMatchObject({ confirmations: HEIGHT - 103 });
-    expect(JSON.stringify(await node.rpc('resolve', ['lbry://tester']))).toContain(claimId);
+    await expectClaims(node);
     await expect(node.rpc('getaddressbalance', [{ addresses: [ADDRESS] }])).rejects.toThrow(
       `The address index is not complete: block 0 of ${HEIGHT}. It will be built when`,
     );
@@ -188,17 +208,7 @@ describe('a node started from a snapshot', () => {
     expect(await node.rpc('getrawtransaction', [claimTx])).toEqual(
       await source.rpc('getrawtransaction', [claimTx]),
     );
-    // After the validation, the folder is an ordinary one: the node writes the same snapshot, disconnects blocks below it, and
-    // starts without the option.
-    const again = await node.rpc<Dump>('dumpsnapshot', ['again', HEIGHT]);
-    expect(again.hash).toBe(dump.hash);
-    expect(existsSync(join(node.dataDir, 'regtest', 'chainstate.validation'))).toBe(false);
-    await node.rpc('invalidateblock', [old]);
-    expect((await infoOf(node)).blocks).toBe(49);
-    await node.rpc('reconsiderblock', [old]);
-    await untilSameTip([node, source]);
-    const proof = await node.rpc('getnameproof', ['tester', dump.blockhash]);
-    expect(proof).toEqual(await source.rpc('getnameproof', ['tester', dump.blockhash]));
+    await expectOrdinary(node, old);
   });
 
   it('is not started from an untrusted or unusable file', () => {
@@ -260,6 +270,10 @@ describe('a node started from a snapshot', () => {
     await node.stop();
     group.nodes.splice(group.nodes.indexOf(node), 1);
     expect(refused(busy, ...load(dump.filename, dump.hash))).toContain('already contains a chain');
+    for (const option of ['-reindex', '-reindex-chainstate'])
+      expect(refused(busy, option, ...load(dump.filename, dump.hash))).toContain('Use only one of them');
+    // The refused starts deleted nothing. Without the database the node would read its blocks again.
+    expect(existsSync(join(busy, 'regtest', 'chainstate'))).toBe(true);
     const again = await group.start({ dataDir: busy });
     expect(await again.rpc('getblockcount')).toBe(3);
   });

@@ -114,6 +114,17 @@ describe('a kill', () => {
     }
   });
 
+  it('of a complete load does not prevent that -reindex computes the chain from the block files', async () => {
+    for (const point of ['snapshot:loaded', 'snapshot:placing']) {
+      const folder = group.folder();
+      expect(runToEnd(folder, loadArgs(), { LBCNODE_CRASH_AT: point }).signal, point).toBe('SIGKILL');
+      const node = await group.start({ dataDir: folder, args: ['-reindex', '-claimindex'] });
+      expect(await node.rpc('getblockcount'), point).toBe(0);
+      expect(await isValidated(node), point).toBe(true);
+      expect(leftovers(folder)).toEqual([]);
+    }
+  });
+
   it('at each step of the validation loses only unflushed work', async () => {
     const folder = group.folder();
     const args = loadArgs();

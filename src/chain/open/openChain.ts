@@ -49,7 +49,12 @@ import {
   type FolderPaths,
 } from './folderReset.js';
 import { removeGround } from '../snapshot/backgroundValidation.js';
-import { finishSnapshotLoad, loadSnapshot, type SnapshotSource } from '../snapshot/loadSnapshot.js';
+import {
+  dropSnapshotLoad,
+  finishSnapshotLoad,
+  loadSnapshot,
+  type SnapshotSource,
+} from '../snapshot/loadSnapshot.js';
 import {
   dropSnapshotRecord,
   readSnapshotRecord,
@@ -151,6 +156,7 @@ const MANY_HEADERS = 100_000;
  */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { folder, params, log } = options;
+  refuseContradiction(options);
   for (const path of [folder, options.blocksFolder]) onFile(path, () => makeFolder(path));
   checkDiskSpace([folder, options.blocksFolder]);
   const paths = { folder, database: join(folder, 'chainstate'), blocks: options.blocksFolder };
@@ -159,8 +165,11 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     onFile(paths.database, () => ConnectedNotes.remove(paths.database));
   // Before -reindex, which deletes the database: a database that takes its place afterwards would be kept.
   finishReplacing(paths.database);
-  if (options.reindex)
+  if (options.reindex) {
+    // Otherwise the loaded snapshot would replace the database that is computed from the block files.
+    dropSnapshotLoad(paths.database);
     beginReindex(paths, { pruning: options.pruning, isOurs: await isSurelyOurs(paths, options) });
+  }
   finishReindex(paths, log);
   finishSnapshotLoad(paths.database);
   if (options.snapshot) await startFromSnapshot(options.snapshot, paths, options);
@@ -198,6 +207,15 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   } finally {
     log.debug('db', `opened ${params.name} chain state`);
   }
+}
+
+/** Throws `FolderError` for a reindex with `-loadsnapshot`, before anything is deleted for it. */
+function refuseContradiction({ snapshot, reindex, reindexChainstate }: OpenChainOptions): void {
+  if (!snapshot || !(reindex || reindexChainstate)) return;
+  throw new FolderError(
+    '-loadsnapshot fills a new folder, whereas -reindex and -reindex-chainstate rebuild the chain state ' +
+      'from block files. Use only one of them.',
+  );
 }
 
 function foreign(folder: string): FolderError {
@@ -298,11 +316,6 @@ async function startFromSnapshot(
   options: OpenChainOptions,
 ): Promise<void> {
   const { params, checkpoints, adjustedTimeSec, identity, minimumChainWork, signal, log } = options;
-  if (options.reindex || options.reindexChainstate)
-    throw new FolderError(
-      '-loadsnapshot fills a new folder, whereas -reindex and -reindex-chainstate rebuild the chain state ' +
-        'from block files. Use only one of them.',
-    );
   await loadSnapshot(source, {
     folder,
     database,

@@ -74,6 +74,12 @@ export function finishSnapshotLoad(database: string): void {
   if (existsSync(loaded)) takePlace(database, loaded);
 }
 
+/** Removes a load from an earlier start, even a complete one whose database has not replaced that of the folder. */
+export function dropSnapshotLoad(database: string): void {
+  const { loading, loaded } = snapshotFolders(database);
+  for (const path of [loading, loaded]) onFile(path, () => rmSync(path, { recursive: true, force: true }));
+}
+
 function takePlace(database: string, loaded: string, onPoint: LoadDeps['onPoint'] = () => undefined): void {
   onFile(database, () => {
     rmSync(`${database}.journal`, { recursive: true, force: true });
