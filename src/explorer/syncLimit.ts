@@ -26,8 +26,8 @@ const FEW_CACHED = { rate: 2, burst: 20 } as const;
  */
 const MAX_ANSWERING = { many: 1, few: 2, cached: 4 } as const;
 /**
- * Milliseconds after which a request of a visitor with few is answered without a budget. The measured time of the thread includes
- * that of other programs on a busy machine, so the budget could stay used up.
+ * Time in ms after the start of the latest request at which a request of a visitor with few requests starts without a budget. On a
+ * busy machine the measured time of the thread includes that of other programs, so the budget could stay used up.
  */
 const LEAST_MS = 5000;
 /** Maximum number of requests that wait. Above it, a request of the visitor with the most waiting requests is refused. */
