@@ -121,7 +121,8 @@ describe('a kill', () => {
       const node = await group.start({ dataDir: folder, args: ['-reindex', '-claimindex'] });
       expect(await node.rpc('getblockcount'), point).toBe(0);
       expect(await isValidated(node), point).toBe(true);
-      expect(leftovers(folder)).toEqual([]);
+      // The running node has notes of connected blocks beside its database.
+      expect(leftovers(folder).filter((name) => !name.endsWith('.connected'))).toEqual([]);
     }
   });
 
