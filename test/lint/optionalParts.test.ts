@@ -32,7 +32,8 @@ it('a start loads neither PostgreSQL search nor a second LevelDB', () => {
   const programs = readdirSync(join(SRC, 'bin')).filter((name) => name.endsWith('.ts'));
   const loaded = loadedBy(
     ...programs.map((name) => `bin/${name}`),
-    // Loaded by `lbcnet start`, and by a start with -claimsearch.
+    // Loaded by `lbcnet`, by `lbcnet start`, and by a start with -claimsearch.
+    'daemon/main/program.ts',
     'daemon/main/runDaemon.ts',
     'node/services/claimSearch.ts',
   );
@@ -45,7 +46,8 @@ it('a start loads neither PostgreSQL search nor a second LevelDB', () => {
 });
 
 it('a command of lbcnet does not load the daemon', () => {
-  const loaded = [...loadedBy('bin/lbcnet.ts')];
+  // `bin/lbcnet.ts` loads the program after it has set an option of V8.
+  const loaded = [...loadedBy('bin/lbcnet.ts', 'daemon/main/program.ts')];
   expect(loaded).toContain('daemon/main/callDaemon.ts');
   expect(
     loaded.filter((name) => /^(?:fastify|daemon\/(?:ledger|blobs|dht|files|http)\/.*)$/.test(name)),
