@@ -104,7 +104,7 @@ interface ClaimLineProps {
 /** Shows a claim operation of an output in one line. */
 export function ClaimLine({ claim, isSpent = false }: ClaimLineProps): VNode {
   const words = OPERATIONS[claim.op]?.[isSpent ? 1 : 0] ?? claim.op;
-  // The rules refuse claims in coinbases. There is no claim with this id.
+  // A claim output of a coinbase is not a claim, so no page shows this id.
   const isMade = claim.op !== 'claim' || claim.state !== 'refused';
   return (
     <span>
