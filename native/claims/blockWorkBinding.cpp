@@ -1,5 +1,5 @@
 // JavaScript class that wraps BlockWork, and the packing of a block's claim operations. Contract: NativeBlockClaims of
-// src/native/addonTypes.ts.
+// src/native/addonTypes/claims.ts.
 #include <chrono>
 
 #include "claims/blockWork.h"

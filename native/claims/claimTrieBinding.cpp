@@ -1,4 +1,4 @@
-// JavaScript class that wraps ClaimTrie. Contract: NativeClaimTrie of src/native/addonTypes.ts.
+// JavaScript class that wraps ClaimTrie. Contract: NativeClaimTrie of src/native/addonTypes/claims.ts.
 #include "claims/claimTrie.h"
 #include "napi/addon.h"
 #include "napi/latin1Key.h"

@@ -5,10 +5,13 @@
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { addonCandidates, isCheckout, targetName } from './addonFiles.js';
-import type { NativeAddon } from './addonTypes.js';
+import type { NativeAddon } from './addonTypes/addon.js';
 import { unpacking, type PackingAddon } from './packed.js';
 
-export type * from './addonTypes.js';
+export type * from './addonTypes/addon.js';
+export type * from './addonTypes/blocks.js';
+export type * from './addonTypes/claims.js';
+export type * from './addonTypes/stores.js';
 
 /** Version of the interface `PackingAddon`. It is incremented with every change; an addon with another version is not used. */
 export const NATIVE_ABI = 35;

@@ -3,7 +3,8 @@
  * several times as long to create, and each would be freed separately. Layouts: `PackedTablesHead` (native/blocks/parse.h),
  * `PackedResolvedHead` (native/coins/resolved.h).
  */
-import type { NativeAddon, NativeCoinTable, ParsedBlock, ResolvedInputs } from './addonTypes.js';
+import type { NativeAddon } from './addonTypes/addon.js';
+import type { NativeCoinTable, ParsedBlock, ResolvedInputs } from './addonTypes/blocks.js';
 
 const WORD_BYTES = 4;
 /** Number of 32-bit words in a row of each table (`TxRow`, `InputRow`, `OutputRow` in the addon). */

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { getSystemErrorName } from 'node:util';
 import { loadNative } from '../../native/binding.js';
-import type { NativeFileDigest } from '../../native/addonTypes.js';
+import type { NativeFileDigest } from '../../native/addonTypes/stores.js';
 import { HASH_BYTES, hasHashLanes, PIECE_BYTES } from '../content/blobHash.js';
 import { chunkTableBytes, KEY_BYTES } from '../content/chunkTable.js';
 import { BLOCK_BYTES } from './cipher.js';
