@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "claims/claimOperations.h"
-#include "claims/claimTrie.h"
+#include "claims/trie/claimTrie.h"
 #include "claims/nameState.h"
 
 namespace lbc {
@@ -52,6 +52,10 @@ struct BlockResult {
   std::vector<uint8_t> records;
 };
 
+// Maximum delay of an activation in blocks. As in src/claimtrie/rules.ts.
+constexpr uint32_t kMaxDelay = 4032;
+// Minimum number of items of a name whose supports are indexed by rows. As CROWDED_ITEMS of supportRows.ts.
+constexpr uint32_t kCrowdedItems = 64;
 constexpr size_t kIdleBytes = (1 << 24) / 8;
 
 class BlockWork {
@@ -106,17 +110,17 @@ class BlockWork {
   static bool isOlder(const DueEntry& a, const DueEntry& b);
 
   // Names, items and the trie.
-  Name& name(const std::string& name);
+  Name& findName(const std::string& name);
   Name& addName(const std::string& name, bool mayHaveRow);
-  ClaimItem* item(const std::string& name, uint32_t since, const Point& point);
+  ClaimItem* findItem(const std::string& name, uint32_t since, const Point& point);
   void addItem(ClaimItem* item);
   bool mayBeIdle(const std::string& name) const;
   void addIdle(const std::string& name);
-  void involve(const std::string& name, std::vector<std::string>* names);
-  void load(const std::vector<std::string>& names);
+  void addInvolvedNames(const std::string& name, std::vector<std::string>* names);
+  void load(const std::vector<std::string>& involved);
   // Repeats a call of the trie until all rows that it needs are supplied. Returns whether the answer is yes.
   template <typename Call>
-  bool ask(const Call& call) {
+  bool callTrie(const Call& call) {
     while (!declined_) {
       const ClaimTrie::Answer answer = call();
       if (answer != ClaimTrie::Answer::kMissing) return answer == ClaimTrie::Answer::kYes;
@@ -163,7 +167,7 @@ class BlockWork {
   void settleName(Name* name, bool happened, const std::vector<ClaimItem*>& pending);
   std::vector<ClaimItem*> loadPending(const std::vector<Name*>& names);
   void settleNew();
-  void forgetVanished();
+  void settleRemovedNodes();
   void settleOwners();
   bool ownerChanged(Name* name);
   static void setTakeover(Name* name, uint32_t takeover);

@@ -10,9 +10,8 @@ namespace lbc {
 
 namespace {
 
-// As SNAPSHOT_ITEMS of queueRow.ts, CROWDED_ITEMS of supportRows.ts and CHUNK_BYTES of logRow.ts.
+// As SNAPSHOT_ITEMS of queueRow.ts and CHUNK_BYTES of logRow.ts.
 constexpr uint32_t kSnapshotItems = 64;
-constexpr uint32_t kCrowdedItems = 64;
 constexpr size_t kChunkBytes = 32 << 10;
 constexpr uint8_t kSupportFlag = 8;
 constexpr uint8_t kActiveFlag = 16;
@@ -49,14 +48,14 @@ void BlockWork::hashOf(Name* name, uint8_t* hash) {
 
 void BlockWork::hashClaims() {
   for (size_t i = 0; i < names_.size(); i++) {
-    const Name& of = names_[i];
-    if (of.claimsChanged && !of.state.claims.empty()) require(ask([&] { return trie_.touch(of.name); }));
+    const Name& name = names_[i];
+    if (name.claimsChanged && !name.state.claims.empty()) require(callTrie([&] { return trie_.touch(name.name); }));
   }
   if (declined_) return;
   const ClaimTrie::Paths found = trie_.unhashed();
   std::vector<uint8_t> hashes(found.size() * kSlotHashSize);
   for (size_t i = 0; i < found.size() && !declined_; i++)
-    hashOf(&name(std::string(found[i])), hashes.data() + i * kSlotHashSize);
+    hashOf(&findName(std::string(found[i])), hashes.data() + i * kSlotHashSize);
   if (!declined_) require(trie_.setHashes(hashes.data(), hashes.size()));
 }
 

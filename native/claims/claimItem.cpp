@@ -28,6 +28,14 @@ std::string itemKey(const std::string& name, uint32_t since, const Point& point)
   return key;
 }
 
+std::string itemIdentity(const std::string& name, uint32_t since, const Point& point) {
+  std::string identity;
+  identity.reserve(4 + kPointSize + name.size());
+  putBE32(&identity, since);
+  putBytes(&identity, point);
+  return identity.append(name);
+}
+
 bool parseItem(const uint8_t* row, size_t size, ClaimItem* item) {
   RowDecoder in(row, size);
   const uint8_t flags = in.byte();

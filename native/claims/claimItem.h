@@ -40,6 +40,9 @@ ClaimId claimIdAt(const Point& point);
 // Key of the row of an item (claim or support).
 std::string itemKey(const std::string& name, uint32_t since, const Point& point);
 
+// Identifies an item in memory.
+std::string itemIdentity(const std::string& name, uint32_t since, const Point& point);
+
 // Reads a row into `item`, whose name, `since` and point are set. Returns false when the row is malformed.
 bool parseItem(const uint8_t* row, size_t size, ClaimItem* item);
 std::string formatItem(const ClaimItem& item);

@@ -50,7 +50,7 @@ export interface BlockTrie {
   insert(name: string): void;
   remove(name: string): void;
   touch(name: string): void;
-  takeVanished(): string[];
+  takeRemovedPaths(): string[];
   storedPath(name: string): string[];
   /** Number of changed nodes. */
   readonly dirtyCount: number;
@@ -83,10 +83,10 @@ export class WorkTrie implements BlockTrie {
   private readonly unhashed = new Set<WorkNode>();
   /** Paths at which a node was removed, even if a new node exists at the same path. */
   private readonly removed = new Set<string>();
-  private vanished: string[] = [];
+  private newlyRemoved: string[] = [];
   private cursors: Cursor[] = [];
   private waiting: string[] = [];
-  private readonly asked = new Map<string, WorkNode>();
+  private readonly requested = new Map<string, WorkNode>();
   /** Slot at which the last search stopped. */
   private readonly slot = new SlotCursor();
 
@@ -129,9 +129,9 @@ export class WorkTrie implements BlockTrie {
       this.waiting = [];
       return;
     }
-    const parent = this.asked.get(path);
+    const parent = this.requested.get(path);
     assert(parent, 'a record of the claim trie was supplied that was not wanted');
-    this.asked.delete(path);
+    this.requested.delete(path);
     makeNode(path, parent, record);
   }
 
@@ -165,7 +165,7 @@ export class WorkTrie implements BlockTrie {
           if (path.length < name.length) leaves.add(path);
           return false;
         }
-        this.asked.set(path, node);
+        this.requested.set(path, node);
         paths.add(path);
         return true;
       }
@@ -210,13 +210,13 @@ export class WorkTrie implements BlockTrie {
   /** Records that the name has got an active claim, and adds a node for the name if there is none. */
   insert(name: string): void {
     const place = this.find(name);
-    if (place.kind === 'split') this.part(place.node, place.common, name);
+    if (place.kind === 'split') this.split(place.node, place.common, name);
     else if (place.kind === 'gap') this.addLeaf(place.node, name);
-    else this.claim(place.node);
+    else this.markClaimsChanged(place.node);
   }
 
   /** Splits the slot at the cursor and inserts a node where the names branch. */
-  private part(parent: WorkNode, common: number, name: string): void {
+  private split(parent: WorkNode, common: number, name: string): void {
     const { at, end, edge, hash, leaf } = this.slot;
     const lower = childOf(parent, edge.charCodeAt(0));
     const above = edge.slice(0, common);
@@ -225,14 +225,14 @@ export class WorkTrie implements BlockTrie {
     own(middle, packSlot(edge.slice(common), hash, leaf));
     if (lower) adopt(middle, lower);
     own(parent, spliceSlots(parent.slots, at, end, packSlot(above, NO_HASH, false)));
-    if (middle.path.length === name.length) this.claim(middle);
+    if (middle.path.length === name.length) this.markClaimsChanged(middle);
     else {
       this.slot.seek(middle.slots, name.charCodeAt(middle.path.length));
       this.addLeaf(middle, name);
     }
   }
 
-  private claim(node: WorkNode): void {
+  private markClaimsChanged(node: WorkNode): void {
     node.hasClaims = true;
     node.claimsHash = null;
     this.unhashed.add(node);
@@ -244,7 +244,7 @@ export class WorkTrie implements BlockTrie {
     const { at } = this.slot;
     const slot = packSlot(name.slice(parent.path.length), NO_HASH, true);
     own(parent, spliceSlots(parent.slots, at, at, slot));
-    this.claim(makeNode(name, parent, null));
+    this.markClaimsChanged(makeNode(name, parent, null));
   }
 
   /**
@@ -262,17 +262,17 @@ export class WorkTrie implements BlockTrie {
     while (node.parent !== null && !node.hasClaims && !hasTwoSlots(node)) {
       const { parent } = node;
       const merges = node.slots.length > 0;
-      this.cutOut(node, parent);
+      this.detach(node, parent);
       this.dirty.delete(node);
       this.removed.add(node.path);
-      this.vanished.push(node.path);
+      this.newlyRemoved.push(node.path);
       if (merges) break;
       node = parent;
     }
   }
 
   /** Removes a node. If it has one child, the child's edge is attached to the parent. */
-  private cutOut(node: WorkNode, parent: WorkNode): void {
+  private detach(node: WorkNode, parent: WorkNode): void {
     const { slot } = this;
     let piece: Bytes = NO_SLOTS;
     if (slot.load(node.slots, 0)) {
@@ -289,14 +289,14 @@ export class WorkTrie implements BlockTrie {
   touch(name: string): void {
     const { kind, node } = this.find(name);
     trieIntact(kind === 'exact', 'a name with claims has no node');
-    this.claim(node);
+    this.markClaimsChanged(node);
   }
 
   /** The paths at which a node was removed since the last call. */
-  takeVanished(): string[] {
-    const { vanished } = this;
-    this.vanished = [];
-    return vanished;
+  takeRemovedPaths(): string[] {
+    const { newlyRemoved } = this;
+    this.newlyRemoved = [];
+    return newlyRemoved;
   }
 
   private markDirty(from: WorkNode): void {

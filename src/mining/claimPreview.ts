@@ -53,7 +53,7 @@ class LoneNames extends WorkTrie {
   override childPaths(): string[] {
     return [];
   }
-  override takeVanished(): string[] {
+  override takeRemovedPaths(): string[] {
     return [];
   }
 
@@ -296,7 +296,7 @@ export class ClaimPreview {
       else if (has) trie.touch(name);
       else if (had) trie.remove(name);
     }
-    trie.takeVanished();
+    trie.takeRemovedPaths();
     for (const node of trie.unhashedNodes()) {
       const outcome = outcomes.get(node.path) ?? paths.work.name(node.path).state;
       trie.setClaimsHash(node, claimsHash(outcome.claims, outcome.takeover, this.allClaims));

@@ -153,7 +153,7 @@ function changeNames(
       both.same((trie) => trie.remove(name));
       known.delete(name);
     }
-    if (random.chance(8)) both.same((trie) => trie.takeVanished());
+    if (random.chance(8)) both.same((trie) => trie.takeRemovedPaths());
   }
 }
 

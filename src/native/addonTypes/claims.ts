@@ -27,7 +27,7 @@ export interface NativeClaimTrie {
   touch(name: string): boolean | string;
   childPaths(name: string): string[] | string;
   storedPath(name: string): string[] | string;
-  takeVanished(): string[];
+  takeRemovedPaths(): string[];
   readonly dirtyCount: number;
   /** Names whose claims hash must be set. */
   unhashed(): string[];

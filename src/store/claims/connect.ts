@@ -196,7 +196,7 @@ export async function settle(store: WorkStore): Promise<void> {
   const pending = await store.loadPending(checks.flatMap((check) => (check.happened ? [check.work] : [])));
   await store.yieldTimer.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
   store.settleNew();
-  await store.forgetVanished();
+  await store.settleRemovedNodes();
   store.settleOwners();
 }
 

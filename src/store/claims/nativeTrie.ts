@@ -1,5 +1,5 @@
 /**
- * The claim trie of one block in the addon (`native/claims/claimTrie.h`). It gives the same results as `WorkTrie`. Its input is rows
+ * The claim trie of one block in the addon (`native/claims/trie/claimTrie.h`). It gives the same results as `WorkTrie`. Its input is rows
  * instead of parsed records, and the addon itself reads the rows that are in memory. Test: test/differential/claimTrie.test.ts.
  */
 import type { BlockTrie } from '../../claimtrie/workTrie.js';
@@ -113,8 +113,8 @@ export class NativeTrie implements BlockTrie {
     }
   }
 
-  takeVanished(): string[] {
-    return this.started === null ? [] : this.trie.takeVanished();
+  takeRemovedPaths(): string[] {
+    return this.started === null ? [] : this.trie.takeRemovedPaths();
   }
 
   get dirtyCount(): number {

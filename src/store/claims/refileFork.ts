@@ -88,7 +88,7 @@ async function refileBatch(store: WorkStore, batch: readonly string[]): Promise<
     refileName(work, name, supports.get(name) ?? []);
     if (store.yieldTimer.isDue) await store.yieldTimer.pause();
   }
-  await store.forgetVanished();
+  await store.settleRemovedNodes();
   await flushBatch(store);
 }
 
@@ -128,7 +128,7 @@ export async function settleMarkedNames(store: WorkStore): Promise<void> {
     const waiting: NameWork[] = checks.flatMap((check) => (check.happened ? [check.work] : []));
     const pending = await store.loadPending(waiting);
     await store.yieldTimer.run(settleTakeovers(work, checks, (name) => pending.get(name) ?? []));
-    await store.forgetVanished();
+    await store.settleRemovedNodes();
     await flushBatch(store);
   }
   await store.writeNodes();

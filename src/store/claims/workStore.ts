@@ -393,9 +393,9 @@ export class WorkStore implements ClaimSource {
    * Deletes the takeover height of names whose node without claims was removed from the trie. The root keeps its takeover
    * height.
    */
-  async forgetVanished(): Promise<void> {
+  async settleRemovedNodes(): Promise<void> {
     const { work } = this;
-    const paths = work.trie.takeVanished().filter((path) => this.isKept(path));
+    const paths = work.trie.takeRemovedPaths().filter((path) => this.isKept(path));
     if (paths.length === 0) return;
     await this.loadNames(paths);
     for (const path of paths) {

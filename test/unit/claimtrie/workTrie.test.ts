@@ -119,8 +119,8 @@ describe('working trie', () => {
     expect(next.storedPath('abx')).toEqual(['', 'ab']);
     next.remove('abd');
     expect(next.isNode('ab')).toBe(false);
-    expect(next.takeVanished()).toEqual(['abd', 'ab']);
-    expect(next.takeVanished()).toEqual([]);
+    expect(next.takeRemovedPaths()).toEqual(['abd', 'ab']);
+    expect(next.takeRemovedPaths()).toEqual([]);
     expect(next.storedPath('abcde')).toEqual(['', 'ab', 'abc', 'abcde']);
   });
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "claims/slots.h"
+#include "claims/trie/slots.h"
 #include "napi/napi.h"
 
 namespace lbc {

@@ -12,26 +12,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "claims/merkleCache.h"
-#include "claims/slots.h"
+#include "claims/trie/arena.h"
+#include "claims/trie/merkleCache.h"
+#include "claims/trie/slots.h"
 
 namespace lbc {
-
-// Allocates memory that is freed as a whole.
-class Arena {
- public:
-  uint8_t* allocate(size_t size);
-  const uint8_t* copy(const void* data, size_t size);
-  void clear();
-
- private:
-  static constexpr size_t kChunkBytes = 64 << 10;
-  std::vector<std::unique_ptr<uint8_t[]>> chunks_;
-  // Allocations that do not fit in a chunk.
-  std::vector<std::unique_ptr<uint8_t[]>> large_;
-  size_t chunk_ = 0;
-  size_t used_ = 0;
-};
 
 class ClaimTrie {
  public:
@@ -68,7 +53,7 @@ class ClaimTrie {
   Answer childPaths(std::string_view name, Paths* paths);
   Answer storedPath(std::string_view name, Paths* paths);
 
-  Paths takeVanished();
+  Paths takeRemovedPaths();
   size_t dirtyCount() const { return dirtyCount_; }
   // Paths of the nodes whose claims hash must be set.
   Paths unhashed() const;
@@ -130,23 +115,23 @@ class ClaimTrie {
   static void drop(Node* parent, const Node* child);
   static SlotPosition seek(const Node* node, uint8_t first);
   static size_t commonLength(const SlotView& slot, std::string_view name, size_t depth);
-  bool top();
+  bool loadRoot();
   const Record* record(std::string_view path);
   // Creates the node at the end of the slot. Returns null if its row is missing.
   Node* makeChild(Node* parent, const SlotView& slot, std::string_view name);
   Place find(std::string_view name, Node** node, SlotPosition* position, size_t* common);
   bool advance(Cursor* cursor);
-  void want(std::string_view path, Node* parent);
+  void request(std::string_view path, Node* parent);
   void addLeafOnPath(std::string_view path);
-  void claim(Node* node);
+  void markClaimsChanged(Node* node);
   void markDirty(Node* node);
-  void part(Node* parent, const SlotPosition& position, size_t common, std::string_view name);
+  void split(Node* parent, const SlotPosition& position, size_t common, std::string_view name);
   void addLeaf(Node* parent, const SlotPosition& position, std::string_view name);
-  void cutOut(Node* node, Node* parent);
+  void detach(Node* node, Node* parent);
   void splice(Node* node, size_t from, size_t to, const uint8_t* piece, size_t size);
   void putRows(const Target& target, std::string_view path, const Record& before, const Node* after, bool* hasNotes,
                std::vector<uint8_t>* records);
-  std::string_view keep(std::string_view text);
+  std::string_view copyPath(std::string_view text);
   bool hashOf(const Node* node, bool allClaims, uint8_t* digest);
 
   Arena arena_;
@@ -160,10 +145,10 @@ class ClaimTrie {
   size_t dirtyCount_ = 0;
   std::vector<Node*> unhashed_;
   std::vector<std::string_view> removed_;
-  Paths vanished_;
+  Paths newlyRemoved_;
   std::vector<Cursor> cursors_;
   std::vector<std::string_view> waiting_;
-  std::unordered_map<std::string_view, Node*> asked_;
+  std::unordered_map<std::string_view, Node*> requested_;
   Paths wanted_;
   Paths leaves_;
   std::unordered_set<std::string_view> knownLeaves_;

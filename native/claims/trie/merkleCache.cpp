@@ -1,4 +1,4 @@
-#include "claims/merkleCache.h"
+#include "claims/trie/merkleCache.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // JavaScript class that wraps ClaimTrie. Contract: NativeClaimTrie of src/native/addonTypes/claims.ts.
-#include "claims/claimTrie.h"
+#include "claims/trie/claimTrie.h"
 #include "napi/addon.h"
 #include "napi/latin1Key.h"
 #include "napi/napi.h"
@@ -150,9 +150,9 @@ napi_value list(napi_env env, napi_callback_info info) {
   return answer == ClaimTrie::Answer::kMissing ? makeText(env, bound->trie.missing()) : makePaths(env, paths);
 }
 
-napi_value takeVanished(napi_env env, napi_callback_info info) {
+napi_value takeRemovedPaths(napi_env env, napi_callback_info info) {
   BoundTrie* bound = readCall(env, info, 0, nullptr);
-  return bound ? makePaths(env, bound->trie.takeVanished()) : nullptr;
+  return bound ? makePaths(env, bound->trie.takeRemovedPaths()) : nullptr;
 }
 
 napi_value getDirtyCount(napi_env env, napi_callback_info info) {
@@ -214,7 +214,7 @@ void registerClaimTrie(napi_env env, napi_value exports) {
       method("touch", ask<&ClaimTrie::touch>),
       method("childPaths", list<&ClaimTrie::childPaths>),
       method("storedPath", list<&ClaimTrie::storedPath>),
-      method("takeVanished", takeVanished),
+      method("takeRemovedPaths", takeRemovedPaths),
       getter("dirtyCount", getDirtyCount),
       method("unhashed", unhashed),
       method("setHashes", setHashes),

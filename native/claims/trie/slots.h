@@ -3,10 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace lbc {
 
 constexpr size_t kSlotHashSize = 32;
+// First byte of a node's row if the hash of its claims follows.
+constexpr uint8_t kClaimsFlag = 1;
+// Root of an empty trie.
+constexpr uint8_t kEmptyRoot[kSlotHashSize] = {1};
 
 struct SlotView {
   size_t head;  // offset of the number before the edge
@@ -15,6 +20,8 @@ struct SlotView {
   const uint8_t* hash;
   bool isLeaf;
 };
+
+inline uint8_t byteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
 // Reads the slot at `*at` and advances `*at` past it. Returns false when the bytes end early.
 inline bool nextSlot(const uint8_t* slots, size_t size, size_t* at, SlotView* slot) {

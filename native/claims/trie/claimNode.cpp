@@ -1,11 +1,11 @@
-#include "claims/claimNode.h"
+#include "claims/trie/claimNode.h"
 
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-#include "claims/nodeNote.h"
-#include "claims/slots.h"
+#include "claims/trie/nodeNote.h"
+#include "claims/trie/slots.h"
 #include "hash/hashes.h"
 #include "hash/sha256.h"
 #include "napi/addon.h"

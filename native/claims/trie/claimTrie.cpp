@@ -1,22 +1,13 @@
-#include "claims/claimTrie.h"
+#include "claims/trie/claimTrie.h"
 
 #include <algorithm>
 #include <cstring>
-
-#include "claims/claimNode.h"
-#include "claims/nodeNote.h"
-#include "hash/sha256.h"
 
 namespace lbc {
 
 namespace {
 
-constexpr uint8_t kClaimsFlag = 1;
 constexpr uint8_t kNoHash[kSlotHashSize] = {};
-// Is hashed in place of the claims hash if a node has no claims.
-constexpr uint8_t kNoClaims[kSlotHashSize] = {3};
-constexpr uint8_t kEmptyRoot[kSlotHashSize] = {1};
-constexpr uint32_t kGolden = 0x9e3779b1;
 
 // Appends a slot to `out`.
 void packSlot(const uint8_t* edge, size_t edgeSize, const uint8_t* hash, bool isLeaf, std::vector<uint8_t>* out) {
@@ -29,58 +20,7 @@ void packSlot(const uint8_t* edge, size_t edgeSize, const uint8_t* hash, bool is
 
 const uint8_t* bytesOf(std::string_view text) { return reinterpret_cast<const uint8_t*>(text.data()); }
 
-uint8_t byteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
-
-// A number that selects the blocks in which the whole node at `path` is stored.
-uint32_t placeOf(std::string_view path, uint32_t height) {
-  uint32_t place = 0;
-  for (size_t i = 0; i < path.size(); i++) place = place * 31 + byteAt(path, i);
-  return (place + height) * kGolden;
-}
-
-void appendBE32(uint32_t value, std::string* out) {
-  for (int shift = 24; shift >= 0; shift -= 8) out->push_back(static_cast<char>(value >> shift));
-}
-
-void appendRecord(const std::string& key, const uint8_t* value, size_t size, std::vector<uint8_t>* out) {
-  const size_t at = out->size();
-  out->resize(at + 8 + key.size());
-  writeLE32(out->data() + at, static_cast<uint32_t>(key.size()));
-  writeLE32(out->data() + at + 4, value ? static_cast<uint32_t>(size) : UINT32_MAX);
-  memcpy(out->data() + at + 8, key.data(), key.size());
-  if (value) out->insert(out->end(), value, value + size);
-}
-
 }  // namespace
-
-uint8_t* Arena::allocate(size_t size) {
-  if (size > kChunkBytes) {
-    large_.emplace_back(new uint8_t[size]);
-    return large_.back().get();
-  }
-  if (chunk_ < chunks_.size() && used_ + size > kChunkBytes) {
-    chunk_++;
-    used_ = 0;
-  }
-  if (chunk_ == chunks_.size()) chunks_.emplace_back(new uint8_t[kChunkBytes]);
-  uint8_t* memory = chunks_[chunk_].get() + used_;
-  used_ += size;
-  return memory;
-}
-
-const uint8_t* Arena::copy(const void* data, size_t size) {
-  uint8_t* memory = allocate(size);
-  if (size > 0) memcpy(memory, data, size);
-  return memory;
-}
-
-void Arena::clear() {
-  large_.clear();
-  // Memory that only a large block needed is freed.
-  constexpr size_t kKept = 16;
-  if (chunks_.size() > kKept) chunks_.resize(kKept);
-  chunk_ = used_ = 0;
-}
 
 void ClaimTrie::reset() {
   constexpr size_t kKeptNodes = 4096;
@@ -92,17 +32,17 @@ void ClaimTrie::reset() {
   dirtyCount_ = 0;
   unhashed_.clear();
   removed_.clear();
-  vanished_.clear();
+  newlyRemoved_.clear();
   cursors_.clear();
   waiting_.clear();
-  asked_.clear();
+  requested_.clear();
   wanted_.clear();
   leaves_.clear();
   knownLeaves_.clear();
   arena_.clear();
 }
 
-std::string_view ClaimTrie::keep(std::string_view text) {
+std::string_view ClaimTrie::copyPath(std::string_view text) {
   return {reinterpret_cast<const char*>(arena_.copy(text.data(), text.size())), text.size()};
 }
 
@@ -162,13 +102,13 @@ size_t ClaimTrie::commonLength(const SlotView& slot, std::string_view name, size
 }
 
 void ClaimTrie::begin(std::string_view name) {
-  name = keep(name);
+  name = copyPath(name);
   if (root_) cursors_.push_back({name, root_});
   else waiting_.push_back(name);
 }
 
-void ClaimTrie::want(std::string_view path, Node* parent) {
-  if (asked_.emplace(path, parent).second) wanted_.push_back(path);
+void ClaimTrie::request(std::string_view path, Node* parent) {
+  if (requested_.emplace(path, parent).second) wanted_.push_back(path);
 }
 
 void ClaimTrie::addLeafOnPath(std::string_view path) {
@@ -193,7 +133,7 @@ bool ClaimTrie::advance(Cursor* cursor) {
         if (path.size() < name.size()) addLeafOnPath(path);
         return false;
       }
-      want(path, node);
+      request(path, node);
       return true;
     }
     cursor->node = child;
@@ -244,7 +184,7 @@ bool ClaimTrie::supply(std::string_view path, const uint8_t* row, size_t size) {
     const uint8_t* kept = arena_.copy(row, size);
     record = {kept + slotsAt, size - slotsAt, slotsAt > 1 ? kept + 1 : nullptr, true};
   }
-  path = keep(path);
+  path = copyPath(path);
   const Record* known = &records_.insert_or_assign(path, record).first->second;
   if (path.empty()) {
     if (root_) return true;
@@ -253,15 +193,15 @@ bool ClaimTrie::supply(std::string_view path, const uint8_t* row, size_t size) {
     waiting_.clear();
     return true;
   }
-  const auto asked = asked_.find(path);
-  if (asked == asked_.end()) return true;
-  Node* parent = asked->second;
-  asked_.erase(asked);
+  const auto request = requested_.find(path);
+  if (request == requested_.end()) return true;
+  Node* parent = request->second;
+  requested_.erase(request);
   make(path, parent, known);
   return true;
 }
 
-bool ClaimTrie::top() {
+bool ClaimTrie::loadRoot() {
   if (root_) return true;
   const Record* known = record({});
   if (known) root_ = make({}, nullptr, known);
@@ -279,13 +219,13 @@ ClaimTrie::Node* ClaimTrie::makeChild(Node* parent, const SlotView& slot, std::s
   const std::string_view path = name.substr(0, parent->path.size() + slot.edgeSize);
   const Record* known = nullptr;
   if (!slot.isLeaf && !(known = record(path))) return nullptr;
-  Node* child = make(keep(path), parent, known);
+  Node* child = make(copyPath(path), parent, known);
   if (slot.isLeaf) child->hasClaims = true;
   return child;
 }
 
 ClaimTrie::Place ClaimTrie::find(std::string_view name, Node** found, SlotPosition* position, size_t* common) {
-  if (!top()) return Place::kMissing;
+  if (!loadRoot()) return Place::kMissing;
   Node* node = root_;
   for (;;) {
     *found = node;
@@ -313,7 +253,7 @@ ClaimTrie::Answer ClaimTrie::isNode(std::string_view name) {
 }
 
 ClaimTrie::Answer ClaimTrie::knowsNode(std::string_view name) {
-  if (!top()) return Answer::kMissing;
+  if (!loadRoot()) return Answer::kMissing;
   Node* node = root_;
   for (;;) {
     const size_t depth = node->path.size();
@@ -387,7 +327,7 @@ void ClaimTrie::splice(Node* node, size_t from, size_t to, const uint8_t* piece,
   node->isOwn = true;
 }
 
-void ClaimTrie::claim(Node* node) {
+void ClaimTrie::markClaimsChanged(Node* node) {
   node->hasClaims = true;
   node->hasHash = false;
   if (!node->unhashed) {
@@ -418,19 +358,19 @@ ClaimTrie::Answer ClaimTrie::insert(std::string_view name) {
     case Place::kMissing:
       return Answer::kMissing;
     case Place::kSplit:
-      part(node, position, common, keep(name));
+      split(node, position, common, copyPath(name));
       break;
     case Place::kGap:
-      addLeaf(node, position, keep(name));
+      addLeaf(node, position, copyPath(name));
       break;
     case Place::kExact:
-      claim(node);
+      markClaimsChanged(node);
   }
   return Answer::kYes;
 }
 
 // Splits the slot and inserts a node where the names branch.
-void ClaimTrie::part(Node* parent, const SlotPosition& position, size_t common, std::string_view name) {
+void ClaimTrie::split(Node* parent, const SlotPosition& position, size_t common, std::string_view name) {
   const SlotView& slot = position.slot;
   Node* lower = childOf(parent, slot.edge[0]);
   if (lower) drop(parent, lower);
@@ -443,7 +383,7 @@ void ClaimTrie::part(Node* parent, const SlotPosition& position, size_t common, 
   packSlot(slot.edge, common, kNoHash, false, &piece);
   splice(parent, position.at, position.end, piece.data(), piece.size());
   const size_t depth = middle->path.size();
-  if (depth == name.size()) claim(middle);
+  if (depth == name.size()) markClaimsChanged(middle);
   else addLeaf(middle, seek(middle, byteAt(name, depth)), name);
 }
 
@@ -452,7 +392,7 @@ void ClaimTrie::addLeaf(Node* parent, const SlotPosition& position, std::string_
   const size_t depth = parent->path.size();
   packSlot(bytesOf(name) + depth, name.size() - depth, kNoHash, true, &piece);
   splice(parent, position.at, position.at, piece.data(), piece.size());
-  claim(make(name, parent, nullptr));
+  markClaimsChanged(make(name, parent, nullptr));
 }
 
 ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
@@ -473,11 +413,11 @@ ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
     if (end < node->size) break;
     Node* parent = node->parent;
     const bool merges = node->size > 0;
-    cutOut(node, parent);
+    detach(node, parent);
     if (node->dirty && !node->isGone) dirtyCount_--;
     node->isGone = true;
     removed_.push_back(node->path);
-    vanished_.push_back(node->path);
+    newlyRemoved_.push_back(node->path);
     if (merges) break;
     node = parent;
   }
@@ -485,7 +425,7 @@ ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
 }
 
 // Removes a node. If it has one child, the child's edge is attached to the parent.
-void ClaimTrie::cutOut(Node* node, Node* parent) {
+void ClaimTrie::detach(Node* node, Node* parent) {
   const size_t depth = parent->path.size();
   std::vector<uint8_t> piece;
   SlotView slot;
@@ -509,14 +449,14 @@ ClaimTrie::Answer ClaimTrie::touch(std::string_view name) {
   const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   if (place != Place::kExact) return Answer::kNo;
-  claim(node);
+  markClaimsChanged(node);
   return Answer::kYes;
 }
 
-ClaimTrie::Paths ClaimTrie::takeVanished() {
-  Paths vanished;
-  vanished.swap(vanished_);
-  return vanished;
+ClaimTrie::Paths ClaimTrie::takeRemovedPaths() {
+  Paths paths;
+  paths.swap(newlyRemoved_);
+  return paths;
 }
 
 ClaimTrie::Paths ClaimTrie::unhashed() const {
@@ -538,100 +478,6 @@ bool ClaimTrie::setHashes(const uint8_t* hashes, size_t size) {
   }
   unhashed_.clear();
   return at == size;
-}
-
-void ClaimTrie::putRows(const Target& target, std::string_view path, const Record& before, const Node* after, bool* hasNotes,
-                        std::vector<uint8_t>* records) {
-  static thread_local std::string key;
-  static thread_local std::vector<uint8_t> value;
-  static thread_local NodeNote note;
-  const bool isThere = after && (after->size > 0 || (!after->parent && after->hasClaims));
-  if (!before.exists && !isThere) return;
-  key = target.nodePrefix;
-  key.append(path);
-  if (isThere) {
-    value.assign(1, after->hasHash ? kClaimsFlag : 0);
-    if (after->hasHash) value.insert(value.end(), after->hash, after->hash + kSlotHashSize);
-    if (after->size > 0) value.insert(value.end(), after->slots, after->slots + after->size);
-    appendRecord(key, value.data(), value.size(), records);
-  } else {
-    appendRecord(key, nullptr, 0, records);
-  }
-  const Span old = {before.slots, before.size};
-  const Span now = isThere ? Span{after->slots, after->size} : Span{};
-  if (old.data == now.data && old.size == now.size) return;
-  note.clear();
-  note.compare(old, now);
-  if (note.partBytes() == 0) return;
-  *hasNotes = true;
-  key = target.notePrefix;
-  if (path.size() < 255) {
-    key.push_back(static_cast<char>(path.size()));
-  } else {
-    key.push_back('\xff');
-    key.push_back(static_cast<char>(path.size() >> 8));
-    key.push_back(static_cast<char>(path.size()));
-  }
-  key.append(path);
-  appendBE32(target.height, &key);
-  value.resize(NodeNote::room(old.size));
-  appendRecord(key, value.data(), note.write(old, placeOf(path, target.height), value.data()), records);
-}
-
-// Computes the same hash as `claimNodeHash`, but below a wide node it hashes only the ancestors of changed children.
-bool ClaimTrie::hashOf(const Node* node, bool allClaims, uint8_t* digest) {
-  const uint8_t* claims = node->hasHash ? node->hash : nullptr;
-  if (!allClaims || node->size == 0) return claimNodeHash(node->slots, node->size, claims, allClaims, digest);
-  static thread_local std::vector<uint8_t> leaves;
-  leaves.clear();
-  SlotView slot;
-  for (size_t at = 0; at < node->size;) {
-    if (!nextSlot(node->slots, node->size, &at, &slot)) return false;
-    leaves.insert(leaves.end(), slot.hash, slot.hash + kSlotHashSize);
-  }
-  uint8_t halves[2 * kSlotHashSize];
-  merkle_.root(node->path, leaves.data(), leaves.size() / kSlotHashSize, halves);
-  memcpy(halves + kSlotHashSize, claims ? claims : kNoClaims, kSlotHashSize);
-  sha256dPairs(digest, halves, 1);
-  return true;
-}
-
-bool ClaimTrie::finish(const Target& target, uint8_t* root, bool* hasNotes, std::vector<uint8_t>* records) {
-  std::vector<Node*> order;
-  for (Node* node : dirty_)
-    if (!node->isGone) order.push_back(node);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Node* a, const Node* b) { return a->path.size() > b->path.size(); });
-  for (Node* node : order) {
-    Node* parent = node->parent;
-    if (!parent) continue;
-    if (!parent->isOwn) splice(parent, 0, 0, nullptr, 0);
-    const SlotPosition position = seek(parent, byteAt(node->path, parent->path.size()));
-    if (!position.isThere) return false;
-    uint8_t digest[kSlotHashSize];
-    if (!hashOf(node, target.allClaims, digest)) return false;
-    uint8_t* head = parent->slots + position.at;
-    *head = static_cast<uint8_t>((*head & ~1) | (node->size == 0 ? 1 : 0));
-    memcpy(const_cast<uint8_t*>(position.slot.hash), digest, kSlotHashSize);
-  }
-  if (!root_ || (root_->size == 0 && !root_->hasHash)) memcpy(root, kEmptyRoot, kSlotHashSize);
-  else if (!hashOf(root_, target.allClaims, root)) return false;
-
-  *hasNotes = false;
-  static const Record kNone = {};
-  const auto beforeOf = [this](std::string_view path) -> const Record& {
-    const auto known = records_.find(path);
-    return known == records_.end() ? kNone : known->second;
-  };
-  std::unordered_set<std::string_view> changed;
-  for (const Node* node : dirty_) {
-    if (node->isGone) continue;
-    putRows(target, node->path, beforeOf(node->path), node, hasNotes, records);
-    if (!removed_.empty()) changed.insert(node->path);
-  }
-  for (const std::string_view path : removed_)
-    if (changed.insert(path).second) putRows(target, path, beforeOf(path), nullptr, hasNotes, records);
-  return true;
 }
 
 }  // namespace lbc
