@@ -3,8 +3,11 @@
  * claims, blocks, transactions, addresses, the mempool and totals. All links up to three steps from the first page work.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildClaimPrefix, buildUpdatePrefix } from '../../src/script/claimScript.js';
+import { scriptForDestination } from '../../src/script/standard.js';
 import { ClaimSource } from './support/claimSource.js';
-import { OPEN_ADDRESS } from './support/network.js';
+import { OPEN, OPEN_ADDRESS } from './support/network.js';
+import { blockHex, makeBlock, makeCoinbase, mine, type Template } from './support/templateMiner.js';
 import { freePort, startRegtest, type RegtestNode } from './support/node.js';
 
 let node: RegtestNode;
@@ -91,6 +94,23 @@ async function names(): Promise<Listed[]> {
 const pathOf = (name: string): string => `/name/${encodeURIComponent(name)}`;
 const round = (amount: number): number => Math.round(amount * 1e8) / 1e8;
 
+/** Claim operations without effect: an update that spends no claim, and a claim in a coinbase. */
+async function makeRefused(source: ClaimSource): Promise<void> {
+  const { hex } = await source.stake(
+    buildUpdatePrefix(Buffer.from('a'), Buffer.alloc(20, 7), Buffer.of(1, 2)),
+    5_000_000n,
+  );
+  await rpc('sendrawtransaction', hex, true);
+  await rpc('generatetoaddress', 1, OPEN_ADDRESS);
+  const template = await rpc<Template>('getblocktemplate', { rules: ['segwit'] });
+  const script = Buffer.concat([
+    buildClaimPrefix(Buffer.from('coinbase'), Buffer.of(1)),
+    scriptForDestination(OPEN),
+  ]);
+  const block = mine(makeBlock(template, makeCoinbase(template, script)), template.target);
+  expect(await rpc('submitblock', blockHex(block))).toBeNull();
+}
+
 beforeAll(async () => {
   const port = await freePort();
   node = await startRegtest({ args: ['-explorer', `-explorerport=${port}`, '-explorerproxy=127.0.0.1'] });
@@ -104,6 +124,7 @@ beforeAll(async () => {
     await send(3);
     await rpc('generatetoaddress', 1, OPEN_ADDRESS);
   }
+  await makeRefused(source);
   await send(5);
   // The indexes may be a block behind.
   const isBehind = async (): Promise<boolean> =>
@@ -250,6 +271,46 @@ it('shows the answers of the methods for an address, the mempool and a chart', a
   expect(operations.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(Number(total));
   const claims = await rpc<number>('gettotalclaims');
   expect(await htmlOf('/charts/claims')).toMatch(new RegExp(`to ${claims} at block \\d+\\.`));
+});
+
+interface HeldOutput {
+  readonly txid: string;
+  readonly outputIndex: number;
+  readonly claim?: { readonly op: string; readonly claimId: string; readonly state: string };
+}
+
+it('shows the claim operations in the outputs of an address with the states that gettxinfo returns', async () => {
+  const states = new Map<string, number>();
+  let next: string | undefined = `/address/${OPEN_ADDRESS}`;
+  let after: string | undefined;
+  while (next !== undefined) {
+    const html = await htmlOf(next);
+    const rows = rowsOf(html, 'Unspent outputs');
+    const page: { utxos: HeldOutput[]; next?: string } = await rpc('getaddressutxos', {
+      ...{ addresses: [OPEN_ADDRESS], limit: 50, claims: true },
+      ...(after !== undefined && { after }),
+    });
+    expect(rows).toHaveLength(page.utxos.length);
+    for (const [i, { txid, outputIndex, claim }] of page.utxos.entries()) {
+      const { cells, links } = rows[i]!;
+      if (claim === undefined) {
+        expect(cells[1]).toBe('–');
+        continue;
+      }
+      const { outputs } = await rpc<{ outputs: HeldOutput[] }>('gettxinfo', txid, outputIndex, 1);
+      expect(claim).toEqual(outputs[0]!.claim);
+      const { claimId, state } = claim;
+      states.set(state, (states.get(state) ?? 0) + 1);
+      // A claim that the trie never had is not shown like one that it has.
+      expect([claimId, cells[1]!.includes(state), links.includes(`/claim/${claimId}`)]).toEqual([
+        ...[claimId, state !== 'active', state !== 'refused'],
+      ]);
+    }
+    next = /href="(\/address\/[^"]*coins=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+    after = page.next;
+  }
+  expect(states.get('refused')).toBe(2);
+  expect(states.get('active')).toBeGreaterThan(10);
 });
 
 it('has no dead link within three steps from the first page', async () => {

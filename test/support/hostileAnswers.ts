@@ -1,6 +1,5 @@
 /** Answers in which every text is hostile, and the pages that show them. */
 import { Lru } from '../../src/util/lru.js';
-import { buildClaimPrefix } from '../../src/script/claimScript.js';
 import { AskError } from '../../src/explorer/explorerRpcClient.js';
 import { KeptRows } from '../../src/explorer/keptRows.js';
 import type { PageContext } from '../../src/explorer/pageContext.js';
@@ -79,13 +78,6 @@ const SIGNS = [
   '${7*7}',
 ];
 export const PAYLOADS = [...INTO_TEXT, ...INTO_ATTRIBUTES, ...SCHEMES, ...SIGNS];
-
-/** An output script that claims a name of these bytes. */
-const scriptOf = (text: string): string =>
-  Buffer.concat([
-    buildClaimPrefix(Buffer.from(text).subarray(0, 255), Buffer.from(text)),
-    Buffer.of(0x51),
-  ]).toString('hex');
 
 /** Parts of answers. `text` and `long` are in every field that may contain data of the chain, of a peer or of a file. */
 function answerParts(text: string, long: string) {
@@ -436,7 +428,7 @@ function claimAnswers({ text, name }: Parts) {
 }
 
 /** Answers about the mempool, addresses and the node. */
-function nodeAnswers({ text, name }: Parts) {
+function nodeAnswers({ text, name, output }: Parts) {
   return {
     getmempoolsummary: {
       size: 1,
@@ -458,7 +450,7 @@ function nodeAnswers({ text, name }: Parts) {
     getaddressbalance: { balance: 1, received: 1 },
     getaddresstxids: { txids: [{ txid: HASH, height: 1 }], next: text },
     getaddressutxos: {
-      utxos: [{ txid: HASH, outputIndex: 0, satoshis: 1, height: 1, script: scriptOf(text) }],
+      utxos: [{ txid: HASH, outputIndex: 0, satoshis: 1, height: 1, claim: output }],
     },
     getaddressmempool: { moves: [{ txid: HASH, index: 0, satoshis: 1 }] },
     getchaintips: [{ height: 10, hash: HASH, branchlen: 1, status: text }],

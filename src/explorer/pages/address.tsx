@@ -1,12 +1,10 @@
-/** `/address/<address>`: balance, history, pending transactions, and the claims in its unspent outputs. */
+/** `/address/<address>`: balance, history, pending transactions, and unspent outputs with the states of their claims. */
 import {
   Amount,
   Coins,
   Block,
   Figures,
-  ClaimId,
   Hash,
-  Name,
   Output,
   Pager,
   Section,
@@ -16,11 +14,10 @@ import {
 } from '../../page/components.js';
 import { amountText } from '../../page/format.js';
 import { addressLink, withQuery } from '../../page/links.js';
-import { claimIdOf, decodeClaimScript } from '../../script/claimScript.js';
-import { hashFromHex, hashToHex } from '../../util/bytes.js';
+import type { OutputClaim } from '../answers.js';
 import type { AskError } from '../explorerRpcClient.js';
 import { notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { isMissing, lbcOf, Missing, orNull, type Satoshis } from './parts.js';
+import { ClaimLine, isMissing, lbcOf, Missing, orNull, type Satoshis } from './parts.js';
 
 const A_PAGE = 50;
 
@@ -32,8 +29,8 @@ interface Utxo {
   readonly txid: string;
   readonly outputIndex: number;
   readonly satoshis: Satoshis;
-  readonly script: string;
   readonly height: number;
+  readonly claim?: OutputClaim;
 }
 interface UtxosPage {
   readonly utxos: readonly Utxo[];
@@ -51,21 +48,6 @@ interface MovesPage {
 interface TxidsPage {
   readonly txids: readonly (string | { readonly txid: string; readonly height?: number })[];
   readonly next?: string;
-}
-
-/** Shows the claim or support in an output, decoded from the output's script. */
-function HeldClaim({ output: { txid, outputIndex, script } }: { readonly output: Utxo }) {
-  const claim = decodeClaimScript(Buffer.from(script, 'hex'));
-  if (claim === null) return <>–</>;
-  const { kind, claimId, name } = claim;
-  const text = Buffer.from(name).toString();
-  const isText = Buffer.from(text).equals(Buffer.from(name));
-  return (
-    <>
-      <Tag>{kind}</Tag> <Name name={text} hex={isText ? undefined : Buffer.from(name).toString('hex')} />{' '}
-      <ClaimId id={hashToHex(claimId ?? claimIdOf(hashFromHex(txid), outputIndex))} />
-    </>
-  );
 }
 
 type Row = { readonly txid: string; readonly height?: number | undefined };
@@ -100,6 +82,7 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
           ask<UtxosPage>('getaddressutxos', {
             ...of,
             limit: A_PAGE,
+            claims: true,
             ...(coinsAfter !== undefined && { after: coinsAfter }),
           }),
           coinsAfter,
@@ -191,7 +174,7 @@ function Unspent({ page, path, coinsAfter }: UnspentProps) {
             isHead: true,
             cell: ({ txid, outputIndex }) => <Output txid={txid} n={outputIndex} />,
           },
-          { title: 'Claim', cell: (output) => <HeldClaim output={output} /> },
+          { title: 'Claim', cell: ({ claim }) => (claim === undefined ? '–' : <ClaimLine claim={claim} />) },
           {
             title: 'Amount',
             unit: 'LBC',

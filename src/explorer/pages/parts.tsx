@@ -104,8 +104,8 @@ interface ClaimLineProps {
 /** Shows a claim operation of an output in one line. */
 export function ClaimLine({ claim, isSpent = false }: ClaimLineProps): VNode {
   const words = OPERATIONS[claim.op]?.[isSpent ? 1 : 0] ?? claim.op;
-  // A claim output of a coinbase is not a claim, so no page shows this id.
-  const isMade = claim.op !== 'claim' || claim.state !== 'refused';
+  // A claim in a coinbase, or an update that spends no claim, may have an id that no page shows.
+  const isMade = claim.state !== 'refused';
   return (
     <span>
       {words} <NameOf of={claim} /> {isMade ? <ClaimId id={claim.claimId} /> : <Hash hash={claim.claimId} />}

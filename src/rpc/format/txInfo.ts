@@ -50,6 +50,29 @@ const INPUT = t.named(
 
 const CLAIM_STATES = ['active', 'pending', 'spent', 'expired', 'refused', 'waiting'] as const;
 
+/** Schema of a claim operation in an output, with the state of its claim or support. */
+export const OUTPUT_CLAIM_STATE = t.named(
+  'OutputClaimState',
+  t.object({
+    ...OUTPUT_CLAIM_FIELDS,
+    state: t.oneOf(
+      CLAIM_STATES,
+      'active, pending: the claim trie contains it; spent, expired: the claim trie contained it before; ' +
+        'refused: it never had an effect; waiting: the transaction is not in the active chain',
+    ),
+    validAtHeight: t.optional(t.int('the activation height'), 'if it is or was in the claim trie'),
+    expirationHeight: t.optional(
+      t.int('the height at which the claim or support expires'),
+      'if it is in the claim trie',
+    ),
+    isControlling: t.optional(t.bool('whether it controls its name'), 'if the claim is active'),
+    endedHeight: t.optional(
+      t.int('the height at which it was spent or expired'),
+      'if it is spent or expired',
+    ),
+  }),
+);
+
 const OUTPUT = t.named(
   'TxInfoOutput',
   t.object({
@@ -58,30 +81,7 @@ const OUTPUT = t.named(
     type: TYPE,
     address: ADDRESS,
     script: SCRIPT,
-    claim: t.optional(
-      t.named(
-        'OutputClaimState',
-        t.object({
-          ...OUTPUT_CLAIM_FIELDS,
-          state: t.oneOf(
-            CLAIM_STATES,
-            'active, pending: the claim trie contains it; spent, expired: the claim trie contained it before; ' +
-              'refused: it never had an effect; waiting: the transaction is not in the active chain',
-          ),
-          validAtHeight: t.optional(t.int('the activation height'), 'if it is or was in the claim trie'),
-          expirationHeight: t.optional(
-            t.int('the height at which the claim or support expires'),
-            'if it is in the claim trie',
-          ),
-          isControlling: t.optional(t.bool('whether it controls its name'), 'if the claim is active'),
-          endedHeight: t.optional(
-            t.int('the height at which it was spent or expired'),
-            'if it is spent or expired',
-          ),
-        }),
-      ),
-      'if the script has a claim operation',
-    ),
+    claim: t.optional(OUTPUT_CLAIM_STATE, 'if the script has a claim operation'),
     spent: t.bool('whether a transaction of the active chain or the mempool spends it'),
     spentBy: t.optional(
       t.object({

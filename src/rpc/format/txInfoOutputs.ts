@@ -6,7 +6,7 @@
 import { expirationHeight, filesNormalized } from '../../claimtrie/rules.js';
 import { REMOVAL } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
-import type { TxOutput } from '../../primitives/transaction.js';
+import type { OutPoint, TxOutput } from '../../primitives/transaction.js';
 import { decodeClaimScript } from '../../script/claimScript.js';
 import { isUnspendable } from '../../script/script.js';
 import type { OutputState } from '../../store/claims/query/outputStates.js';
@@ -94,6 +94,18 @@ export class OutputTexts {
     this.transactions.set(key, entry, entry.chars);
     return found;
   }
+}
+
+/** JSON text of the claim operation in a script with the state of its claim, as in `gettxinfo`; null if the script has none. */
+export function outputClaimText(
+  script: Bytes,
+  { hash, index }: OutPoint,
+  state: OutputStatus['state'],
+  context: TxInfoContext,
+): string | null {
+  const claim = decodeClaimScript(script);
+  if (claim === null) return null;
+  return `${opened(outputClaim(claim, hash, index, context))},${stateText(state, context.rules)}}`;
 }
 
 /** Returns the text of an output: its cached part, followed by its current state. */

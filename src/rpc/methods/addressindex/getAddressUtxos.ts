@@ -4,11 +4,15 @@ import {
   type AddressRowsPage,
   type UnspentEntry,
 } from '../../../index/addressQueries.js';
-import { formatOutPoint } from '../../../primitives/transaction.js';
+import { formatOutPoint, type OutPoint } from '../../../primitives/transaction.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
+import { decodeClaimScript } from '../../../script/claimScript.js';
 import { hashToHex, toHex, type Bytes } from '../../../util/bytes.js';
-import { jsonArray, type JsonOut } from '../../../util/json/jsonWrite.js';
+import { jsonArray, rawJson, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
+import { addressPrefixes } from '../../format/addresses.js';
+import { OUTPUT_CLAIM_STATE } from '../../format/txInfo.js';
+import { outputClaimText } from '../../format/txInfoOutputs.js';
 import { t } from '../../../schema/schema.js';
 import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
@@ -40,6 +44,7 @@ const UTXOS_SCHEMA = t.array(
     script: t.hex('the output script'),
     satoshis: t.sats('the amount of the output'),
     height: t.int('the height of the block that contains it; -1 in the mempool'),
+    claim: t.optional(OUTPUT_CLAIM_STATE, 'with "claims", if the script has a claim operation'),
   }),
   'oldest first',
 );
@@ -54,7 +59,16 @@ interface UnspentOutput {
   readonly amountSat: bigint;
   readonly height: number;
   readonly scriptKey: string;
+  /** JSON text of the claim operation in the script; null if it has none, or if the query does not request claims. */
+  readonly claim: string | null;
 }
+
+type PlainOutput = Omit<UnspentOutput, 'claim'>;
+
+const pointOf = (outPoint: Bytes): OutPoint => ({
+  hash: outPoint.subarray(0, 32),
+  index: Buffer.from(outPoint).readUInt32LE(32),
+});
 
 interface FoundOutputs {
   outputs: readonly UnspentOutput[];
@@ -75,8 +89,36 @@ async function find(
     ? NO_OUTPUTS
     : await index.unspent(query.keys, pageRequest(query));
   const outputs = await withScripts(services, entries, query);
-  if (!query.mempool || next !== null) return { outputs, next, tip };
-  return { outputs, next: await addUnconfirmed(outputs, services, index, query), tip };
+  const isWhole = !query.mempool || next !== null;
+  const end = isWhole ? next : await addUnconfirmed(outputs, services, index, query);
+  return { outputs: await withClaims(services, outputs, query), next: end, tip };
+}
+
+/** Adds the claim operations in the scripts with the states of their claims, if the query requests them. */
+async function withClaims(
+  { claims, params, chain }: RpcServices,
+  outputs: readonly PlainOutput[],
+  { options }: AddressQuery,
+): Promise<UnspentOutput[]> {
+  if (!flagOf(options, 'claims')) return outputs.map((output) => ({ ...output, claim: null }));
+  const context = {
+    prefixes: addressPrefixes(params),
+    rules: claims.rules,
+    height: chain.chain.height,
+  };
+  const found: UnspentOutput[] = [];
+  let since = performance.now();
+  for (const output of outputs) {
+    const { script, outPoint, height: madeAt } = output;
+    const name = decodeClaimScript(script)?.name;
+    const point = pointOf(outPoint);
+    const isWaiting = madeAt === MEMPOOL_HEIGHT;
+    const query = { txid: point.hash, madeAt, outputs: name ? [{ name, n: point.index }] : [] };
+    const states = name === undefined || isWaiting ? [] : await claims.outputStates(query);
+    found.push({ ...output, claim: outputClaimText(script, point, states[0], context) });
+    since = await yieldIfDue(since);
+  }
+  return found;
 }
 
 /** Returns confirmed outputs with their scripts. An output that was spent after the index was read is omitted. */
@@ -84,8 +126,8 @@ async function withScripts(
   { chain, mempool }: RpcServices,
   entries: readonly UnspentEntry[],
   query: AddressQuery,
-): Promise<UnspentOutput[]> {
-  const outputs: UnspentOutput[] = [];
+): Promise<PlainOutput[]> {
+  const outputs: PlainOutput[] = [];
   let since = performance.now();
   for (const entry of entries) {
     since = await yieldIfDue(since);
@@ -101,7 +143,7 @@ async function withScripts(
  * cursor of the next page.
  */
 async function addUnconfirmed(
-  outputs: UnspentOutput[],
+  outputs: PlainOutput[],
   services: RpcServices,
   index: AddressService,
   query: AddressQuery,
@@ -125,7 +167,8 @@ export const getAddressUtxos = defineMethod({
   summary:
     'Returns the unspent outputs of one or more addresses or scripts (needs -addressindex). "mempool": ' +
     'true in the query adds outputs of mempool transactions and leaves out outputs that mempool ' +
-    'transactions spend; "chainInfo": true adds the hash and height of the tip.',
+    'transactions spend; "chainInfo": true adds the hash and height of the tip; "claims": true adds the ' +
+    'claim operation of each output with the state of its claim, as in gettxinfo.',
   params: [QUERY_PARAM],
   result: t.union([
     { when: 'without "limit" and "chainInfo"', schema: UTXOS_SCHEMA },
@@ -153,14 +196,16 @@ export const getAddressUtxos = defineMethod({
 });
 
 function* answers(outputs: readonly UnspentOutput[], { asked }: AddressQuery): Generator<JsonOut> {
-  for (const { outPoint, script, amountSat, height, scriptKey } of outputs) {
+  for (const { outPoint, script, amountSat, height, scriptKey, claim } of outputs) {
+    const { hash, index } = pointOf(outPoint);
     yield {
       address: asked.get(scriptKey)!,
-      txid: hashToHex(outPoint.subarray(0, 32)),
-      outputIndex: Buffer.from(outPoint).readUInt32LE(32),
+      txid: hashToHex(hash),
+      outputIndex: index,
       script: toHex(script),
       satoshis: amountSat,
       height,
+      ...(claim !== null && { claim: rawJson(claim) }),
     };
   }
 }
