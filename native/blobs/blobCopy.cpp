@@ -1,4 +1,4 @@
-// Decrypts the file of a blob into another file, or only verifies it, on a thread of the pool.
+// Decrypts the file of a blob into another file, or reads and verifies it, on a thread of the pool.
 #include "blobs/openssl.h"
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -102,7 +102,6 @@ class BlobReader {
     struct stat found;
     if (!hasStamp(&found) || !S_ISREG(found.st_mode)) return 0;
     const size_t size = static_cast<size_t>(found.st_size);
-    if (size % kBlock != 0) return 0;
     if (blob_.hasTable && blob_.table.size() != chunkTableSize(size)) return 0;
     return size;
   }
@@ -134,7 +133,7 @@ double copyBlob(const CopyRequest& request) {
   BlobReader blob(request.blob);
   const size_t size = blob.size();
   CipherContext cipher(EVP_CIPHER_CTX_new());
-  if (size == 0 || !cipher ||
+  if (size == 0 || size % kBlock != 0 || !cipher ||
       EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, request.key, request.iv, 0) != 1 ||
       EVP_CIPHER_CTX_set_padding(cipher.get(), 0) != 1) {
     return -1;
@@ -159,15 +158,16 @@ double copyBlob(const CopyRequest& request) {
   return static_cast<double>(written);
 }
 
-// Whether every chunk of the blob matches its table, and the file has the stamp.
-bool blobMatches(const StoredBlob& stored) {
+// Reads a blob into memory of `room` bytes. Returns its size; -1 if it is larger or not verified. Each part is verified while it
+// is in the processor's cache.
+double readBlob(const StoredBlob& stored, uint8_t* into, size_t room) {
   BlobReader blob(stored);
   const size_t size = blob.size();
-  const std::unique_ptr<uint8_t[]> part(new uint8_t[kChunk]);
+  if (size == 0 || size > room) return -1;
   for (size_t at = 0; at < size; at += kChunk) {
-    if (!blob.read(part.get(), std::min(kChunk, size - at), at)) return false;
+    if (!blob.read(into + at, std::min(kChunk, size - at), at)) return -1;
   }
-  return size > 0 && blob.size() == size;
+  return static_cast<double>(size);
 }
 
 bool readStoredBlob(napi_env env, const napi_value* arguments, StoredBlob* blob) {
@@ -181,16 +181,20 @@ bool readStoredBlob(napi_env env, const napi_value* arguments, StoredBlob* blob)
   return true;
 }
 
-napi_value jsBlobMatches(napi_env env, napi_callback_info info) {
-  napi_value arguments[3];
+napi_value jsReadBlob(napi_env env, napi_callback_info info) {
+  napi_value arguments[4];
   auto blob = std::make_shared<StoredBlob>();
-  if (!readArguments(env, info, 3, arguments) || !readStoredBlob(env, arguments, blob.get())) return nullptr;
-  auto matches = std::make_shared<bool>(false);
-  const auto work = [blob, matches] {
-    *matches = blobMatches(*blob);
+  Span into;
+  if (!readArguments(env, info, 4, arguments) || !readStoredBlob(env, arguments, blob.get()) ||
+      !readBytes(env, arguments[3], "into", &into)) {
+    return nullptr;
+  }
+  auto size = std::make_shared<double>(-1);
+  const auto work = [blob, size, into] {
+    *size = readBlob(*blob, const_cast<uint8_t*>(into.data), into.size);
     return Outcome();
   };
-  return startJob(env, "blobMatches", work, [matches](napi_env env) { return makeBool(env, *matches); });
+  return startJob(env, "readBlob", work, [size](napi_env env) { return makeNumber(env, *size); }, arguments[3]);
 }
 
 napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
@@ -218,7 +222,7 @@ napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
 void registerBlobCopy(napi_env env, napi_value exports) {
   if (!hasOpenSsl()) return;
   setFunction(env, exports, "copyBlob", jsCopyBlob);
-  setFunction(env, exports, "blobMatches", jsBlobMatches);
+  setFunction(env, exports, "readBlob", jsReadBlob);
 }
 
 #else

@@ -311,6 +311,7 @@ export class CorruptionRun {
 
   private async begin(hash: string): Promise<() => Promise<void>> {
     const peer = new RawPeer(this.server.port!);
+    if (this.random() < 0.5) await this.takeFast(peer, hash);
     peer.send(blobRequestBytes(hash));
     const answer = peer.takeJson().catch(() => null);
     return async () => {
@@ -322,6 +323,16 @@ export class CorruptionRun {
       }
       peer.close();
     };
+  }
+
+  /** Takes two other blobs, so that the server reads the blob `next` before it is requested. */
+  private async takeFast(peer: RawPeer, next: string): Promise<void> {
+    for (const hash of [...this.network.keys()].filter((one) => one !== next).slice(0, 2)) {
+      peer.send(blobRequestBytes(hash, [next]));
+      const { incoming_blob: incoming } = await peer.takeJson();
+      const { length } = incoming as { length: number };
+      this.count(await peer.take(length), this.network.get(hash)!, 'served');
+    }
   }
 
   private async expectHealed(corrupted: string): Promise<void> {

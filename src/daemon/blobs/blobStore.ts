@@ -260,9 +260,9 @@ export class BlobStore {
     this.#onDisk.prepare(hashes);
   }
 
-  /** See `BlobsOnDisk.verifyAhead`. */
-  verifyAhead(hashes: readonly string[]): void {
-    this.#onDisk.verifyAhead(hashes);
+  /** See `BlobsOnDisk.readInto`. */
+  readInto(hash: string, into: Uint8Array): Promise<number | null> {
+    return this.#onDisk.readInto(hash, into);
   }
 
   /** See `BlobsOnDisk.rememberCheck`. */

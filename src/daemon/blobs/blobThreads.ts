@@ -149,10 +149,21 @@ export class BlobThreads {
     }
   }
 
-  /** Whether the file has the stamp of its last check and matches its table. False without the addon. */
-  async matches(path: string, { stamp, table }: BlobCheckRow): Promise<boolean> {
-    if (native?.blobMatches === undefined) return false;
-    return native.blobMatches(Buffer.from(path), Buffer.from(stamp), table);
+  /**
+   * Reads a blob's file into `into` by the addon in the thread pool. The file must have the stamp of a check of this run, or
+   * match the table of `lastCheck`. Resolves to the size of the blob; to null if a condition does not hold or without the addon.
+   */
+  async readInto(
+    path: string,
+    checkedStamp: FileStamp | null,
+    lastCheck: BlobCheckRow | null,
+    into: Uint8Array,
+  ): Promise<number | null> {
+    const stamp = checkedStamp ?? lastCheck?.stamp;
+    if (native?.readBlob === undefined || stamp === undefined) return null;
+    const table = checkedStamp === null ? lastCheck!.table : null;
+    const length = await native.readBlob(Buffer.from(path), Buffer.from(stamp), table, into);
+    return length < 0 ? null : length;
   }
 
   /** Whether the addon can encrypt pieces in the thread pool. */

@@ -13,6 +13,7 @@ import type { BlobReader, OpenBlob } from './ports.js';
 import type { RateLimiter } from './rateLimiter.js';
 import { SharedReads } from './sharedReads.js';
 import { SocketReader, TcpServer, writeBytes, type ConnectionLimits, type Served } from './tcpServer.js';
+import { PeerBlobs, WholeBlobs, type WholeBlob } from './wholeBlobs.js';
 
 /** Time in ms after which an idle connection is closed, counted from its start or its last transfer. Source: `idle_timeout`. */
 const IDLE_MS = 30_000;
@@ -44,17 +45,24 @@ interface PieceRead {
   readonly reading: Promise<Uint8Array>;
 }
 
+/** A connection, and the blobs that were read for it. */
+interface Peer extends Served {
+  readonly wholes: PeerBlobs;
+}
+
 export class BlobServer {
   readonly #deps: BlobServerDeps;
   readonly #server: TcpServer;
   readonly #reads: SharedReads;
   readonly #buffers = new PieceBuffers();
+  readonly #wholes: WholeBlobs;
   #transfers = 0;
   #port: number | null = null;
 
   constructor(deps: BlobServerDeps) {
     this.#deps = deps;
     this.#reads = new SharedReads(deps.blobs, HELD_BLOBS);
+    this.#wholes = new WholeBlobs(deps.blobs, deps.clock);
     const { limits, onFailure } = deps;
     this.#server = new TcpServer({ limits, onFailure, serve: (served) => this.#serve(served) });
   }
@@ -81,11 +89,14 @@ export class BlobServer {
 
   async close(): Promise<void> {
     await this.#server.close();
+    this.#wholes.close();
     this.#port = null;
   }
 
-  async #serve({ socket, peer, closed }: Served): Promise<void> {
+  async #serve(served: Served): Promise<void> {
+    const { socket, peer } = served;
     const { clock, bandwidth, blobs, idleMs = IDLE_MS } = this.#deps;
+    const wholes = new PeerBlobs(this.#wholes, clock);
     const reader = new SocketReader(socket);
     const messages = new JsonMessages(REQUEST_LIMIT_BYTES);
     const startIdle = (): Timer => clock.after(idleMs, () => socket.destroy());
@@ -107,28 +118,27 @@ export class BlobServer {
           continue;
         }
         idle.cancel();
-        if (request.requestedBlobs !== null && request.requestedBlobs.length > 1) {
+        if (request.requestedBlobs !== null && request.requestedBlobs.length > 1)
           blobs.prepare?.(request.requestedBlobs);
-          blobs.verifyAhead?.(request.requestedBlobs.filter((hash) => hash !== request.requestedBlob));
-        }
-        if (!(await this.#transfer({ socket, peer, closed }, request, request.requestedBlob))) return;
+        if (!(await this.#transfer({ ...served, wholes }, request, request.requestedBlob))) return;
         idle = startIdle();
       }
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
     } finally {
       idle.cancel();
+      wholes.close();
     }
   }
 
   async #answer(
     { requestedBlobs, asksForRate, asksForAddress }: BlobRequest,
-    blob: readonly [hash: string, open: OpenBlob] | null,
+    incomingBlob: { readonly hash: string; readonly lengthBytes: number } | null,
   ): Promise<Buffer | null> {
     const { blobs, address } = this.#deps;
     const shown = asksForAddress ? ((await address()) ?? true) : requestedBlobs === null ? undefined : true;
     return answerBytes({
-      ...(blob !== null && { incomingBlob: { hash: blob[0], lengthBytes: blob[1].lengthBytes } }),
+      ...(incomingBlob !== null && { incomingBlob }),
       acceptsRate: asksForRate,
       ...(requestedBlobs !== null && {
         availableBlobs: [...new Set(requestedBlobs)].filter((hash) => blobs.finished.has(hash)),
@@ -145,20 +155,55 @@ export class BlobServer {
   }
 
   /** Sends a blob. Returns false if the caller must close the connection. */
-  async #transfer(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
-    const { clock, transferMs = TRANSFER_MS } = this.#deps;
-    const { socket, peer, closed } = served;
+  async #transfer(peer: Peer, request: BlobRequest, hash: string): Promise<boolean> {
+    const { clock, rate, transferMs = TRANSFER_MS } = this.#deps;
     // This timer also limits the wait for free memory.
-    const timer = clock.after(transferMs, () => socket.destroy());
-    let open: OpenBlob | null = null;
+    const timer = clock.after(transferMs, () => peer.socket.destroy());
     this.#transfers++;
     try {
-      open = await this.#open(hash, closed);
-      if (!(await this.#send(socket, peer, await this.#answer(request, open && [hash, open])))) return false;
-      return open === null || (await this.#sendBlob(served, open));
+      const whole = rate.isLimited ? null : await peer.wholes.take(hash);
+      if (whole !== null) return await this.#sendWhole(peer, request, hash, whole);
+      return await this.#sendInPieces(peer, request, hash);
     } finally {
       this.#transfers--;
       timer.cancel();
+    }
+  }
+
+  /** Sends the answer and the blob by one call. */
+  async #sendWhole(
+    { socket, peer, wholes }: Peer,
+    request: BlobRequest,
+    hash: string,
+    { bytes, release }: WholeBlob,
+  ): Promise<boolean> {
+    let isSent = false;
+    try {
+      const next = request.requestedBlobs?.find((other) => other !== hash);
+      if (next !== undefined) wholes.readAhead(next);
+      const answer = (await this.#answer(request, { hash, lengthBytes: bytes.length }))!;
+      this.#deps.bandwidth.sent(peer, answer.length + bytes.length);
+      socket.cork();
+      socket.write(answer);
+      const sending = writeBytes(socket, bytes);
+      socket.uncork();
+      isSent = await sending;
+      return isSent;
+    } finally {
+      // The operating system may still use the memory of an interrupted transfer.
+      release(isSent);
+    }
+  }
+
+  async #sendInPieces(served: Served, request: BlobRequest, hash: string): Promise<boolean> {
+    const { socket, peer, closed } = served;
+    let open: OpenBlob | null = null;
+    try {
+      open = await this.#open(hash, closed);
+      const incomingBlob = open && { hash, lengthBytes: open.lengthBytes };
+      if (!(await this.#send(socket, peer, await this.#answer(request, incomingBlob)))) return false;
+      return open === null || (await this.#sendBlob(served, open));
+    } finally {
       // The peer's next request does not wait until the file is closed.
       open?.close().catch(this.#deps.onFailure);
     }

@@ -25,8 +25,12 @@ export interface BlobReader {
   seek?(hashes: readonly string[]): Promise<void>;
   /** Called with blobs that a peer probably requests soon. */
   prepare?(hashes: readonly string[]): void;
-  /** Called with blobs that a peer probably requests next, in order. May verify some of them. Does not reject. */
-  verifyAhead?(hashes: readonly string[]): void;
+  /**
+   * Reads a whole verified blob into the start of `into`, off the calling thread. Resolves to its length; to null if the blob
+   * must be opened by `openParts` or `read`, which find the reason. `into` must not be used before the promise settles. Absent if no
+   * blob can be read so.
+   */
+  readInto?(hash: string, into: Uint8Array): Promise<number | null>;
 }
 
 export interface OpenBlob {

@@ -155,10 +155,11 @@ export interface NativeAddon {
     position: number,
   ): Promise<number>;
   /**
-   * On another thread, verifies the file of a blob as `copyBlob` does, and writes nothing. Resolves to false also if the file
-   * cannot be read. Only where `copyBlob` exists.
+   * On another thread, reads the file of a blob into the start of `into`, under the conditions of `copyBlob`. Resolves to the
+   * size of the blob; to -1 if a condition does not hold, a system call fails or the blob is larger than `into`, which may
+   * contain any bytes then. `into` must not be used before the promise settles. Only where `copyBlob` exists.
    */
-  blobMatches?(path: Uint8Array, stamp: Uint8Array, table: Uint8Array): Promise<boolean>;
+  readBlob?(path: Uint8Array, stamp: Uint8Array, table: Uint8Array | null, into: Uint8Array): Promise<number>;
   /** Hash of a file that is read in order. Only on Linux, and only if the program exports OpenSSL. */
   readonly FileDigest?: new () => NativeFileDigest;
   /**

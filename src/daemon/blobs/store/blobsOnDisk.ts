@@ -11,13 +11,10 @@ import { QUARANTINE_SUFFIX, type BlobState } from './blobState.js';
 import type { CipherKey, CopyTarget, FileStamp } from '../blobWork.js';
 import { ChunkTables } from '../chunkTables.js';
 
-/** Maximum number of blobs of a peer that are verified before they are requested. Arbitrary. */
-const VERIFIED_AHEAD = 2;
-
 export class BlobsOnDisk {
   readonly #state: BlobState;
   readonly #files: BlobFiles;
-  /** Blobs that are being checked for the first time. */
+  /** Blobs that are being opened for the first time. */
   readonly #checking = new Map<string, Promise<unknown>>();
   /** Stamps (size and times) of the files that were verified in this run, by blob hash. */
   readonly #checked = new Map<string, FileStamp>();
@@ -55,22 +52,18 @@ export class BlobsOnDisk {
   }
 
   /**
-   * Verifies the next blobs that a peer will request, in the thread pool and at most `VERIFIED_AHEAD` of them. A blob for which
-   * this is not possible is verified when it is opened.
+   * Reads a whole blob into `into` in the thread pool and verifies it there. Returns its length; null if that is not possible,
+   * for example because the blob must be verified by its hash. `openParts` then opens it or finds the reason.
    */
-  verifyAhead(hashes: readonly string[]): void {
-    const unverified = hashes.filter((hash) => !this.#checked.has(hash) && this.#state.finished.has(hash));
-    for (const hash of unverified.slice(0, VERIFIED_AHEAD)) {
-      if (this.#checking.has(hash) || this.#state.originals.has(hash)) continue;
-      const verifying = this.#verifyByTable(hash).finally(() => this.#checking.delete(hash));
-      this.#checking.set(hash, verifying);
-    }
-  }
-
-  async #verifyByTable(hash: string): Promise<void> {
-    const check = await this.#tables.of(hash)();
-    if (check === null || !(await this.#state.deps.threads.matches(this.#state.pathOf(hash), check))) return;
-    if (this.#state.finished.has(hash)) this.noteChecked(hash, check.stamp, null);
+  async readInto(hash: string, into: Uint8Array): Promise<number | null> {
+    if (!this.#state.finished.has(hash) || this.#state.originals.has(hash)) return null;
+    const stamp = this.#checked.get(hash) ?? null;
+    const lastCheck = stamp === null ? await this.#tables.of(hash)() : null;
+    const path = this.#state.pathOf(hash);
+    const length = await this.#state.deps.threads.readInto(path, stamp, lastCheck, into);
+    if (length !== null && lastCheck !== null && this.#state.finished.has(hash))
+      this.noteChecked(hash, lastCheck.stamp, null);
+    return length;
   }
 
   /** Keeps the stored result of a verification in memory for the next opening of the blob. */

@@ -112,6 +112,39 @@ describe.skipIf(native?.copyBlob === undefined)('the copy by the addon', () => {
   });
 });
 
+describe.skipIf(native?.readBlob === undefined)('a read of a whole blob by the addon', () => {
+  const into = Buffer.alloc(3 * CHUNK_BYTES);
+  const read = (stamp: string, table: Uint8Array | null, target: Uint8Array = into) =>
+    native!.readBlob!(Buffer.from(paths.blob), Buffer.from(stamp), table, target);
+
+  test('gives the bytes of blobs of every kind of length, with a table and with a stamp only', async () => {
+    for (const length of [1, 100, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES]) {
+      const blob = randomBytes(length);
+      const { stamp, table } = stored(blob);
+      for (const used of [table, null]) {
+        expect(await read(stamp, used)).toBe(length);
+        expect(into.subarray(0, length).equals(blob)).toBe(true);
+      }
+    }
+  });
+
+  test('fails at a wrong byte, table or stamp, without enough memory, and without a file', async () => {
+    const blob = randomBytes(CHUNK_BYTES + 5);
+    const { stamp, table } = stored(blob);
+    expect(await read(stamp, table, into.subarray(0, blob.length - 1))).toBe(-1);
+    expect(await read(`${stamp}0`, table)).toBe(-1);
+    expect(await read(`${stamp}0`, null)).toBe(-1);
+    expect(await read(stamp, table.subarray(1))).toBe(-1);
+    for (const at of [0, CHUNK_BYTES, blob.length - 1]) {
+      const corrupt = Buffer.from(blob);
+      corrupt[at]! ^= 1;
+      expect(await read(stored(corrupt).stamp, table)).toBe(-1);
+    }
+    rmSync(paths.blob);
+    expect(await read(stamp, table)).toBe(-1);
+  });
+});
+
 test('a blob is copied with its last check, with the stamp of this run, and by its hash', async () => {
   const threads = new BlobThreads();
   const piece = randomBytes(CHUNK_BYTES + 5);

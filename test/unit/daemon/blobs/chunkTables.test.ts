@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
-import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import { blobHashOf, MAX_BLOB_BYTES } from '../../../../src/daemon/content/blobHash.js';
 import { CHUNK_BYTES, ChunkTable } from '../../../../src/daemon/content/chunkTable.js';
 import { loadNative } from '../../../../src/native/binding.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
@@ -177,30 +177,44 @@ it('blobs that were prepared are opened without a call of the database for each'
   expect(calls).toEqual(['blobChecks']);
 });
 
-it.skipIf(loadNative()?.blobMatches === undefined)('verifies two blobs ahead, each one once', async () => {
-  const others = [1, 2, 3].map((n) => encryptPiece(randomBytes(n * 100), CIPHER.key, CIPHER.iv));
-  const hashes = others.map((blob) => blobHashOf(blob));
-  for (const [at, blob] of others.entries()) await folder.store.write(hashes[at]!, blob);
-  await folder.reopen();
-  await corrupt(CHUNK_BYTES + 1);
-  const matches = vi.spyOn(threads, 'matches');
-  const opened = async (hash: string): Promise<void> => (await folder.store.openParts(hash))!.close();
-  folder.store.verifyAhead([HASH, ...hashes]);
-  await Promise.all([HASH, hashes[0]!].map(opened));
-  folder.store.verifyAhead(hashes);
-  await Promise.all(hashes.map(opened));
-  folder.store.verifyAhead(hashes);
-  expect(matches.mock.calls.map(([path]) => path)).toEqual(
-    [HASH, ...hashes].map((hash) => folder.blobPath(hash)),
-  );
-  expect(await Promise.all(matches.mock.results.map(({ value }) => value as boolean))).toEqual([
-    false,
-    true,
-    true,
-    true,
-  ]);
-  matches.mockRestore();
-  const parts = (await folder.store.openParts(HASH))!;
-  await expect(parts.read(CHUNK_BYTES, 1)).rejects.toThrow('is corrupt');
-  await parts.close();
+describe.skipIf(loadNative()?.readBlob === undefined)('a whole blob that is read in the thread pool', () => {
+  const into = Buffer.alloc(MAX_BLOB_BYTES);
+  const read = async (hash = HASH): Promise<Buffer | null> => {
+    const length = await folder.store.readInto(hash, into.fill(0));
+    return length === null ? null : into.subarray(0, length);
+  };
+
+  it('is verified by its table, and counts as verified from then on', async () => {
+    const check = vi.spyOn(folder.database, 'blobCheck');
+    expect((await read())?.equals(BLOB)).toBe(true);
+    expect((await read())?.equals(BLOB)).toBe(true);
+    await (await folder.store.openParts(HASH))!.close();
+    expect(check).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not read if a chunk, the table or the stamp is wrong, and is then opened in another way', async () => {
+    await corrupt(CHUNK_BYTES + 1);
+    expect(await read()).toBeNull();
+    const parts = (await folder.store.openParts(HASH))!;
+    await expect(parts.read(CHUNK_BYTES, 1)).rejects.toThrow('is corrupt');
+    await parts.close();
+    expect(await read()).toBeNull();
+    await folder.store.write(HASH, BLOB);
+    expect((await read())?.equals(BLOB)).toBe(true);
+    writeFileSync(folder.blobPath(HASH), BLOB.subarray(1));
+    expect(await read()).toBeNull();
+    expect(await folder.store.openParts(HASH)).toBeNull();
+  });
+
+  it('is not read without a table, or if it is missing', async () => {
+    await corruptTable((table) => table.subarray(1));
+    expect(await read()).toBeNull();
+    expect(await read(blobHashOf(Buffer.from('missing')))).toBeNull();
+  });
+
+  it('may have any length, as a descriptor does', async () => {
+    const descriptor = Buffer.from('{"blobs": []}');
+    await folder.store.write(blobHashOf(descriptor), descriptor);
+    expect((await read(blobHashOf(descriptor)))?.equals(descriptor)).toBe(true);
+  });
 });

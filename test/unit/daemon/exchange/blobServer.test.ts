@@ -118,6 +118,82 @@ describe('BlobServer', () => {
     }
   });
 
+  describe('with blobs that are read whole', () => {
+    /** Hashes of the blobs that were read whole, and of those that were opened. */
+    let [whole, opened]: [string[], string[]] = [[], []];
+    let clock: FakeClock;
+
+    beforeEach(async () => {
+      [whole, opened] = [[], []];
+      clock = new FakeClock();
+      const reader = Object.assign(Object.create(blobs) as MemoryBlobs, {
+        readInto: (hash: string, into: Uint8Array) => {
+          whole.push(hash);
+          const bytes = blobs.blobs.get(hash)!;
+          into.set(bytes);
+          return Promise.resolve(blobs.finished.has(hash) ? bytes.length : null);
+        },
+        read: (hash: string) => {
+          opened.push(hash);
+          return blobs.read(hash);
+        },
+      });
+      await start({ clock, blobs: reader });
+    });
+
+    const take = async (from: RawPeer, hash: string, next: readonly string[] = []): Promise<void> => {
+      from.send(blobRequestBytes(hash, next));
+      const { incoming_blob: incoming } = await from.takeJson();
+      const bytes = blobs.blobs.get(hash)!;
+      expect(incoming).toEqual({ blob_hash: hash, length: bytes.length });
+      expect((await from.take(bytes.length)).equals(bytes)).toBe(true);
+    };
+
+    it('reads the next blob of a fast peer while it sends the present one', async () => {
+      const [a, b, c, d] = [500_000, 2_097_152, 1, 300_000].map((size) => blobs.add(size)) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      const one = peer();
+      await take(one, a, [b, c]);
+      await take(one, b, [c, d]);
+      await expect.poll(() => whole).toEqual([b, c]);
+      await take(one, c, [d]);
+      // The peer requests another blob than the one that it named.
+      await take(one, a);
+      await take(one, d);
+      expect([whole, opened]).toEqual([[b, c, d, a, d], [a]]);
+    });
+
+    it('sends blobs in pieces to a peer that takes more time for a blob', async () => {
+      const [a, b] = [blobs.add(100_000), blobs.add(100_000)];
+      const one = peer();
+      for (const hash of [a, b, a]) {
+        await take(one, hash, [hash === a ? b : a]);
+        await clock.advance(251);
+      }
+      expect([whole, opened]).toEqual([[], [a, b, a]]);
+    });
+
+    it('opens a blob that cannot be read whole, and reports a missing one', async () => {
+      const [a, b] = [blobs.add(10), blobs.add(20)];
+      const one = peer();
+      await take(one, a, [b]);
+      await take(one, a, [b]);
+      await expect.poll(() => whole).toEqual([a, b]);
+      blobs.finished.delete(b);
+      await take(one, a, [b]);
+      blobs.finished.add(b);
+      await take(one, b);
+      expect([whole, opened]).toEqual([
+        [a, b, a, b],
+        [a, b],
+      ]);
+    });
+  });
+
   it('accepts a request in single bytes', async () => {
     await start();
     const hash = blobs.add(1000);
