@@ -69,7 +69,8 @@ export class FileManager {
     };
     this.#deps.blobs.onStreamDeleted = (streamHash) => this.#forget(streamHash);
     this.#count = await database.fileCount();
-    for (const file of await this.find({ filter: { status: 'running' } })) await this.#resume(file);
+    for (const file of await this.find({ filter: { status: 'running' } }))
+      if (!this.#isClosed) await this.#resume(file);
     this.settled = this.#lookAtSaved().catch((error: unknown) =>
       log.warn(`Not all saved files could be checked: ${failureReason(error)}`),
     );

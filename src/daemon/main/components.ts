@@ -12,6 +12,10 @@ export interface Component {
   readonly name: ComponentName;
   readonly dependsOn: readonly ComponentName[];
   start(): Promise<void>;
+  /**
+   * Ends what `start` began. It may be called while `start` has not ended yet. In this case it ends waits of `start`, and it is
+   * called again after `start` has ended.
+   */
   stop(): Promise<void>;
   /** Value of the component's member in the result of `status`; null for a component without a member. */
   status(): JsonOut;
@@ -20,6 +24,8 @@ export interface Component {
 interface Part {
   readonly component: Component;
   isRunning: boolean;
+  /** Resolves when the running call of `start` has ended; null if none is running. */
+  starting: Promise<void> | null;
   /** Reason why the component did not start; null if it did not fail. */
   failure: string | null;
 }
@@ -36,7 +42,12 @@ export class Components implements ComponentGate {
 
   /** Stores the components. Throws if a component depends on one that is not in the list. */
   constructor(components: readonly Component[]) {
-    this.#parts = components.map((component) => ({ component, isRunning: false, failure: null }));
+    this.#parts = components.map((component) => ({
+      component,
+      isRunning: false,
+      starting: null,
+      failure: null,
+    }));
     const names = new Set(components.map(({ name }) => name));
     for (const { name, dependsOn } of components) {
       const missing = dependsOn.find((needed) => !names.has(needed));
@@ -76,22 +87,33 @@ export class Components implements ComponentGate {
     try {
       if (lacking) throw new EnvironmentError(`It needs the component ${lacking[0]}, which did not start.`);
       this.#begun.push(part);
-      await component.start();
+      const start = component.start();
+      part.starting = start.catch(() => undefined);
+      await start;
       part.isRunning = !stopping.aborted;
     } catch (error) {
       part.failure = failureReason(error);
       onFailure(component.name, error);
     }
+    part.starting = null;
     return part.isRunning;
   }
 
-  /** Stops the started components in reverse order. An error is reported, and the remaining components are stopped. */
+  /**
+   * Stops the started components in reverse order. A component that is still starting is stopped again after its start has
+   * ended, because the start may have opened something meanwhile. An error is reported, and the remaining components are
+   * stopped.
+   */
   async stop(onFailure: (name: ComponentName, error: unknown) => void): Promise<void> {
     const begun = this.#begun.toReversed();
     this.#begun = [];
     for (const part of begun) {
       part.isRunning = false;
+      const { starting } = part;
       try {
+        await part.component.stop();
+        if (starting === null) continue;
+        await starting;
         await part.component.stop();
       } catch (error) {
         onFailure(part.component.name, error);

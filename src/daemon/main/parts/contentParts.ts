@@ -106,16 +106,17 @@ export class ContentParts {
       start: async () => {
         const threads = (this.#threads = new BlobThreads());
         const folder = join(settings.get('data_dir'), BLOB_FOLDER_NAME);
-        this.#blobs = new BlobStore({
+        const blobs = (this.#blobs = new BlobStore({
           folder,
           database: this.content,
           threads,
           clock,
           log,
           savesBlobs: () => settings.get('save_blobs'),
-        });
-        await this.#blobs.open();
-        this.#lookAtOriginals(this.#blobs, watching.signal);
+        }));
+        await blobs.open();
+        if (watching.signal.aborted) return;
+        this.#lookAtOriginals(blobs, watching.signal);
         this.#deps.beside.start();
       },
       stop: async () => {

@@ -147,12 +147,13 @@ export class FilesPart implements Component {
         cachedBlobs: settings.get('blob_lru_cache_size'),
       }),
     };
-    this.#manager = new FileManager(this.#files);
-    this.#playing = new Playing({ manager: this.#manager, files: this.#files });
-    this.#publishing = this.#publishingOf(this.#manager);
-    await this.#manager.start();
+    const manager = (this.#manager = new FileManager(this.#files));
+    this.#playing = new Playing({ manager, files: this.#files });
+    this.#publishing = this.#publishingOf(manager);
+    await manager.start();
+    if (this.#stopping.signal.aborted) return;
     this.#library = new LibraryRebuild({
-      manager: this.#manager,
+      manager,
       files: this.#files,
       finder: this.#deps.claimFinder,
       signal: this.#stopping.signal,

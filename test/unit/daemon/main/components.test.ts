@@ -121,6 +121,34 @@ describe('Components', () => {
     expect(parts.failures).toEqual([]);
   });
 
+  it('stops a component again whose start ended after its stop', async () => {
+    const parts = new Parts();
+    const stopping = new AbortController();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const components = new Components([
+      parts.part('database'),
+      parts.part('peer_protocol_server', ['database'], async () => {
+        await opened;
+        parts.events.push('opened peer_protocol_server');
+      }),
+    ]);
+    const started = components.start(stopping.signal, parts.onFailure);
+    await expect.poll(() => parts.events).toContain('start peer_protocol_server');
+    stopping.abort();
+    const stopped = components.stop(parts.onFailure);
+    await expect.poll(() => parts.events).toContain('stop peer_protocol_server');
+    open();
+    await Promise.all([started, stopped]);
+    expect(parts.events.slice(2)).toEqual([
+      'stop peer_protocol_server',
+      'opened peer_protocol_server',
+      'stop peer_protocol_server',
+      'stop database',
+    ]);
+    expect(parts.failures).toEqual([]);
+  });
+
   it('reports a skipped component', () => {
     const components = new Components([new Parts().part('database')]);
     expect(() => components.check(['dht'])).toThrow('dht is not a known Component: it is skipped');
