@@ -26,7 +26,10 @@ bool BlockWork::connect(const Span& operations, BlockResult* result) {
   if (!readClaimOperations(operations, &transactions) || !readSummary()) return false;
   hasDue_ = readDue(rules_.height, &due_);
   memcpy(result->root, root_, sizeof root_);
-  if (transactions.empty() && !hasDue_) return !declined_;
+  if (transactions.empty() && !hasDue_) {
+    if (result->describes) describe(&result->changes);
+    return !declined_;
+  }
   if (!hasSummary_ || transactions.size() + due_.size() > kManyChanges) return false;
   trie_.reset();
   processTransactions(transactions);
@@ -43,6 +46,7 @@ bool BlockWork::connect(const Span& operations, BlockResult* result) {
   if (hasDue_) drop(heightKey('q', rules_.height));
   putSummary();
   memcpy(result->root, root_, sizeof root_);
+  if (result->describes) describe(&result->changes);
   return !declined_;
 }
 

@@ -50,6 +50,10 @@ struct BlockResult {
   uint8_t root[kSlotHashSize];
   bool hasNotes = false;
   std::vector<uint8_t> records;
+  // Whether `changes` is wanted.
+  bool describes = false;
+  // What the block changed, for the claim index (blockWorkChanges.cpp).
+  std::string changes;
 };
 
 // Maximum delay of an activation in blocks. As in src/claimtrie/rules.ts.
@@ -186,6 +190,11 @@ class BlockWork {
   void putEvent(const Event& event, std::string* out, std::unordered_map<std::string, size_t>* names);
   void putNodes();
   void putSummary();
+
+  // Description of the changes (blockWorkChanges.cpp).
+  struct Weighed;
+  void describe(std::string* out);
+  static void putWeights(Name* name, const Weighed& weighed, std::string* out);
 
   const BlockRules rules_;
   BlockSources& sources_;

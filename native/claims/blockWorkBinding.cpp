@@ -17,7 +17,8 @@ using Table = std::shared_ptr<SharedTable>;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kResultHead = kSlotHashSize + 1;
+// Size of the part of the result before the records.
+constexpr size_t kResultHead = kSlotHashSize + 1 + 4;
 // A read that takes longer was not from memory. As SLOW_ROW_MICROS of levelDb.ts.
 constexpr Clock::duration kSlowRow = std::chrono::microseconds(100);
 // Maximum time for which a call waits for the disk. Arbitrary, short enough for the event loop.
@@ -130,18 +131,19 @@ napi_value construct(napi_env env, napi_callback_info info) {
   return wrapObject(env, self, new BoundWork, "the claim work could not be created");
 }
 
-// (overlay, names?, items?, nodes?, database?, rules, notePrefix, idleBits, normalize, operations) => root ‖ u8 whether there
-// are notes ‖ records; null if the fallback must connect the block
+// (overlay, names?, items?, nodes?, database?, rules, notePrefix, idleBits, normalize, operations, describes) => root ‖ u8 whether
+// there are notes ‖ u32 size of the records ‖ records ‖ changes if `describes`; null if the fallback must connect the block
 napi_value connect(napi_env env, napi_callback_info info) {
-  napi_value arguments[10];
+  napi_value arguments[11];
   Layers layers;
   BlockRules rules;
   Latin1Key notePrefix;
   Span idle, operations;
-  BoundWork* bound = readCall<BoundWork>(env, info, "not a claim work", 10, arguments);
+  BoundWork* bound = readCall<BoundWork>(env, info, "not a claim work", 11, arguments);
   if (!bound || !readLayers(env, arguments, &layers) || !readRules(env, arguments[5], &rules) ||
       !notePrefix.read(env, arguments[6]) || !readBytes(env, arguments[7], "idleBits", &idle) ||
-      !readBytes(env, arguments[9], "operations", &operations)) {
+      !readBytes(env, arguments[9], "operations", &operations) ||
+      !readBool(env, arguments[10], "describes", &bound->result.describes)) {
     return nullptr;
   }
   if (idle.size != kIdleBytes) return throwTypeError(env, "the filter of idle names has a wrong size");
@@ -157,10 +159,13 @@ napi_value connect(napi_env env, napi_callback_info info) {
   if (result.records.capacity() > kKeptBytes) result.records = {};
   result.records.assign(kResultHead, 0);
   result.hasNotes = false;
+  result.changes.clear();
   BlockWork work(rules, &sources, &bound->trie);
   if (!work.connect(operations, &result)) return makeNull(env);
   memcpy(result.records.data(), result.root, kSlotHashSize);
   result.records[kSlotHashSize] = result.hasNotes ? 1 : 0;
+  writeLE32(result.records.data() + kSlotHashSize + 1, static_cast<uint32_t>(result.records.size() - kResultHead));
+  result.records.insert(result.records.end(), result.changes.begin(), result.changes.end());
   return makeBuffer(env, result.records.data(), result.records.size());
 }
 

@@ -146,7 +146,7 @@ function settle(claims: ActiveClaim[], from: number): void {
 }
 
 /** Returns the index of a name with many claims, and creates it if necessary. Returns null if there are few claims. */
-function indexOf(state: NameState): ClaimIndex | null {
+function indexOf(state: Pick<NameState, 'claims' | 'index'>): ClaimIndex | null {
   if (state.index === null && state.claims.length >= INDEXED_CLAIMS) {
     state.index = { byPoint: new Map(), byId: new Map() };
     for (const claim of state.claims) enroll(state.index, claim);
@@ -168,13 +168,19 @@ function strike({ byPoint, byId }: ClaimIndex, claim: ActiveClaim): void {
   else byId.delete(claim.claimId);
 }
 
-export function findClaim(state: NameState, point: string): ActiveClaim | undefined {
+export function findClaim(
+  state: Pick<NameState, 'claims' | 'index'>,
+  point: string,
+): ActiveClaim | undefined {
   const index = indexOf(state);
   return index ? index.byPoint.get(point) : state.claims.find((claim) => claim.point === point);
 }
 
 /** Returns the best of the active claims with this id. */
-export function findById(state: NameState, claimId: string): ActiveClaim | undefined {
+export function findById(
+  state: Pick<NameState, 'claims' | 'index'>,
+  claimId: string,
+): ActiveClaim | undefined {
   const index = indexOf(state);
   if (!index) return state.claims.find((claim) => claim.claimId === claimId);
   const same = index.byId.get(claimId);

@@ -12,7 +12,7 @@ import {
 } from '../chain/connect/contributor.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
 import type { ResolvedInputs } from '../native/binding.js';
-import type { ConnectedClaims } from '../store/claims/claimStore.js';
+import type { TrieChanges } from '../store/claims/claimStore.js';
 import type { RowStore } from '../store/rows/rowStore.js';
 import { prefixEnd, type RowTransaction } from '../store/rows/rows.js';
 import { equalBytes, type Bytes } from '../util/bytes.js';
@@ -48,7 +48,7 @@ export interface BlockBatch {
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
   ): MaybePromise<void>;
   /** Removes the last block. */
   drop(): void;
@@ -209,7 +209,7 @@ export class TrackedIndex implements OpenedContributor {
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
     ahead = 0,
   ): MaybePromise<void> {
     this.isBehind = !this.follows(block.header.prevHash);

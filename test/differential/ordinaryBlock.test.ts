@@ -1,11 +1,12 @@
-/** The addon connects the claims of ordinary blocks with the same rows and roots as `connectClaims`. */
+/** The addon connects the claims of ordinary blocks with the same rows, roots and changes as `connectClaims`. */
 import { describe, expect, it } from 'vitest';
 import { blockClaims } from '../../src/chain/connect/blockClaims.js';
 import type { LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
+import { findById, findClaim } from '../../src/claimtrie/nameState.js';
 import type { ClaimBlock, ClaimRules } from '../../src/claimtrie/types.js';
 import type { ResolvedInputs } from '../../src/native/binding.js';
 import { claimPrefixLength } from '../../src/primitives/scriptScan.js';
-import { ClaimStore } from '../../src/store/claims/claimStore.js';
+import { ClaimStore, type TrieChanges } from '../../src/store/claims/claimStore.js';
 import { packOperations } from '../../src/store/claims/packedOperations.js';
 import type { RowSource } from '../../src/store/rows/rows.js';
 import type { Bytes } from '../../src/util/bytes.js';
@@ -53,11 +54,13 @@ class BothWays {
       cacheOf: (kind) => (kind === 'n' ? recent : null),
       database: null,
     });
-    const ordinary = store.connectOrdinary(theirs, block.height, () => packOperations(block));
+    const ordinary = store.connectOrdinary(theirs, block.height, () => packOperations(block), true);
     await ordinary?.write();
     const own = rows.begin();
-    const { root } = await store.connect(own, block);
+    const connected = await store.connect(own, block);
+    const { root } = connected;
     if (ordinary !== null) {
+      expect(describeChanges(ordinary.changes!, connected)).toEqual(describeChanges(connected, connected));
       expect(Buffer.from(ordinary.root).toString('hex')).toBe(Buffer.from(root).toString('hex'));
       expect(this.changes(theirs)).toEqual(this.changes(own));
     }
@@ -91,6 +94,30 @@ class BothWays {
     }
     return changes;
   }
+}
+
+/** The changes of a block, with the weights of those claims that `all` created or supported. */
+function describeChanges({ log, names, fleeting, totals }: TrieChanges, all: TrieChanges) {
+  const items = all.log!.flatMap((event) =>
+    'item' in event && (event.op === 'create' || event.item.kind === 'support') ? [event.item] : [],
+  );
+  const weights = [...all.names.keys()].map((name) => {
+    const state = names.get(name)?.state;
+    const claims = items.map(({ claimId, point, kind }) => {
+      const claim = state && (kind === 'support' ? findById(state, claimId) : findClaim(state, point));
+      return [claim?.point, claim?.claimId, claim?.effective, state?.dangling.get(claimId)];
+    });
+    return [name, state?.alive, claims];
+  });
+  return {
+    totals,
+    weights,
+    events: log!.map((event) => {
+      if (event.op === 'takeover') return { op: event.op, name: event.name };
+      return 'item' in event ? { ...event, item: { ...event.item, isNew: false } } : event;
+    }),
+    fleeting: fleeting.map(({ claimId, name, since, point }) => ({ claimId, name, since, point })),
+  };
 }
 
 const LASTING: ClaimRules = {

@@ -15,9 +15,9 @@ import { BlockFileError, type BlockFiles } from '../../store/files/blockFiles.js
 import {
   checkTakenBack,
   type ClaimEvent,
+  type TrieChanges,
   type ClaimReport,
   type ClaimStore,
-  type ConnectedClaims,
 } from '../../store/claims/claimStore.js';
 import { OUTPOINT_SIZE_BYTES, type CoinTable } from '../../store/cache/coinTable.js';
 import { buildUndo } from '../../store/cache/coinRow.js';
@@ -124,9 +124,19 @@ export type CheckDeps = Pick<
 export type CheckedBlock =
   { error: ValidationError } | ({ error: null; resolved: ResolvedInputs } & CheckedClaims);
 
+/** For which purposes the result of a block must have the changes of the claim trie. */
+export interface WantedClaims {
+  /** Indexes read the changes. */
+  readonly changes: boolean;
+  /** The caller reads the claim events. */
+  readonly report: boolean;
+}
+
 interface CheckedClaims {
-  /** Changes of the claim trie. Null if they were not needed. */
-  claims: ConnectedClaims | null;
+  /** Changes of the claim trie; null if neither they nor the report were wanted. */
+  claims: TrieChanges | null;
+  /** Null if it was not wanted. */
+  report: ClaimReport | null;
 }
 
 /**
@@ -139,7 +149,7 @@ export async function checkConnect(
   block: LoadedBlock,
   parent: number,
   rows: RowTransaction,
-  { checkScripts, needsChanges }: { checkScripts: boolean; needsChanges: boolean },
+  { checkScripts, wanted }: { checkScripts: boolean; wanted: WantedClaims },
   begin: (resolved: ResolvedInputs, height: number) => void = () => undefined,
 ): Promise<CheckedBlock> {
   const { params, index, coins, timers } = deps;
@@ -176,7 +186,7 @@ export async function checkConnect(
     if (spends.error) return { error: spends.error };
 
     timers.start('claims');
-    const claimed = await connectClaims(deps, block, resolved, { rows, height, needsChanges });
+    const claimed = await connectClaims(deps, block, resolved, { rows, height, wanted });
     if (claimed.error) return claimed;
     const subsidySat = blockSubsidy(height, params.subsidyLevelInterval);
     const error = checkCoinbaseAmount(block, spends.feesSat + subsidySat);
@@ -188,32 +198,33 @@ export async function checkConnect(
       const note = noteOf(disputedScripts(block, resolved));
       return { error: reject('block-validation-failed', { debug: failure.message, ...note }) };
     }
-    return { error: null, resolved, claims: claimed.claims };
+    return { error: null, resolved, claims: claimed.claims, report: claimed.report };
   } finally {
     await scripts?.join();
   }
 }
 
-/** Connects the claims of a block and compares the root with the header. `needsChanges`: the result must have the changes. */
+/** Connects the claims of a block and compares the root with the header. */
 async function connectClaims(
   { params, claims }: CheckDeps,
   block: LoadedBlock,
   resolved: ResolvedInputs,
-  { rows, height, needsChanges }: { rows: RowTransaction; height: number; needsChanges: boolean },
+  { rows, height, wanted }: { rows: RowTransaction; height: number; wanted: WantedClaims },
 ): Promise<{ error: ValidationError } | ({ error: null } & CheckedClaims)> {
   const { claimRoot } = block.header;
-  const ordinary = needsChanges
+  const ordinary = wanted.report
     ? null
-    : claims.connectOrdinary(rows, height, () => packedClaims(block, resolved));
+    : claims.connectOrdinary(rows, height, () => packedClaims(block, resolved), wanted.changes);
   // If the root differs, the fallback decides about the block.
   if (ordinary && equalBytes(ordinary.root, claimRoot)) {
     await ordinary.write();
-    return { error: null, claims: null };
+    return { error: null, claims: ordinary.changes, report: null };
   }
   const operations = blockClaims(block, resolved, height);
   const connected = await claims.connect(rows, operations);
-  const { root } = connected;
-  if (equalBytes(root, claimRoot)) return { error: null, claims: connected };
+  const { root, report } = connected;
+  if (equalBytes(root, claimRoot))
+    return { error: null, claims: connected, report: wanted.report ? report : null };
   const dispute =
     disputedClaims(params.claimForks, operations) ??
     disputedBefore(await claims.differencesBefore(rows, height));
@@ -263,8 +274,9 @@ async function connectOnce(
   const settle = (): Promise<unknown> => Promise.all(begun.map((one) => one?.settled));
   try {
     const { checkScripts, justCheck, describesClaims = false } = options;
-    const needsChanges = describesClaims || (!justCheck && contributors.some(({ usesClaims }) => usesClaims));
-    const checked = await checkConnect(deps, block, parent, rows, { checkScripts, needsChanges }, begin);
+    const changes = !justCheck && contributors.some(({ usesClaims }) => usesClaims);
+    const wanted = { changes, report: describesClaims };
+    const checked = await checkConnect(deps, block, parent, rows, { checkScripts, wanted }, begin);
     if (checked.error || justCheck) {
       await settle();
       await store.discard(rows);
@@ -275,7 +287,7 @@ async function connectOnce(
     await commit(deps, block, parent, checked, rows, begun, options);
     timers.inputs += block.parsed.inputs.length / INPUT_STRIDE - 1;
     timers.stop();
-    return { error: null, claims: checked.claims?.report ?? null };
+    return { error: null, claims: checked.report };
   } catch (error) {
     await settle();
     await store.discard(rows);

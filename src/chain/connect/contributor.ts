@@ -1,6 +1,6 @@
 /** Interface by which an index adds rows to the commit of a block, and the row that stores the index's last block. */
 import { PREFIX } from '../../store/rows/keys.js';
-import type { ConnectedClaims } from '../../store/claims/claimStore.js';
+import type { TrieChanges } from '../../store/claims/claimStore.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
 import type { RowStore } from '../../store/rows/rowStore.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
@@ -10,7 +10,7 @@ import type { Bytes } from '../../util/bytes.js';
 /** Work of an index on a block while the block's scripts are verified, before the block is known to be valid. */
 export interface BegunBlock {
   /** Adds the rows of the index for the block, with the same contract as `connect`. */
-  finish(claims?: ConnectedClaims): Promise<void>;
+  finish(claims?: TrieChanges): Promise<void>;
   /** Resolves when no work is pending, whether it succeeded or failed. */
   readonly settled: Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface BlockContributor {
     block: LoadedBlock,
     height: number,
     resolved: ResolvedInputs,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
     ahead?: number,
   ): Promise<void> | void;
   /** Whether the contributor keeps connected blocks whose rows are not added yet. */

@@ -163,7 +163,7 @@ class Verification {
     const deps = { ...this.deps, coins: this.scratch, store: this.coinRows, coinsOnDisk: () => true };
     const checked = await checkConnect(deps, block, parent, this.rows, {
       checkScripts: true,
-      needsChanges: false,
+      wanted: { changes: false, report: false },
     });
     if (checked.error) return checked.error.reason;
     this.scratch.apply(block.raw, block.parsed, this.deps.index.headers.height(parent) + 1);

@@ -4,10 +4,10 @@
  * connected, so an index far behind the tip reads the same data as at the tip. The log does not contain outputs that were
  * created and spent in the same block.
  */
-import type { WorkEvent } from '../../claimtrie/claimWork.js';
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { logKey } from '../../store/claims/rows/claimKeys.js';
 import { itemsByOrdinal } from '../../store/claims/query/itemHistory.js';
+import type { LoggedEvent } from '../../store/claims/claimStore.js';
 import { parseLogChunk, type ItemRef, type LogEvent } from '../../store/claims/rows/logRow.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
@@ -53,7 +53,7 @@ async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(r
 }
 
 /** Computes the effects of a block from the log that the claim trie created while connecting it. */
-export function itemsOfLog(log: readonly WorkEvent[]): BlockItems {
+export function itemsOfLog(log: readonly LoggedEvent[]): BlockItems {
   const created: CreatedItem[] = [];
   const removed: Item[] = [];
   const activated: Item[] = [];

@@ -15,7 +15,7 @@ import { PREFIX } from '../../store/rows/keys.js';
 import { SUMMARY_KEY } from '../../store/claims/rows/claimKeys.js';
 import { parseSummaryRow } from '../../store/claims/rows/summaryRow.js';
 import { readFleetingItems, type FleetingClaim } from '../../store/claims/lbcd/lbcdFleeting.js';
-import type { ConnectedClaims, ProofWindow } from '../../store/claims/claimStore.js';
+import type { TrieChanges, ProofWindow } from '../../store/claims/claimStore.js';
 import { RecordWriter } from '../../store/rows/rowRecords.js';
 import type { RowTransaction } from '../../store/rows/rows.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
@@ -85,7 +85,7 @@ class ClaimIndex implements ChainIndex {
     block: LoadedBlock,
     height: number,
     _resolved: ResolvedInputs,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
   ): Promise<void> {
     await this.connectAll(rows, [await this.collect(rows, block, height, claims)]);
   }
@@ -99,7 +99,7 @@ class ClaimIndex implements ChainIndex {
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
   ): MaybePromise<CollectedBlock> {
     if (claims?.log) return this.collected(rows, block, height, itemsOfLog(claims.log), claims);
     return this.read(rows, block, height, claims);
@@ -109,7 +109,7 @@ class ClaimIndex implements ChainIndex {
     rows: RowTransaction,
     block: LoadedBlock,
     height: number,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
   ): Promise<CollectedBlock> {
     const items = await readBlockItems(rows, height);
     const known = claims ?? { names: null, fleeting: await fleetingClaims(rows, block, height) };
@@ -121,7 +121,7 @@ class ClaimIndex implements ChainIndex {
     block: LoadedBlock,
     height: number,
     items: BlockItems,
-    { names, fleeting }: Pick<WorkBlock, 'names' | 'fleeting'>,
+    { names, fleeting, totals }: Pick<WorkBlock, 'names' | 'fleeting'> & Partial<Pick<TrieChanges, 'totals'>>,
   ): CollectedBlock {
     const tipHeight = Math.max(height, this.options.tipHeight());
     const { window } = this.options;
@@ -136,7 +136,7 @@ class ClaimIndex implements ChainIndex {
       keepsUndo: window === 'all' || height > tipHeight - window,
       // The numbers of names and claims after the block. For a block far behind the tip these numbers are not available.
       // `pastWalk.ts` computes the rows of all past blocks later.
-      totals: isPresent ? parseSummaryRow(rows.getBlocking(SUMMARY_KEY)).totals : null,
+      totals: totals ?? (isPresent ? parseSummaryRow(rows.getBlocking(SUMMARY_KEY)).totals : null),
     };
   }
 
@@ -238,7 +238,7 @@ class ClaimBatch implements BlockBatch {
     block: LoadedBlock,
     height: number,
     _resolved: ResolvedInputs,
-    claims?: ConnectedClaims,
+    claims?: TrieChanges,
   ): MaybePromise<void> {
     return whenResolved(this.index.collect(rows, block, height, claims), (one) => {
       this.blocks.push(one);

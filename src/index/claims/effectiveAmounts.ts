@@ -4,12 +4,12 @@
  * for one block.
  */
 import type { Item } from '../../claimtrie/item.js';
-import { findClaim, type NameState } from '../../claimtrie/nameState.js';
+import { findClaim } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { nameKey } from '../../store/claims/rows/claimKeys.js';
 import { aliveItems } from '../../store/claims/query/itemHistory.js';
 import { parseNameRow } from '../../store/claims/rows/nameRow.js';
-import type { NamesAfter } from '../../store/claims/claimStore.js';
+import type { NamesAfter, StateAfter } from '../../store/claims/claimStore.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { assert } from '../../util/assert.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
@@ -36,7 +36,7 @@ export class EffectiveAmounts {
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
   /** States of names, by name in the claim trie, if they are known or the block is the tip. */
-  private readonly states = new Map<string, NameState | null>();
+  private readonly states = new Map<string, StateAfter | null>();
   /** Active items (claims and supports) of the other names. */
   private readonly items = new Map<string, readonly Item[]>();
   /** Those of the other names that have exactly one item (claim or support) after the block. */
@@ -132,7 +132,7 @@ export class EffectiveAmounts {
   }
 }
 
-function weightIn(state: NameState | null, name: string, claimId: string, point: string): ClaimWeight {
+function weightIn(state: StateAfter | null, name: string, claimId: string, point: string): ClaimWeight {
   if (state === null) return NO_WEIGHT;
   const claim = findClaim(state, point);
   if (claim) return { amountSat: claim.amount, supportSat: claim.effective - claim.amount, name };

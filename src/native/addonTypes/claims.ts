@@ -46,7 +46,8 @@ export interface NativeBlockClaims {
    * Rows are read in `overlay`, then in the cache of the row type, then in `database`. `rules` are packed (`readRules` of the addon).
    * `notePrefix` is the part of a node note's key before the length of the path. `idleBits` is the filter of idle names; bits may be
    * set. `normalize` returns the normalized form of a name that is not ASCII. Result: `root ‖ u8 whether there are notes of nodes ‖
-   * records of all changed rows`; null if the fallback must connect the block.
+   * u32 size of the records ‖ records of all changed rows ‖ changes, if `describes` is set (`ordinaryChanges.ts`)`; null if the
+   * fallback must connect the block.
    */
   connect(
     overlay: NativeRows,
@@ -59,6 +60,7 @@ export interface NativeBlockClaims {
     idleBits: Uint8Array,
     normalize: (name: string) => string,
     operations: Uint8Array,
+    describes: boolean,
   ): Buffer | null;
 }
 

@@ -31,7 +31,14 @@ export type {
   ClaimTx,
 } from '../../claimtrie/types.js';
 export type { OrdinaryBlock } from './ordinaryBlock.js';
-export type { ClaimReport, ConnectedClaims, NamesAfter } from './connect.js';
+export type {
+  TrieChanges,
+  ClaimReport,
+  ConnectedClaims,
+  LoggedEvent,
+  NamesAfter,
+  StateAfter,
+} from './connect.js';
 export type { LbcdDifference } from './lbcd/lbcdDifferences.js';
 export { checkTakenBack } from './claimCheck.js';
 export type { TrieTip } from './claimCheck.js';
@@ -83,12 +90,17 @@ export class ClaimStore {
   }
 
   /**
-   * Like `connect`, but only for ordinary blocks and synchronous. The rows are written by `OrdinaryBlock.write`. Returns null if
-   * `connect` must be called.
+   * Like `connect`, but only for ordinary blocks and synchronous. The rows are written by `OrdinaryBlock.write`. `describes`: the
+   * result must have the changes. Returns null if `connect` must be called.
    */
-  connectOrdinary(rows: RowTransaction, height: number, operations: () => Buffer): OrdinaryBlock | null {
+  connectOrdinary(
+    rows: RowTransaction,
+    height: number,
+    operations: () => Buffer,
+    describes = false,
+  ): OrdinaryBlock | null {
     const { rules, versions, idle } = this;
-    return connectOrdinary(rows, height, operations, { rules, versions, idle });
+    return connectOrdinary(rows, height, operations, describes, { rules, versions, idle });
   }
 
   /** Disconnects the latest connected block, which must be at `height`. Returns the root before that block. */

@@ -24,23 +24,35 @@ import { parseDueRow, type DueEntry } from './rows/queueRow.js';
 import { noteDifference } from './lbcd/lbcdDifferences.js';
 import { noteFleeting, type FleetingClaim } from './lbcd/lbcdFleeting.js';
 import { spendStranded, strandSupports } from './query/stranded.js';
-import { parseSummaryRow, putSummary } from './rows/summaryRow.js';
+import { parseSummaryRow, putSummary, type ClaimTotals } from './rows/summaryRow.js';
 import { noteDropped } from './versions.js';
 import { WorkStore, type ItemKey, type WorkStoreDeps } from './workStore.js';
 
-export interface ConnectedClaims {
-  /** Root of the trie after the block. The caller compares it with the claim root in the block's header. */
-  root: Bytes;
-  readonly report: ClaimReport;
+/** An event of the log of a block, as indexes read it. */
+export type LoggedEvent =
+  | { readonly op: 'create' | 'spend' | 'expire' | 'activate'; readonly item: Item }
+  | { readonly op: 'takeover'; readonly name: string }
+  | { readonly op: 'refile' | 'snapshot' };
+
+/** What a block changed in the trie, for indexes. */
+export interface TrieChanges {
   /**
    * Log of the block. Items (claims and supports) are in their state at the end of the block. Null for the normalization
    * fork's block, which moves names.
    */
-  readonly log: readonly WorkEvent[] | null;
+  readonly log: readonly LoggedEvent[] | null;
   /** States after the block of at least all changed names. Empty for the normalization fork's block, which moves names. */
   readonly names: NamesAfter;
   /** The claims and updates that the block created and spent, in the order of the spends. The log does not contain them. */
   readonly fleeting: readonly FleetingClaim[];
+  /** Totals of the trie after the block. */
+  readonly totals: ClaimTotals;
+}
+
+export interface ConnectedClaims extends TrieChanges {
+  /** Root of the trie after the block. The caller compares it with the claim root in the block's header. */
+  root: Bytes;
+  readonly report: ClaimReport;
 }
 
 /** The part of a connected block's result that callers may keep for longer. */
@@ -49,7 +61,12 @@ export interface ClaimReport {
   readonly events: readonly ClaimEvent[];
 }
 
-export type NamesAfter = ReadonlyMap<string, { readonly state: NameState }>;
+/**
+ * The state of a name after a block. If the addon connected the block, it has only those claims and sums of supports whose claim
+ * ids occur in the log of the block.
+ */
+export type StateAfter = Pick<NameState, 'claims' | 'dangling' | 'alive' | 'index'>;
+export type NamesAfter = ReadonlyMap<string, { readonly state: StateAfter }>;
 
 const NO_NAMES: NamesAfter = new Map();
 /**
@@ -80,7 +97,8 @@ export async function connectClaims(
   const refiles = isRefileFork(rules, height);
   const rehashes = isHashFork(rules, height);
   if (block.transactions.length === 0 && !dueRow && expiring.length === 0 && !refiles && !rehashes) {
-    return { root: summary.root, report: { events: [] }, log: [], names: NO_NAMES, fleeting: [] };
+    const { root, totals } = summary;
+    return { root, totals, report: { events: [] }, log: [], names: NO_NAMES, fleeting: [] };
   }
   if (!summaryRow) await refuseLostTotals(rows);
   const isSmall =
@@ -118,6 +136,7 @@ export async function connectClaims(
     log: refiles ? null : reported,
     names: refiles ? NO_NAMES : work.names,
     fleeting,
+    totals: summary.totals,
   };
 }
 

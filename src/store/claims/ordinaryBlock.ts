@@ -17,7 +17,9 @@ import type { ClaimRules } from '../../claimtrie/types.js';
 import { loadNative, type NativeBlockClaims } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowTransaction } from '../rows/rows.js';
+import type { TrieChanges } from './connect.js';
 import type { IdleNames } from './idleNames.js';
+import { readChanges } from './ordinaryChanges.js';
 import { isRefileFork } from './refileFork.js';
 import { CLAIM_PREFIX, logKey } from './rows/claimKeys.js';
 import { parseLogChunk } from './rows/logRow.js';
@@ -29,6 +31,8 @@ const { name, item, node, summary, due, support, claimId, owner, log, idle, flee
 const READ_KINDS = name + item + node + summary + due + support;
 const WRITTEN_KINDS = READ_KINDS + claimId + owner + log + idle + fleeting + fleetingAt + version;
 const HASH_BYTES = 32;
+/** Number of bytes before the records in the addon's result: the root, whether there are notes, and the size of the records. */
+const HEAD_BYTES = HASH_BYTES + 1 + 4;
 /** Number of bytes of the rules that are passed to the addon. */
 const RULES_BYTES = 16;
 
@@ -41,6 +45,8 @@ export interface OrdinaryBlockDeps {
 /** The result for one block. No row is written before `write` is called. */
 export interface OrdinaryBlock {
   readonly root: Bytes;
+  /** Null if they were not requested. */
+  readonly changes: TrieChanges | null;
   /** Adds the changed rows to the transaction. */
   write(): Promise<void>;
 }
@@ -50,13 +56,14 @@ let shared: NativeBlockClaims | null = null;
 const rulesBytes = Buffer.alloc(RULES_BYTES);
 
 /**
- * Computes the block at `height`, which must follow the committed blocks. `operations` returns its packed claim operations. Returns
- * null if `connectClaims` must connect the block.
+ * Computes the block at `height`, which must follow the committed blocks. `operations` returns its packed claim operations.
+ * `describes`: the result must have the changes. Returns null if `connectClaims` must connect the block.
  */
 export function connectOrdinary(
   rows: RowTransaction,
   height: number,
   operations: () => Buffer,
+  describes: boolean,
   { rules, versions, idle }: OrdinaryBlockDeps,
 ): OrdinaryBlock | null {
   const addon = loadNative();
@@ -78,13 +85,16 @@ export function connectOrdinary(
     bits,
     normalizeKey,
     operations(),
+    describes,
   );
   if (answer === null) return null;
+  const end = HEAD_BYTES + answer.readUInt32LE(HASH_BYTES + 1);
   return {
     root: answer.subarray(0, HASH_BYTES),
+    changes: describes ? readChanges(answer.subarray(end), height) : null,
     write: async () => {
       if (answer[HASH_BYTES] === 1) await versions.noteFirst(rows, height);
-      rows.putRecords(WRITTEN_KINDS, answer.subarray(HASH_BYTES + 1));
+      rows.putRecords(WRITTEN_KINDS, answer.subarray(HEAD_BYTES, end));
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Blocks whose rows of the claim index are added together, compared with an index that added each block alone. */
 import { describe, expect, it } from 'vitest';
-import type { ConnectedClaims } from '../../../../src/store/claims/claimStore.js';
+import type { TrieChanges } from '../../../../src/store/claims/claimStore.js';
 import type { LoadedBlock } from '../../../../src/chain/blocks/loadedBlock.js';
 import { settleContributors } from '../../../../src/chain/connect/connectBlock.js';
 import { TrackedIndex, type BlockBatch, type ChainIndex } from '../../../../src/index/chainIndex.js';
@@ -104,7 +104,7 @@ describe('a batch', () => {
   const store = { begin: () => rows, commit: () => undefined } as unknown as RowStore;
 
   async function connect(tracked: TrackedIndex, n: number, ahead: number): Promise<void> {
-    const [resolved, claims] = [{} as ResolvedInputs, {} as ConnectedClaims];
+    const [resolved, claims] = [{} as ResolvedInputs, {} as TrieChanges];
     await tracked.connect(rows as never, blockOf(n), n, resolved, claims, ahead);
   }
 
