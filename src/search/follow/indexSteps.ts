@@ -9,7 +9,7 @@ import type { Logger } from '../../util/logging.js';
 import type { ClaimSources } from '../document/documentSource.js';
 import { FirstBuild, type BuildProgress } from './firstBuild.js';
 import { claimIdsIn, FollowedClaims, scoreOf, type FollowedChain } from './followedClaims.js';
-import type { BlockId, BlockStep, IndexState, IndexWriter } from './indexChange.js';
+import type { BlockId, BlockStep, BuildState, IndexState, IndexWriter } from './indexChange.js';
 import { NotedBlocks } from './notedBlocks.js';
 
 /** Position of the search index in the chain and progress of a build. */
@@ -198,17 +198,30 @@ export class IndexSteps {
     return height < 0 ? NOWHERE : { height, hash: claims.hashAt(height) ?? '' };
   }
 
+  /**
+   * Whether so many blocks were connected since an interrupted build began that a new build takes less time. This happens if the
+   * build began before a sync, during which claims cannot be read.
+   */
+  private async isOutrun({ base, after, hasDocuments }: BuildState): Promise<boolean> {
+    const { claims } = this;
+    const isEmpty = after === null && !hasDocuments;
+    if (isEmpty) return claims.height - base.height > this.deps.keptBlocks;
+    const next = base.height + 1;
+    return (await claims.changesAt(next, claims.hashAt(next))) === 'gone';
+  }
+
   /** Runs the first build, or continues an interrupted one. */
   private async build(isResumed = true): Promise<void> {
     const { claims, noted } = this;
     const { writer, logger, isClosed, show } = this.deps;
     let { build } = await writer.state();
-    if (!isResumed || build === null || !claims.isActive(build.base)) {
+    if (!isResumed || build === null || !claims.isActive(build.base) || (await this.isOutrun(build))) {
       const base = await this.findBase();
+      const isAgain = isResumed && build !== null;
       await writer.startBuild(base);
       noted.reset([base]);
       build = (await writer.state()).build!;
-      logger.info('The search index is being built for the first time');
+      logger.info(`The search index is being built ${isAgain ? 'from a later block' : 'for the first time'}`);
     }
     const first = new FirstBuild({
       claims,

@@ -51,6 +51,8 @@ export class SqliteIndexWriter implements IndexWriter {
   }
 
   async state(): Promise<IndexState> {
+    // A build that continues reads these claims again.
+    this.forgetWaiting();
     const state = this.guarded(() => this.writer.state());
     const { corruption } = this.writer;
     return corruption === null ? state : { ...state, corruption };
@@ -121,14 +123,19 @@ export class SqliteIndexWriter implements IndexWriter {
     this.writer.close();
   }
 
+  /** Drops the claims that are not written yet. */
+  private forgetWaiting(): void {
+    this.waiting = [];
+    this.waitingHidden = new Set();
+  }
+
   private states(claims: ClaimSources) {
     return statesOf(claims, this.options.prefixes);
   }
 
   private writeWaiting(): void {
     const { waiting, waitingHidden, after } = this;
-    this.waiting = [];
-    this.waitingHidden = new Set();
+    this.forgetWaiting();
     this.guarded(() => this.writer.addDocuments(waiting, [...waitingHidden], after));
   }
 
@@ -145,8 +152,7 @@ export class SqliteIndexWriter implements IndexWriter {
   private reset(): void {
     this.writer.discard();
     removeIndexFile(this.options.path);
-    this.waiting = [];
-    this.waitingHidden = new Set();
+    this.forgetWaiting();
     this.after = null;
     this.writer = this.open();
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ClaimIndexNotReadyError } from '../../../../src/index/claims/claimIndexQueries.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { addressPrefixesOf } from '../../../../src/script/address.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
@@ -282,6 +283,47 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
     await writer.close();
     writer = await kept.openWriter();
     await new SearchFollower(index, index, writer, SILENT_LOGGER).sync();
+    await writer.close();
+    expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+  });
+
+  it('builds once if claims could not be read until many blocks were connected', async () => {
+    const index = new FakeClaimIndex(15);
+    for (let n = 0; n < 10; n++) index.mine(10);
+    index.knownBlocks = 5;
+    const kept = await makeIndex(backend);
+    const writer = await kept.openWriter();
+    const lines: string[] = [];
+    const logger = { ...SILENT_LOGGER, info: (line: string) => void lines.push(line) } as Logger;
+    const follower = new SearchFollower(index, index, writer, logger, { keptBlocks: 5 });
+    const { allClaims } = index;
+    index.allClaims = () => {
+      throw new ClaimIndexNotReadyError('a sync has begun');
+    };
+    await expect(follower.sync()).rejects.toThrow('a sync has begun');
+    index.allClaims = allClaims;
+    for (let n = 0; n < 30; n++) index.mine(10);
+    await follower.sync();
+    await writer.close();
+    expect(lines.filter((line) => line.includes('is built'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('from a later block'))).toHaveLength(1);
+    expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
+  });
+
+  it('reads the claims of an interrupted first build again', async () => {
+    const index = new FakeClaimIndex(16);
+    for (let n = 0; n < 40; n++) index.mine(20);
+    const kept = await makeIndex(backend);
+    const writer = await kept.openWriter();
+    const follower = new SearchFollower(index, index, writer, SILENT_LOGGER);
+    const { allClaims } = index;
+    index.allClaims = async function* (after) {
+      yield* allClaims.call(index, after);
+      throw new ClaimIndexNotReadyError('a sync has begun');
+    };
+    await expect(follower.sync()).rejects.toThrow('a sync has begun');
+    index.allClaims = allClaims;
+    await follower.sync();
     await writer.close();
     expect(await kept.contents()).toEqual(await freshBuild(backend, index, 0));
   });
