@@ -161,6 +161,10 @@ describe('daemons on a DHT', () => {
     await expect(ping({ port: 80 })).rejects.toThrow('invalid udp port: 127.0.0.1:80');
     await expect(ping({ node_id: 'abcd' })).rejects.toThrow('invalid node_id: abcd');
     await expect(ping({ node_id: 'x' })).rejects.toThrow('node_id must be hexadecimal digits');
+    // Without address and port the peer is located first.
+    expect(await first!.call('peer_ping', { node_id })).toBe('pong');
+    expect(await first!.call('peer_ping', { node_id: 'ab'.repeat(48) })).toEqual({ error: 'peer not found' });
+    await expect(ping({ port: null })).rejects.toThrow('address and port must be given together');
     await first!.call('settings_set', { key: 'node_rpc_timeout', value: 0.1 });
     expect(await ping({ port: await freeUdpPort() })).toEqual({ error: 'timeout' });
   });

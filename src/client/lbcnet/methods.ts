@@ -1272,10 +1272,10 @@ export interface LbcnetMethods {
     params: {
       /** id of the peer in the DHT, 96 hexadecimal digits */
       node_id: string;
-      /** IP address */
-      address: string;
+      /** IPv4 address; only together with port */
+      address?: string;
       /** UDP port */
-      port: number;
+      port?: number;
     };
     result: string | { error: string };
   };

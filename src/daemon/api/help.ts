@@ -87,19 +87,47 @@ function describeField(name: string, field: Schema | OptionalSchema): string {
   return row(name, `(${kindOf(schema)}) ${schema.description}${when}`.trimEnd());
 }
 
-function describeResult(schema: Schema): string {
-  if (schema.kind === 'union' && schema.name === undefined)
-    return schema.variants
-      .map(({ when, schema: variant }) => `${INDENT}(${kindOf(variant)}) ${variant.description} [${when}]`)
-      .join('\n');
-  const head = `${INDENT}(${kindOf(schema)}) ${schema.description}`.trimEnd();
-  if (schema.kind !== 'object') return head;
-  const fields = Object.entries(schema.fields).map(([name, field]) => describeField(name, field));
-  return [head, ...fields].join('\n');
+/** Describes the fields of an object, one a line; empty for other types. */
+function describeFields(schema: Schema): string[] {
+  if (schema.kind !== 'object') return [];
+  return Object.entries(schema.fields).map(([name, field]) => describeField(name, field));
 }
 
-/** Returns the whole help text of a method, as `--help` of its command shows it. */
-export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): string {
+/** Type of the items of a page, if it is an object; null for other results. */
+function itemOf(schema: Schema): Schema | null {
+  const items = schema.kind === 'object' ? schema.fields['items'] : undefined;
+  return items?.kind === 'array' && items.item.kind === 'object' ? items.item : null;
+}
+
+/** Describes a result. With `hasTypes`, the fields of named types are listed too. */
+function describeResult(schema: Schema, hasTypes: boolean): string {
+  if (schema.kind === 'union' && schema.name === undefined)
+    return schema.variants
+      .flatMap(({ when, schema: variant }) => [
+        `${INDENT}${[`(${kindOf(variant)})`, variant.description, `[${when}]`].filter(Boolean).join(' ')}`,
+        ...(hasTypes || variant.name === undefined ? describeFields(variant) : []),
+      ])
+      .join('\n');
+  const item = hasTypes ? itemOf(schema) : null;
+  return [
+    `${INDENT}(${kindOf(schema)}) ${schema.description}`.trimEnd(),
+    ...describeFields(schema),
+    ...(item === null ? [] : [`\n${INDENT}Fields of each item:`, ...describeFields(item)]),
+  ].join('\n');
+}
+
+/** Returns the text that describes an object type: its description and its fields. */
+export const typeHelp = (schema: Schema): string =>
+  [schema.description, ...describeFields(schema)].filter(Boolean).join('\n');
+
+/**
+ * Returns the whole help text of a method, as `--help` of its command shows it. Without `hasTypes` it names the types of a
+ * result and does not list their fields.
+ */
+export function methodHelp(
+  declaration: MethodDeclaration,
+  { program = 'lbcnet', hasTypes = true }: { program?: string; hasTypes?: boolean } = {},
+): string {
   const { summary, details = [], usage, params, result } = declaration;
   const [first = '', ...more] = usage;
   const command = `${INDENT}${program} ${commandWords(declaration).join(' ')} `;
@@ -110,7 +138,7 @@ export function methodHelp(declaration: MethodDeclaration, program = 'lbcnet'): 
     ...details.map((text) => wrap(text, 0)),
     `Usage:\n${lines.join('\n')}`,
     `Options:\n${options.length === 0 ? `${INDENT}None` : options.join('\n')}`,
-    `Returns:\n${describeResult(result)}`,
+    `Returns:\n${describeResult(result, hasTypes)}`,
     `Examples:\n${exampleLines(declaration, `${program} ${commandWords(declaration).join(' ')}`).join('\n')}`,
   ].join('\n\n');
 }

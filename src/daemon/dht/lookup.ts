@@ -122,27 +122,44 @@ class Lookup {
   }
 }
 
+type NodeLookupDeps = LookupDeps & {
+  readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]>;
+};
+
+/** A lookup of nodes that ends early when it finds the node whose id is the key. */
+function nodeLookup(deps: NodeLookupDeps, key: Buffer, signal: AbortSignal): Lookup {
+  const probe = async (target: Target): Promise<ProbeResult> => {
+    const contacts = await deps.findNode(target, key);
+    const isFound = !key.equals(deps.ownId) && contacts.some(({ nodeId }) => nodeId.equals(key));
+    return { contacts, isEnough: isFound };
+  };
+  return new Lookup(deps, key, probe, signal);
+}
+
 /**
  * Finds the nodes nearest to the key that answered recently, sorted by distance. The lookup starts at `seeds`. It ends early
  * when it finds the node whose id is the key.
  */
 export async function lookUpNodes(
-  deps: LookupDeps & { readonly findNode: (target: Target, key: Buffer) => Promise<Contact[]> },
+  deps: NodeLookupDeps,
   key: Buffer,
   { seeds, count, signal }: { seeds: readonly Target[]; count: number; signal: AbortSignal },
 ): Promise<Contact[]> {
-  const lookup = new Lookup(
-    deps,
-    key,
-    async (target) => {
-      const contacts = await deps.findNode(target, key);
-      const isFound = !key.equals(deps.ownId) && contacts.some(({ nodeId }) => nodeId.equals(key));
-      return { contacts, isEnough: isFound };
-    },
-    signal,
-  );
-  const known = await lookup.run(seeds);
+  const known = await nodeLookup(deps, key, signal).run(seeds);
   return known.filter((contact) => deps.book.goodness(contact) === 'good').slice(0, count);
+}
+
+/**
+ * Finds the endpoints that other nodes report for the node with this id. The node itself was not asked, so several endpoints
+ * may be reported, and some may be wrong.
+ */
+export async function lookUpNode(
+  deps: NodeLookupDeps,
+  nodeId: Buffer,
+  { seeds, signal }: { seeds: readonly Target[]; signal: AbortSignal },
+): Promise<Contact[]> {
+  const known = await nodeLookup(deps, nodeId, signal).run(seeds);
+  return known.filter((contact) => contact.nodeId.equals(nodeId));
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type Target,
 } from './contact.js';
 import { FIRST_REFRESH_MS, K, PING_DELAY_MS, REFRESH_MS, TOKEN_MS } from './kademlia.js';
-import { lookUpNodes, lookUpPeers } from './lookup.js';
+import { lookUpNode, lookUpNodes, lookUpPeers } from './lookup.js';
 import { PeerBook } from './peerBook.js';
 import { RoutingTable, type Bucket } from './routingTable.js';
 import { RequestFailure, Rpc, type BlobPeer, type FoundValue } from './rpc.js';
@@ -34,6 +34,9 @@ const MAX_SEEDS = 200;
 const [LOOKUP_NODES, JOIN_NODES] = [2 * K, 4 * K];
 /** Maximum number of peers that are stored for the next start. */
 const MAX_STORED = 2000;
+
+/** Maximum number of reported endpoints of one node id that are pinged. Dishonest nodes may report any number. */
+const MAX_LOCATED = 8;
 
 /** A peer, as stored for the next start. */
 export interface StoredPeer {
@@ -183,19 +186,32 @@ export class DhtNode {
     await this.rpc.ping(contactAt(nodeId, address, udpPort));
   }
 
+  /**
+   * Locates the node with this id, in the routing table or else by asking other nodes, and pings it. Resolves to whether it
+   * was found. Rejects with `RequestFailure` if it was found and does not answer.
+   */
+  async locateAndPing(nodeId: Buffer): Promise<boolean> {
+    const known = this.table.get(nodeId);
+    const [first, ...others] =
+      known === null
+        ? await lookUpNode(this.#nodeLookupDeps(), nodeId, {
+            seeds: this.table.closest(nodeId),
+            signal: this.#stopping.signal,
+          })
+        : [known];
+    if (first === undefined) return false;
+    for (const contact of [first, ...others.slice(0, MAX_LOCATED - 1)])
+      if (await this.#answers(contact)) return true;
+    throw new RequestFailure('timeout', 'the node does not answer');
+  }
+
   /** Finds the nodes nearest to the key that answer. */
   async findNodes(
     key: Buffer,
     seeds: readonly Target[] = this.table.closest(key),
     count = LOOKUP_NODES,
   ): Promise<Contact[]> {
-    const findNode = (target: Target, wanted: Buffer): Promise<Contact[]> =>
-      this.rpc.findNode(target, wanted);
-    return lookUpNodes({ ...this.#lookupDeps(), findNode }, key, {
-      seeds,
-      count,
-      signal: this.#stopping.signal,
-    });
+    return lookUpNodes(this.#nodeLookupDeps(), key, { seeds, count, signal: this.#stopping.signal });
   }
 
   /** Yields the peers that announced the hash, in groups as they are found. Peers that announced it to this node come first. */
@@ -260,6 +276,12 @@ export class DhtNode {
       return own.address === address && own.udpPort === udpPort;
     };
     return { ownId: this.nodeId, book: this.book, isSelf };
+  }
+
+  #nodeLookupDeps() {
+    const findNode = (target: Target, wanted: Buffer): Promise<Contact[]> =>
+      this.rpc.findNode(target, wanted);
+    return { ...this.#lookupDeps(), findNode };
   }
 
   async #answers(target: Target): Promise<boolean> {

@@ -18,9 +18,10 @@ interface Lines {
   readonly curl: string;
 }
 
-/** Headings of the sections of a reference, in their order. */
+/** Headings of the methods of a reference, in their order. The types that follow the methods have no examples. */
 export function sectionsOf(reference: string): string[] {
-  return [...reference.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading!);
+  const [methods = ''] = reference.split('\n## types\n');
+  return [...methods.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading!);
 }
 
 /** Every example `> PROGRAM …` of a reference. Throws if a command line has no curl line, or a curl line no command line. */

@@ -92,7 +92,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   file_unpin: [{ claim_id: CLAIM }, { channel_id: [CHANNEL] }],
   get: [{ uri: URL_OF_STREAM }, { uri: URL_OF_STREAM, download_directory: '/home/me/My films' }],
   peer_list: [{ blob_hash: SD_BLOB }],
-  peer_ping: [{ node_id: NODE_ID, address: '203.0.113.7', port: 4444 }],
+  peer_ping: [{ node_id: NODE_ID, address: '203.0.113.7', port: 4444 }, { node_id: NODE_ID }],
   preference_get: [{}, { key: 'theme' }],
   preference_set: [
     { key: 'theme', value: 'dark' },

@@ -293,7 +293,7 @@ export const get = declareMethod({
   ],
   result: t.union([
     { when: 'if the download has begun', schema: file },
-    { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }) },
+    { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }, 'an error') },
   ]),
   // lbry-sdk also requires `exchange_rate_manager`. Here the rates are settings, which need no running component.
   needs: ['wallet', 'blob_manager', 'database', 'file_manager'],

@@ -21,7 +21,11 @@ export const peerPing = declareMethod({
   name: 'peer_ping',
   group: 'peer',
   summary: 'Ping a peer of the DHT.',
-  usage: ['(<node_id> | --node_id=<node_id>) (<address> | --address=<address>) (<port> | --port=<port>)'],
+  details: [
+    'With address and port it pings the peer directly. Without them it first locates the peer: in the routing table, or else by ' +
+      'asking other peers.',
+  ],
+  usage: ['(<node_id> | --node_id=<node_id>) [<address> | --address=<address>] [<port> | --port=<port>]'],
   params: [
     {
       name: 'node_id',
@@ -29,12 +33,15 @@ export const peerPing = declareMethod({
       description: 'id of the peer in the DHT, 96 hexadecimal digits',
       required: true,
     },
-    { name: 'address', type: 'str', description: 'IP address', required: true },
-    { name: 'port', type: 'int', description: 'UDP port', required: true },
+    { name: 'address', type: 'str', description: 'IPv4 address; only together with port' },
+    { name: 'port', type: 'int', description: 'UDP port' },
   ],
   result: t.union([
     { when: 'if the peer answers', schema: t.str('pong') },
-    { when: 'otherwise', schema: t.object({ error: t.str('reason of the failure') }) },
+    {
+      when: 'otherwise',
+      schema: t.object({ error: t.str('reason: timeout, or peer not found') }, 'an error'),
+    },
   ]),
   needs: ['dht'],
 });

@@ -28,11 +28,14 @@ export const transactionShow = declareMethod({
     { when: 'if the transaction is found', schema: transaction },
     {
       when: 'otherwise',
-      schema: t.object({
-        success: t.bool('false'),
-        code: t.int('404'),
-        message: t.str('reason of the failure'),
-      }),
+      schema: t.object(
+        {
+          success: t.bool('false'),
+          code: t.int('404'),
+          message: t.str('reason of the failure'),
+        },
+        'an error',
+      ),
     },
   ]),
   needs: ['wallet'],

@@ -28,14 +28,19 @@ const list = implement(peerList, async ({ services }, args) => {
   return pageOfList(peers, pageOf(args));
 });
 
+const NOT_FOUND = { error: 'peer not found' };
 const HEX = /^(?:[0-9a-f]{2})*$/i;
 
 const ping = implement(peerPing, async ({ services }, { node_id: id, address, port }) => {
-  if (id === '' || address === '' || port === 0) return { error: 'peer not found' };
+  if (id === '' || address === '' || port === 0) return NOT_FOUND;
   if (!HEX.test(id)) throw badValue('node_id must be hexadecimal digits');
   const nodeId = Buffer.from(id, 'hex');
   if (nodeId.length !== ID_BYTES) throw badValue(`invalid node_id: ${nodeId.toString('hex')}`);
+  if ((address === undefined) !== (port === undefined))
+    throw badValue('address and port must be given together');
   try {
+    if (address === undefined || port === undefined)
+      return (await services.dht.locateAndPing(nodeId)) ? 'pong' : NOT_FOUND;
     await services.dht.ping(nodeId, address, port);
     return 'pong';
   } catch (error) {

@@ -39,6 +39,20 @@ describe('DhtNode', () => {
     expect(idsIn(node).filter((id) => !alive.has(id))).toEqual([]);
   });
 
+  it('locates a node that only others know, and pings it', async () => {
+    dht = new SimulatedDht();
+    const nodes = await dht.start(40);
+    const [node] = nodes as [DhtNode, ...DhtNode[]];
+    await dht.clock.advance(300_000);
+    const far = nodes.findLast(({ nodeId }) => node.table.get(nodeId) === null)!;
+    expect(await dht.clock.until(node.locateAndPing(far.nodeId))).toBe(true);
+    expect(await dht.clock.until(node.locateAndPing(Buffer.alloc(48, 0x5a)))).toBe(false);
+    dht.network.kill(dht.addressOf(nodes.indexOf(far)), 4444);
+    const failed = expect(node.locateAndPing(far.nodeId)).rejects.toMatchObject({ reason: 'timeout' });
+    await dht.clock.advance(60_000);
+    await failed;
+  });
+
   it('joins again within two seconds when others return', async () => {
     dht = new SimulatedDht();
     const nodes = await dht.start(20, 10);

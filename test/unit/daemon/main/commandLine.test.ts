@@ -51,6 +51,29 @@ describe('an option that does not exist', () => {
   });
 });
 
+describe('the help of a command', () => {
+  const helpOf = (...words: string[]): string => {
+    const command = parseCommandLine([...words, '--help']);
+    if (command.kind !== 'text') throw new Error(`understood as ${command.kind}`);
+    return command.text;
+  };
+
+  it('describes the error that a call may return instead of its result', () => {
+    const [, returned] = helpOf('peer', 'ping').split('\n\nReturns:\n');
+    expect(returned!.split('\n\n')[0]!.split('\n')).toEqual([
+      '    (string) pong [if the peer answers]',
+      '    (object) an error [otherwise]',
+      '    error                       (string) reason: timeout, or peer not found',
+    ]);
+  });
+
+  it.each([['get'], ['file', 'list'], ['file', 'save']])('lists the fields of a file: %s %s', (...words) => {
+    const text = helpOf(...words.filter(Boolean));
+    for (const field of ['streaming_url', 'blobs_remaining', 'is_fully_reflected'])
+      expect(text.split(`\n    ${field} `), field).toHaveLength(2);
+  });
+});
+
 describe('start', () => {
   function started(...words: string[]): Extract<ReturnType<typeof parseCommandLine>, { kind: 'start' }> {
     const command = parseCommandLine(['start', ...words]);
