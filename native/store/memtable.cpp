@@ -345,6 +345,12 @@ void Memtable::evictOldest(uint32_t* mayMove) {
   freeSegment(oldest);
 }
 
+void Memtable::resize(uint64_t maxBytes) {
+  maxBytes_ = maxBytes;
+  uint32_t mayMove = 0;
+  while (usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
+}
+
 void Memtable::clear() {
   const size_t took = filled_.size();
   for (const uint32_t segment : filled_) freeSegment(segment);

@@ -49,6 +49,9 @@ class Memtable {
 
   void clear();
 
+  // Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit.
+  void resize(uint64_t maxBytes);
+
   uint64_t usedBytes() const { return units_ * kUnitBytes + count_ * kRowBytes; }
   size_t count() const { return count_; }
   bool isBounded() const { return maxBytes_ > 0; }
@@ -156,7 +159,7 @@ class Memtable {
   bool less(uint32_t a, uint32_t b) const;
   bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
 
-  const uint64_t maxBytes_;
+  uint64_t maxBytes_;
   uint32_t segmentUnits_;
   std::vector<Segment> segments_;
   std::vector<uint32_t> freeSegments_;

@@ -163,6 +163,18 @@ napi_value clear(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+// (maxBytes); only for tables with a size limit, which stay so
+napi_value resize(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  uint64_t maxBytes;
+  SharedTable* table = readShared(env, info, 1, &argument);
+  if (!table || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
+  if (!table->rows().isBounded() || maxBytes == 0) return throwError(env, "only a size limit can be changed");
+  const SharedTable::Change change(table);
+  table->rows().resize(maxBytes);
+  return makeUndefined(env);
+}
+
 napi_value beginWalk(napi_env env, napi_callback_info info) {
   SharedTable* table = readWalkable(env, info, 0, nullptr);
   if (!table) return nullptr;
@@ -200,7 +212,7 @@ void registerMemtable(napi_env env, napi_value exports) {
       method("readRecords", readRecords), method("clear", clear),
       method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
       getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
-      method("endChange", endChange),
+      method("endChange", endChange),   method("resize", resize),
   };
   setClass(env, exports, "Memtable", construct, members, sizeof members / sizeof members[0]);
 }

@@ -40,6 +40,18 @@ const OWN_SHARE = 0.4;
 /** Share of `-dbcache` for buffers of a flush, and for memory that the heap holds beside the caches. */
 const FLUSH_SHARE = 0.15;
 
+/**
+ * Size in bytes of a chain state's coin cache and overlay that causes a flush: what the caches of rows on disk leave of
+ * `cacheBytes`.
+ */
+export function flushedAtBytes(
+  cacheBytes: number,
+  { recentBytes, databaseMemory }: Pick<RowStore, 'recentBytes' | 'databaseMemory'>,
+): number {
+  const others = recentBytes + databaseMemory.maxBytes + cacheBytes * FLUSH_SHARE;
+  return Math.max(cacheBytes * OWN_SHARE, cacheBytes - others);
+}
+
 /** Maximum age in milliseconds of a reading of the process's processor time. Small compared with `REPLAY_CPU_MS`. */
 const READING_AGE_MS = 50;
 const reading = { atMs: -Infinity, cpuMs: 0 };
@@ -181,10 +193,8 @@ export class Flusher {
   }
 
   private updateLimits(): void {
-    const { cacheBytes } = this;
-    const { recentBytes, recentMaxBytes, databaseMemory } = this.deps.store;
-    const others = recentBytes + databaseMemory.maxBytes + cacheBytes * FLUSH_SHARE;
-    this.limitBytes = Math.max(cacheBytes * OWN_SHARE, cacheBytes - others);
+    const { recentBytes, recentMaxBytes } = this.deps.store;
+    this.limitBytes = flushedAtBytes(this.cacheBytes, this.deps.store);
     this.copiedBytes = Math.max(0, recentMaxBytes - recentBytes);
   }
 

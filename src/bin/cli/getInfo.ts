@@ -40,6 +40,8 @@ export function getInfoReply(batch: JsonValue): JsonObject {
     ['paytxfee', fromWallet.get('paytxfee') ?? null],
     ['relayfee', fromNetwork.get('relayfee')],
     ['warnings', fromNetwork.get('warnings')],
+    // An addition to the reference's entries. Exists only while the node depends on the snapshot.
+    ['snapshot', fromChain.get('snapshot')],
   ];
   const known = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
   return new JsonObject([

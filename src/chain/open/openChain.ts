@@ -48,6 +48,7 @@ import {
   markAsOurs,
   type FolderPaths,
 } from './folderReset.js';
+import { cacheSizes } from './cacheSizes.js';
 import { removeGround } from '../snapshot/backgroundValidation.js';
 import {
   dropSnapshotLoad,
@@ -130,6 +131,8 @@ export interface OpenedChain {
   readonly rebuild: (() => Promise<void>) | null;
   /** The snapshot on which the chain is based while its blocks are not validated; null for an ordinary folder. */
   readonly snapshot: SnapshotRecord | null;
+  /** Gives the chain the memory of the background validation. Called when the validation has ended. */
+  endSharing(): void;
   close(): Promise<void>;
 }
 
@@ -140,9 +143,6 @@ export interface OpenedChain {
 const DB_CACHE_SHARE = 8;
 const MIN_DB_CACHE_BYTES = 8 << 20;
 const MAX_DB_CACHE_BYTES = 32 << 20;
-
-/** Maximum share of `-dbcache` for the cache of claims and trie nodes, whatever `-claimtriecache` says. */
-const CLAIM_CACHE_SHARE = 0.4;
 
 /**
  * Minimum number of headers for reopening the database after reading them. Reopening releases the memory that the reading
@@ -271,7 +271,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       cacheBytes,
       recent: {
         shares: RECENT_SHARES,
-        maxBytes: Math.min(options.claimCacheBytes, options.cacheBytes * CLAIM_CACHE_SHARE),
+        maxBytes: cacheSizes(options, false).claimCacheBytes,
       },
       batchBytes: options.batchBytes,
       mark: IDENTITY_KEY,
@@ -434,8 +434,7 @@ function makeChain(
   const connectedNotes = new ConnectedNotes(ConnectedNotes.pathOf(database));
   const flusher = new Flusher(
     {
-      // While a snapshot is validated, the chain gets half of the cache and the validation the other half.
-      cacheBytes: snapshot === null ? options.cacheBytes : options.cacheBytes / 2,
+      cacheBytes: cacheSizes(options, snapshot !== null).cacheBytes,
       folders: [options.folder, options.blocksFolder],
       connectedNotes,
       afterFlush: async () => {
@@ -490,6 +489,7 @@ async function bringUp(ground: BringUp, options: OpenChainOptions): Promise<Open
     ...(options.maxBlockFileBytes ? { maxFileBytes: options.maxBlockFileBytes } : {}),
   });
   checkBlockFiles(headers, files, state);
+  if (snapshot !== null) store.resizeRecent(cacheSizes(options, true).claimCacheBytes);
   const { chain, flusher, claims, timers } = makeChain(index, files, state, ground, options);
   options.signal.addEventListener('abort', () => chain.interrupt());
   const reader = new ChainReader(chain, flusher);
@@ -512,6 +512,11 @@ async function bringUp(ground: BringUp, options: OpenChainOptions): Promise<Open
     timers,
     rebuild: state.rebuilding ? () => rebuild(catching, scanned) : null,
     snapshot,
+    endSharing() {
+      const { cacheBytes, claimCacheBytes } = cacheSizes(options, false);
+      store.resizeRecent(claimCacheBytes);
+      flusher.resize(cacheBytes);
+    },
     async close() {
       try {
         await chain.close();

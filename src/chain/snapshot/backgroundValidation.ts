@@ -7,12 +7,13 @@
  * `MaybeCompleteSnapshotValidation`.
  */
 import { rm } from 'node:fs/promises';
+import type { ValidationError } from '../../consensus/reject.js';
 import { BlockFileError } from '../../store/files/blockFiles.js';
 import { RECENT_SHARES } from '../../store/claims/rows/claimKeys.js';
 import { ClaimStore, type ClaimStoreOptions } from '../../store/claims/claimStore.js';
 import { pastNodeRows, settleFirstProvable } from '../../store/claims/versions.js';
 import { createCoinTable } from '../../store/cache/createCoinTable.js';
-import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
+import { NO_HEADER, STATUS, type HeaderTable } from '../../store/files/headerTable.js';
 import { PREFIX } from '../../store/rows/keys.js';
 import { RowStore } from '../../store/rows/rowStore.js';
 import { hashFromHex, hashToHex, type Bytes } from '../../util/bytes.js';
@@ -25,7 +26,7 @@ import { formatChainState, FRESH_STATE, parseChainState } from '../connect/chain
 import { checkBlockView } from '../connect/checkBlockView.js';
 import { connectBlock, type ConnectDeps } from '../connect/connectBlock.js';
 import type { OpenedContributor } from '../connect/contributor.js';
-import type { Flusher } from '../flusher.js';
+import { flushedAtBytes, type Flusher } from '../flusher.js';
 import type { LoadedBlock } from '../blocks/loadedBlock.js';
 import { StepTimers } from '../connect/stepTimers.js';
 import { packSection } from './dumpSnapshot.js';
@@ -56,6 +57,7 @@ export interface ValidationOptions {
   readonly contributors: () => readonly SectionIndex[];
   readonly claims: ClaimStoreOptions;
   readonly indexOptions: BlockIndexOptions;
+  /** See `CacheSizes`. */
   readonly cacheBytes: number;
   readonly claimCacheBytes: number;
   readonly batchBytes: number;
@@ -87,6 +89,13 @@ export interface ValidationMemory {
 /** Error: a block breaks a rule, or the resulting state differs from the snapshot, so the snapshot is wrong. */
 class Refutation extends Error {}
 
+function invalidBlock(headers: HeaderTable, id: number, { reason, debug }: ValidationError): Refutation {
+  const why = debug ? `${reason}, ${debug}` : reason;
+  return new Refutation(
+    `block ${hashToHex(headers.hash(id))} at height ${headers.height(id)} is invalid (${why})`,
+  );
+}
+
 /** Separate chain state that the validation computes from the blocks. */
 interface Ground {
   readonly deps: ConnectDeps;
@@ -103,6 +112,8 @@ export class BackgroundValidation {
   private readonly ending = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private wake: () => void = () => undefined;
+  /** Size in bytes of the coins and unwritten rows that causes a flush. It changes with the caches of rows on disk. */
+  private limitBytes = 0;
   private passed = false;
   private failed = false;
   private warnedOfBranch = false;
@@ -154,6 +165,11 @@ export class BackgroundValidation {
     // The store calls this function in the middle of a block. The coins of the block must stay in the cache, so this flush
     // removes none.
     this.ground.store.beforeSpill = () => this.flush(false);
+    this.updateLimit();
+  }
+
+  private updateLimit(): void {
+    this.limitBytes = flushedAtBytes(this.options.cacheBytes, this.ground.store);
   }
 
   /** Height of the validation's tip; -1 before the genesis block. */
@@ -179,7 +195,7 @@ export class BackgroundValidation {
     return {
       coinsBytes: deps.coins.usageBytes,
       unwrittenBytes: store.dirtyBytes,
-      maxBytes: this.options.cacheBytes,
+      maxBytes: this.limitBytes,
       claims: { bytes: store.recentBytes, maxBytes: store.recentMaxBytes },
       database: store.databaseMemory,
     };
@@ -308,7 +324,8 @@ export class BackgroundValidation {
   /** Resolves when the data of the next block is stored, or when the validation stops. */
   private async nextStored(): Promise<void> {
     const { headers, active } = this.chain.index;
-    while (!this.stopping && !headers.hasStatus(active.at(this.height + 1), STATUS.haveData))
+    const isMissing = (): boolean => !headers.hasStatus(active.at(this.height + 1), STATUS.haveData);
+    while (!this.stopping && isMissing())
       await new Promise<void>((resolve) => (this.wake = resolve));
   }
 
@@ -323,13 +340,10 @@ export class BackgroundValidation {
           checkScripts: chain.checksScripts(id),
           justCheck: false,
         });
-    if (error)
-      throw new Refutation(
-        `block ${hashToHex(block.hash)} at height ${height + 1} is invalid (${error.reason}${error.debug ? `, ${error.debug}` : ''})`,
-      );
+    if (error) throw invalidBlock(chain.index.headers, id, error);
     this.options.onPoint('validation:connected');
     const { coins } = ground.deps;
-    if (ground.store.mustFlush || coins.usageBytes + ground.store.dirtyBytes > this.options.cacheBytes)
+    if (ground.store.mustFlush || coins.usageBytes + ground.store.dirtyBytes > this.limitBytes)
       await this.flush();
   }
 
@@ -352,8 +366,9 @@ export class BackgroundValidation {
       }),
     );
     await store.flush((maxBytes) => coins.takeDirty(maxBytes), dirtyBytes);
-    if (trims && coins.usageBytes > this.options.cacheBytes * KEEP_SHARE)
-      coins.trim(this.options.cacheBytes * KEEP_SHARE);
+    this.updateLimit();
+    const keptBytes = this.limitBytes * KEEP_SHARE;
+    if (trims && coins.usageBytes > keptBytes) coins.trim(keptBytes);
     for (const { gte, lt } of deps.claims.prunable(index.active.height)) {
       await store.dropRange(gte, lt);
       store.packRange(gte, lt);

@@ -23,6 +23,8 @@ export interface NativeRows {
    */
   readRecords(records: Uint8Array): Buffer;
   clear(): void;
+  /** Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit. */
+  resize(maxBytes: number): void;
   /**
    * Starts an iteration over all rows, grouped by the first byte of their keys. Only for tables without a size limit. The
    * table must not change until the iteration ends.

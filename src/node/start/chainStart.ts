@@ -154,7 +154,7 @@ export async function startChain(context: StartContext, answering: Answering): P
     warn,
     onFatal,
     onPassed: () => {
-      opened.flusher.resize(loaded.derived.dbCacheBytes);
+      opened.endSharing();
       fill.resume();
     },
     adjustedTimeSec,

@@ -1,5 +1,6 @@
 /** Steps of a start with snapshot options. */
 import { resolve } from 'node:path';
+import { cacheSizes } from '../../chain/open/cacheSizes.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { BackgroundValidation, type ValidationOptions } from '../../chain/snapshot/backgroundValidation.js';
 import type { SnapshotSource } from '../../chain/snapshot/loadSnapshot.js';
@@ -8,12 +9,6 @@ import { TrackedIndex } from '../../index/chainIndex.js';
 import { CLAIM_INDEX_NAME, claimIndex } from '../../index/claims/claimIndex.js';
 import type { LoadedOptions } from '../options/options.js';
 import { snapshotSections } from '../services/snapshotService.js';
-
-/**
- * Size of the background validation's caches, as a share of the options. The coins of the chain get the other half of `-dbcache`,
- * and its claims all of `-claimtriecache`.
- */
-const CACHE_SHARE = 0.5;
 
 /** Returns the snapshot file to start from; null without `-loadsnapshot`. */
 export function snapshotSource({ options, params, paths }: LoadedOptions): SnapshotSource | null {
@@ -54,8 +49,7 @@ export async function openValidation(
     ],
     claims: { rules, proofWindow },
     indexOptions: { params, checkpoints: options.checkpoints, adjustedTimeSec },
-    cacheBytes: derived.dbCacheBytes * CACHE_SHARE,
-    claimCacheBytes: derived.claimTrieCacheBytes * CACHE_SHARE,
+    ...cacheSizes({ cacheBytes: derived.dbCacheBytes, claimCacheBytes: derived.claimTrieCacheBytes }, true),
     batchBytes: options.dbbatchsize,
     ...deps,
   });

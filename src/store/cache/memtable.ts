@@ -67,4 +67,6 @@ export interface RowCache {
    */
   setRecords(kind: string, records: Buffer): void;
   clear(): void;
+  /** Changes the size limit. Evicts rows if the cache exceeds it. */
+  resize(maxBytes: number): void;
 }

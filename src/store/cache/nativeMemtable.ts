@@ -70,6 +70,10 @@ export class NativeRowCache implements RowCache {
   clear(): void {
     this.rows.clear();
   }
+
+  resize(maxBytes: number): void {
+    this.rows.resize(maxBytes);
+  }
 }
 
 /** A table of rows without a size limit. */

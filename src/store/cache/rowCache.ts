@@ -18,15 +18,27 @@ export interface RowCachesOptions {
 }
 
 export class RowCaches {
-  /** Maximum memory of the cached rows in bytes. */
-  readonly maxBytes: number;
+  private readonly shares: RowCachesOptions['shares'];
+  private limitBytes: number;
   private readonly caches = new Map<string, RowCache>();
 
   constructor({ shares, maxBytes }: RowCachesOptions) {
-    this.maxBytes = maxBytes;
+    this.shares = shares;
+    this.limitBytes = maxBytes;
     if (maxBytes === 0) return;
     for (const [kind, share] of Object.entries(shares))
       this.caches.set(kind, createRowCache(Math.ceil(share * maxBytes)));
+  }
+
+  /** Maximum memory of the cached rows in bytes. */
+  get maxBytes(): number {
+    return this.limitBytes;
+  }
+
+  /** Changes the maximum memory, which was and stays greater than 0. Evicts rows if the caches exceed it. */
+  resize(maxBytes: number): void {
+    this.limitBytes = maxBytes;
+    for (const [kind, cache] of this.caches) cache.resize(Math.ceil(this.shares[kind]! * maxBytes));
   }
 
   get sizeBytes(): number {
@@ -73,7 +85,7 @@ function createRowCache(maxBytes: number): RowCache {
  * dropped. So a row stays cached until at least half of the limit has been written after it.
  */
 export class RowCacheFallback implements RowCache {
-  private readonly maxBytes: number;
+  private maxBytes: number;
   private young = new MemtableFallback();
   private old = new MemtableFallback();
 
@@ -97,11 +109,19 @@ export class RowCacheFallback implements RowCache {
 
   set(key: string, value: Bytes | null): void {
     this.young.set(key, value);
-    if (this.young.sizeBytes < this.maxBytes / 2) return;
+    if (this.young.sizeBytes >= this.maxBytes / 2) this.age();
+  }
+
+  private age(): void {
     const spare = this.old;
     spare.clear();
     this.old = this.young;
     this.young = spare;
+  }
+
+  resize(maxBytes: number): void {
+    this.maxBytes = maxBytes;
+    for (let ages = 0; ages < 2 && this.sizeBytes > maxBytes; ages++) this.age();
   }
 
   clear(): void {

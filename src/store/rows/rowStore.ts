@@ -153,6 +153,11 @@ export class RowStore implements RowReader, TransactionGround {
     return this.recent.maxBytes;
   }
 
+  /** Changes the maximum memory of the row caches. */
+  resizeRecent(maxBytes: number): void {
+    this.recent.resize(maxBytes);
+  }
+
   async get(key: string): Promise<Bytes | undefined> {
     return (await this.getMany([key]))[0];
   }

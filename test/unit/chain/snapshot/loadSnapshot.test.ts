@@ -3,20 +3,18 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BackgroundValidation } from '../../../../src/chain/snapshot/backgroundValidation.js';
 import { snapshotRules, type DumpedSnapshot } from '../../../../src/chain/snapshot/dumpSnapshot.js';
 import type { SnapshotSource } from '../../../../src/chain/snapshot/loadSnapshot.js';
 import { snapshotFolders } from '../../../../src/chain/snapshot/snapshotRecord.js';
-import { TrackedIndex } from '../../../../src/index/chainIndex.js';
-import { CLAIM_INDEX_NAME, claimIndex } from '../../../../src/index/claims/claimIndex.js';
+import { CLAIM_INDEX_NAME } from '../../../../src/index/claims/claimIndex.js';
 import { snapshotSections } from '../../../../src/node/services/snapshotService.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import { txidAt } from '../../../../src/primitives/blockView.js';
 import { getTxOutSetInfo } from '../../../../src/rpc/methods/blockchain/getTxOutSetInfo.js';
 import { buildClaimPrefix } from '../../../../src/script/claimScript.js';
-import { SILENT_LOGGER } from '../../../../src/util/logging.js';
 import { longIt } from '../../../support/long.js';
 import { dumpOf } from '../../../support/snapshots.js';
+import { startValidation, type Validation } from '../../../support/snapshotValidation.js';
 import {
   ADDRESS_SCRIPT,
   OPEN_SCRIPT,
@@ -96,49 +94,6 @@ async function folderWithHeaders(headers: readonly Buffer[]): Promise<string> {
   return folder;
 }
 
-interface Outcome {
-  readonly validation: BackgroundValidation;
-  readonly warnings: string[];
-  /** Resolves when the validation has passed. Rejects with an error that would stop the node. */
-  readonly passed: Promise<void>;
-}
-
-async function validate(
-  { opened, folder }: TestChain,
-  onPoint: (name: string) => void = () => undefined,
-): Promise<Outcome> {
-  const { rules, proofWindow } = opened.claims;
-  const warnings: string[] = [];
-  let pass = (): void => undefined;
-  let fail = (_error: unknown): void => undefined;
-  const passed = new Promise<void>((resolve, reject) => ([pass, fail] = [resolve, reject]));
-  passed.catch(() => undefined);
-  const validation = await BackgroundValidation.open(opened.chain, opened.flusher, {
-    path: snapshotFolders(join(folder, 'chainstate')).validation,
-    record: opened.snapshot!,
-    sections: snapshotSections(() => [
-      { name: CLAIM_INDEX_NAME, synced: true, height: opened.chain.height, failure: null },
-    ]),
-    contributors: () => [
-      new TrackedIndex(
-        claimIndex({ params: regtestParams, rules, window: proofWindow, tipHeight: () => -1 }),
-      ),
-    ],
-    claims: { rules, proofWindow },
-    indexOptions: { params: regtestParams, checkpoints: true, adjustedTimeSec: () => source.timeSec },
-    cacheBytes: 1 << 20,
-    claimCacheBytes: 1 << 20,
-    batchBytes: 16 << 20,
-    log: { ...SILENT_LOGGER, warn: (text) => void warnings.push(text) },
-    warn: (text) => void warnings.push(text),
-    onFatal: (error) => fail(error),
-    onPassed: () => pass(),
-    onPoint,
-  });
-  validation.start();
-  return { validation, warnings, passed };
-}
-
 async function feed(chain: TestChain, from: number, to: number): Promise<void> {
   for (let height = from; height <= to; height++) {
     const { error } = await chain.opened.chain.processBlock(await source.blockAt(height), true);
@@ -162,7 +117,7 @@ it('has the coins of the snapshot at once, continues, and becomes an ordinary fo
   const shown = (answer: typeof coins): unknown[] =>
     same.map((name) => (answer.result as Record<string, unknown>)[name]);
   expect(shown(await chain.call(getTxOutSetInfo))).toEqual(shown(coins));
-  const { passed, validation } = await validate(chain);
+  const { passed, validation } = await startValidation(chain);
   await feed(chain, 1, HEIGHT);
   await passed;
   expect(validation.status).toBeNull();
@@ -192,7 +147,7 @@ it('is completed or removed if loading is interrupted', async () => {
 
 it('stops without another error after a failure of the chain', async () => {
   const chain = await load(newFolder(), { onFatal: () => undefined });
-  const { validation, passed } = await validate(chain);
+  const { validation, passed } = await startValidation(chain);
   let reported = false;
   passed.catch(() => (reported = true));
   await feed(chain, 1, 60);
@@ -235,7 +190,7 @@ it('warns of a branch with more work that does not contain the block of the snap
   const headers = await headersOf(other);
   await other.close();
   const chain = await load(newFolder());
-  const { validation, warnings } = await validate(chain);
+  const { validation, warnings } = await startValidation(chain);
   expect(chain.opened.chain.acceptHeaders(headers.slice(0, HEIGHT - 1)).error).toBeNull();
   expect(validation.warning).toBe('');
   expect(chain.opened.chain.acceptHeaders(headers.slice(HEIGHT - 1)).error).toBeNull();
@@ -250,11 +205,11 @@ it('warns of a branch with more work that does not contain the block of the snap
 
 longIt('restarts the validation if its database is corrupt', async () => {
   const folder = newFolder();
-  const reached = async (chain: TestChain, height: number): Promise<Outcome> => {
+  const reached = async (chain: TestChain, height: number): Promise<Validation> => {
     let arrive = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     let connected = 0;
-    const outcome = await validate(chain, (name) => {
+    const outcome = await startValidation(chain, (name) => {
       if (name === 'validation:connected' && ++connected === height) arrive();
     });
     await feed(chain, 1, height);
@@ -273,7 +228,7 @@ longIt('restarts the validation if its database is corrupt', async () => {
     writeFileSync(join(path, name), bytes);
   }
   chain = await chain.reopen({ claimIndex: true });
-  const second = await validate(chain);
+  const second = await startValidation(chain);
   expect(second.warnings.join()).toContain('The database of the background validation cannot be used');
   await feed(chain, 61, HEIGHT);
   await second.passed;

@@ -63,6 +63,23 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
     expect(cache.get('t1')).toEqual(Buffer.alloc(100, 3));
   });
 
+  it('evicts rows when its size limit becomes smaller, and holds more rows when it becomes larger', () => {
+    const cache = make();
+    const fill = (): void => {
+      for (let i = 0; i < 4000; i++) cache.set(`t${i}`, Buffer.alloc(100, i));
+    };
+    fill();
+    expect(cache.sizeBytes).toBeGreaterThan(MAX_BYTES / 3);
+    cache.resize(MAX_BYTES / 8);
+    expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES / 8);
+    fill();
+    expect(cache.sizeBytes).toBeLessThanOrEqual(MAX_BYTES / 8 + 200);
+    cache.resize(4 * MAX_BYTES);
+    fill();
+    expect(cache.sizeBytes).toBeGreaterThan(2 * MAX_BYTES * 0.9);
+    expect(cache.sizeBytes).toBeLessThanOrEqual(4 * MAX_BYTES + 200);
+  });
+
   it('frees memory after keys of any length and bytes', () => {
     const cache = make();
     const keys = [300, 319, 320, 321, 3000].map((length) => 't\0\xff'.padEnd(length, '\x80'));
