@@ -5,6 +5,7 @@
  */
 import { blockWork } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
+import { TX_FLAGS, TX_IS_COINBASE } from '../primitives/blockLayout.js';
 import { headerHash, parseHeaderBytes } from '../primitives/header.js';
 import type { FilePosition } from '../store/files/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
@@ -107,6 +108,8 @@ export class Chain {
 
   /** Called after the data of a block was stored. */
   onStored: (id: number) => void = () => undefined;
+  /** Called with a block below a snapshot whose contents match its header, but break a rule. */
+  onInvalidBehind: (id: number, error: ValidationError) => void = () => undefined;
   /** Returns the heights of the blocks below a snapshot that should be downloaded at present; null if there are none. */
   wantedBehind: () => { readonly first: number; readonly last: number } | null = () => null;
 
@@ -213,6 +216,7 @@ export class Chain {
     const wrong = index.checkWork(block.header, block.raw.subarray(0, 112)) ?? checkBlockView(block);
     if (wrong) {
       const known = headers.find(block.hash);
+      if (this.isBehind(known) && hasCoinbase(block)) this.noteInvalidBehind(known, wrong);
       return { id: known, error: wrong, isNew: false };
     }
     const previousBest = index.bestHeader;
@@ -223,7 +227,8 @@ export class Chain {
     if (!requested && !this.wantsUnrequested(id)) return { id, error: null, isNew: false };
     const contextual = this.checkContext(block, headers.prev(id));
     if (contextual) {
-      if (!contextual.corruption) index.markFailed(id);
+      if (this.isBehind(id)) this.noteInvalidBehind(id, contextual);
+      else if (!contextual.corruption) index.markFailed(id);
       return { id, error: contextual, isNew: false };
     }
     try {
@@ -265,6 +270,16 @@ export class Chain {
     }
     if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
     return { last, error };
+  }
+
+  /** Whether the block is assumed to be valid because of the snapshot that the node was started from. */
+  private isBehind(id: number): boolean {
+    const { headers, active, snapshotHeight } = this.index;
+    return id !== NO_HEADER && headers.height(id) <= snapshotHeight && active.contains(id);
+  }
+
+  private noteInvalidBehind(id: number, error: ValidationError): void {
+    if (!error.corruption) this.onInvalidBehind(id, error);
   }
 
   private wantsUnrequested(id: number): boolean {
@@ -611,4 +626,12 @@ export class Chain {
     await this.tasks.idle();
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
+}
+
+/**
+ * Whether the first transaction is a coinbase. If not, the transactions may be nodes of the merkle tree, which have the same
+ * root as the block. Source: later Core's `IsBlockMutated`.
+ */
+function hasCoinbase({ parsed }: LoadedBlock): boolean {
+  return parsed.txCount > 0 && (parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) !== 0;
 }

@@ -114,6 +114,8 @@ export class BackgroundValidation {
   private wake: () => void = () => undefined;
   /** Size in bytes of the coins and unwritten rows that causes a flush. It changes with the caches of rows on disk. */
   private limitBytes = 0;
+  /** A block that breaks a rule which is checked before a block is stored. */
+  private invalid: Refutation | null = null;
   private passed = false;
   private failed = false;
   private warnedOfBranch = false;
@@ -153,8 +155,12 @@ export class BackgroundValidation {
     const { chain } = this;
     this.useGround();
     chain.onStored = () => this.wake();
+    chain.onInvalidBehind = (id, error) => {
+      this.invalid ??= invalidBlock(chain.index.headers, id, error);
+      this.wake();
+    };
     chain.wantedBehind = () => {
-      if (this.passed) return null;
+      if (this.passed || this.invalid !== null) return null;
       const first = this.height + 1;
       return { first, last: Math.min(this.options.record.height, this.height + FETCHED_AHEAD) };
     };
@@ -289,6 +295,7 @@ export class BackgroundValidation {
       const reading = ahead ?? this.read(this.height + 1);
       const block = await reading;
       if (this.stopping) return;
+      if (this.invalid !== null) throw this.invalid;
       if (block === null) {
         ahead = null;
         await this.nextStored();
@@ -325,7 +332,7 @@ export class BackgroundValidation {
   private async nextStored(): Promise<void> {
     const { headers, active } = this.chain.index;
     const isMissing = (): boolean => !headers.hasStatus(active.at(this.height + 1), STATUS.haveData);
-    while (!this.stopping && isMissing())
+    while (!this.stopping && this.invalid === null && isMissing())
       await new Promise<void>((resolve) => (this.wake = resolve));
   }
 
@@ -448,6 +455,7 @@ export class BackgroundValidation {
     });
     options.onPoint('validation:passed');
     chain.onStored = () => undefined;
+    chain.onInvalidBehind = () => undefined;
     chain.wantedBehind = () => null;
     chain.events.emit('backgroundProgress', null);
     await ground.store.close();
