@@ -58,17 +58,18 @@ struct Script {
 
 class Walk {
  public:
-  Walk(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out)
+  Walk(const ParsedView& view, const ResolvedView& spent, uint32_t height, std::vector<uint8_t>* out)
       : view_(view), spent_(spent), height_(height), out_(out), slots_(64, 0) {
     drawSalts(salt_);
-    out->records.reserve((view.inputCount + view.outputCount) * 160);
+    out->reserve(out->size() + (view.inputCount + view.outputCount) * 210);
   }
 
-  void run() {
+  // Returns the position of the first totals.
+  size_t run() {
     for (size_t tx = 0; tx < view_.txCount; tx++) transaction(tx);
-    out_->totals.reserve(scripts_.size() * kTotalsRecord);
+    const size_t totalsAt = out_->size();
     for (const Script& script : scripts_) {
-      uint8_t* key = addRecord(&out_->totals, 1 + kScriptKeySize, 28);
+      uint8_t* key = addRecord(out_, 1 + kScriptKeySize, kTotalsSize);
       key[0] = kTotals;
       memcpy(key + 1, script.key, kScriptKeySize);
       writeLE64(key + 17, static_cast<uint64_t>(script.received));
@@ -77,6 +78,7 @@ class Walk {
       writeLE32(key + 37, script.outputCount);
       writeLE32(key + 41, script.spentCount);
     }
+    return totalsAt;
   }
 
  private:
@@ -89,7 +91,7 @@ class Walk {
     for (uint32_t n = 0; n < tx.outputCount; n++) output(number, tx, n);
     for (const uint32_t at : touched_) {
       Script& script = scripts_[at];
-      uint8_t* key = addRecord(&out_->records, 1 + kScriptKeySize + 8, 48);
+      uint8_t* key = addRecord(out_, 1 + kScriptKeySize + 8, 48);
       key[0] = kHistory;
       memcpy(key + 1, script.key, kScriptKeySize);
       writeBE32(key + 17, height_);
@@ -129,7 +131,7 @@ class Walk {
   // Adds a row of an unspent output and returns the position of its value.
   uint8_t* unspent(const uint8_t* scriptKey, uint32_t height, uint32_t valueSize, const uint8_t* outpoint) {
     constexpr uint32_t size = 1 + kScriptKeySize + 4 + kOutpointSize;
-    uint8_t* key = addRecord(&out_->records, size, valueSize);
+    uint8_t* key = addRecord(out_, size, valueSize);
     key[0] = kUnspent;
     memcpy(key + 1, scriptKey, kScriptKeySize);
     writeBE32(key + 17, height);
@@ -169,9 +171,9 @@ class Walk {
   }
 
   const ParsedView& view_;
-  const SpentCoins& spent_;
+  const ResolvedView& spent_;
   const uint32_t height_;
-  AddressRows* out_;
+  std::vector<uint8_t>* out_;
   // Scripts in the order in which the block first uses them.
   std::vector<Script> scripts_;
   // Hash table: position in `scripts_` plus 1.
@@ -203,8 +205,14 @@ bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key) {
   return true;
 }
 
-void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out) {
-  Walk(view, spent, height, out).run();
+size_t addressRows(const ParsedView& view, const ResolvedView& spent, uint32_t height, std::vector<uint8_t>* records) {
+  return Walk(view, spent, height, records).run();
+}
+
+void addTotals(uint8_t* record, const uint8_t* stored) {
+  uint8_t* value = record + kTotalsRecord - kTotalsSize;
+  for (size_t at = 0; at < 16; at += 8) writeLE64(value + at, readLE64(value + at) + readLE64(stored + at));
+  for (size_t at = 16; at < kTotalsSize; at += 4) writeLE32(value + at, readLE32(value + at) + readLE32(stored + at));
 }
 
 void txRows(const ParsedView& view, const uint8_t* wtxids, uint32_t height, std::vector<uint8_t>* records) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blocks/parse.h"
+#include "coins/resolved.h"
 
 namespace lbc {
 
@@ -16,27 +17,19 @@ constexpr size_t kScriptKeySize = 16;
 // Computes the key under which a script is stored. Returns false for an unspendable script.
 bool scriptKeyOf(const uint8_t* script, size_t size, uint8_t* key);
 
-// The coins that a block spends. Index: number of the input within the block. Every script is a range of `scripts`.
-struct SpentCoins {
-  const int64_t* amounts = nullptr;
-  const uint32_t* heightCodes = nullptr;
-  const uint32_t* scriptOffsets = nullptr;
-  const uint32_t* scriptLengths = nullptr;
-  const uint8_t* scripts = nullptr;
-};
+// Size of the value of a totals record: received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
+constexpr size_t kTotalsSize = 28;
 
-constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + 28;
+// Size of a totals record: sizes, key and value.
+constexpr size_t kTotalsRecord = 8 + 1 + kScriptKeySize + kTotalsSize;
 
-struct AddressRows {
-  // Rows of histories and unspent outputs. They must be applied in this order.
-  std::vector<uint8_t> records;
-  // Records of the totals of each script that the block affects, kTotalsRecord bytes each. They contain the amounts that
-  // the block adds. A value is received i64 ‖ spent i64 ‖ transactions u32 ‖ outputs u32 ‖ spent outputs u32.
-  std::vector<uint8_t> totals;
-};
+// Appends the rows of a block to `records`: first the rows of histories and unspent outputs, which must be applied in this
+// order, then a record of kTotalsRecord bytes for each script that the block affects. These totals contain only what the
+// block adds. Returns the position of the first of them. The inputs in `view` must be in the order of the transactions.
+size_t addressRows(const ParsedView& view, const ResolvedView& spent, uint32_t height, std::vector<uint8_t>* records);
 
-// Appends the rows of a block to `out`. The inputs in `view` must be in the order of the transactions.
-void addressRows(const ParsedView& view, const SpentCoins& spent, uint32_t height, AddressRows* out);
+// Adds the stored totals of a script, kTotalsSize bytes, to those of a record, in place.
+void addTotals(uint8_t* record, const uint8_t* stored);
 
 // Appends the rows of the transaction index. `wtxids` contains 32 bytes for each transaction.
 void txRows(const ParsedView& view, const uint8_t* wtxids, uint32_t height, std::vector<uint8_t>* records);

@@ -37,6 +37,16 @@ int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
   return aSize < bSize ? -1 : aSize > bSize ? 1 : 0;
 }
 
+// The first two bytes of a key as a number that has the order of the keys.
+size_t groupOf(const uint8_t* key, size_t size) { return size == 0 ? 0 : size == 1 ? key[0] << 8 : key[0] << 8 | key[1]; }
+
+// The eight bytes after the first two, in the same way. Missing bytes count as zeros, so equal numbers say nothing.
+uint64_t startOf(const uint8_t* key, size_t size) {
+  uint64_t start = 0;
+  for (size_t i = 2; i < 10; i++) start = start << 8 | (i < size ? key[i] : 0);
+  return start;
+}
+
 }  // namespace
 
 Memtable::Memtable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
@@ -83,14 +93,14 @@ int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const 
   const size_t slot = slotOf(key, keySize, hash);
   if (slots_[slot].number == kNone) return kUnknown;
   Row& found = row(slots_[slot].number);
-  if (maxBytes_ > 0) found.keySizeAsked |= kAsked;
+  if (maxBytes_ > 0) found.keySizeFlags |= kAsked;
   if (found.valueSize == kDeletedValue) return kDeleted;
   *value = found.value();
   return found.valueSize;
 }
 
 void Memtable::grow() {
-  std::vector<Slot> old = std::move(slots_);
+  auto old = std::move(slots_);
   slots_.assign(std::max(kMinSlots, old.size() * 2), Slot{kNone, 0});
   const size_t mask = slots_.size() - 1;
   for (const Slot& moved : old) {
@@ -127,7 +137,11 @@ void Memtable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint
   }
   const uint32_t place = append(units);
   const uint32_t number = isNew ? takeNumber() : slots_[slot].number;
-  if (!isNew) leave(places_[number]);
+  uint32_t flags = isNew && value && keySize > 0 && isNewKind_[key[0]] ? kNew : 0;
+  if (!isNew) {
+    flags = row(number).keySizeFlags & kNew;
+    leave(places_[number]);
+  }
   places_[number] = place;
   if (isNew) {
     slots_[slot] = Slot{number, hash};
@@ -135,7 +149,7 @@ void Memtable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint
     if (maxBytes_ == 0) orders_[keySize == 0 ? 0 : key[0]].fresh.push_back(number);
   }
   Row& made = at(place);
-  made = Row{units, storedSize, static_cast<uint32_t>(keySize), number};
+  made = Row{units, storedSize, static_cast<uint32_t>(keySize) | flags, number};
   memcpy(made.key(), key, keySize);
   if (needed > 0) memcpy(made.value(), value, needed);
   uint32_t mayMove = kMovedSegments * segmentUnits_;
@@ -263,7 +277,7 @@ void Memtable::addSegment(uint32_t units) {
     segment.bytes = std::move(spare_.back());
     spare_.pop_back();
   } else {
-    segment.bytes.reset(new uint8_t[units * kUnitBytes]);
+    segment.bytes = makeHugeBytes(units * kUnitBytes);
   }
   segment.size = units;
   segment.used = 0;
@@ -334,9 +348,9 @@ void Memtable::evictOldest(uint32_t* mayMove) {
     Row& old = at(place);
     unit += old.units;
     if (places_[old.number] != place) continue;
-    if ((old.keySizeAsked & kAsked) && old.units <= *mayMove) {
+    if ((old.keySizeFlags & kAsked) && old.units <= *mayMove) {
       *mayMove -= old.units;
-      old.keySizeAsked &= ~kAsked;
+      old.keySizeFlags &= ~kAsked;
       moveToEnd(place);
     } else {
       erase(slotOf(old.key(), old.keySize(), hashOf(old.key(), old.keySize())));
@@ -365,7 +379,7 @@ void Memtable::clear() {
   freeNumbers_.clear();
   count_ = 0;
   walk_.clear();
-  walked_ = 0;
+  walked_ = sorted_ = 0;
   for (Order& order : orders_) order = Order();
 }
 
@@ -391,22 +405,43 @@ size_t recordSize(const Row& row) {
 }  // namespace
 
 void Memtable::beginWalk() {
-  auto kindOf = [&](uint32_t number) -> size_t {
-    const Row& found = row(number);
-    return found.keySize() == 0 ? 0 : found.key()[0];
+  constexpr size_t kGroups = 1 << 16;
+  std::vector<uint32_t> starts(kGroups + 1, 0);
+  const auto isWalked = [&](uint32_t number) { return places_[number] != kNone && !row(number).isForgotten(); };
+  for (uint32_t number = 0; number < places_.size(); number++) {
+    if (isWalked(number)) starts[groupOf(row(number).key(), row(number).keySize()) + 1]++;
+  }
+  for (size_t group = 0; group < kGroups; group++) starts[group + 1] += starts[group];
+  walk_.resize(starts[kGroups]);
+  for (uint32_t number = 0; number < places_.size(); number++) {
+    if (isWalked(number)) walk_[starts[groupOf(row(number).key(), row(number).keySize())]++] = number;
+  }
+  walked_ = sorted_ = 0;
+}
+
+void Memtable::sortAhead() {
+  struct Entry {
+    uint64_t start;
+    uint32_t number;
   };
-  size_t starts[257] = {0};
-  for (uint32_t number = 0; number < places_.size(); number++) starts[kindOf(number) + 1]++;
-  for (size_t kind = 0; kind < 256; kind++) starts[kind + 1] += starts[kind];
-  walk_.resize(places_.size());
-  for (uint32_t number = 0; number < places_.size(); number++) walk_[starts[kindOf(number)]++] = number;
-  walked_ = 0;
+  const auto groupAt = [&](size_t at) { return groupOf(row(walk_[at]).key(), row(walk_[at]).keySize()); };
+  const size_t group = groupAt(sorted_);
+  std::vector<Entry> entries;
+  for (size_t at = sorted_; at < walk_.size() && groupAt(at) == group; at++) {
+    const Row& next = row(walk_[at]);
+    entries.push_back(Entry{startOf(next.key(), next.keySize()), walk_[at]});
+  }
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    return a.start != b.start ? a.start < b.start : less(a.number, b.number);
+  });
+  for (const Entry& entry : entries) walk_[sorted_++] = entry.number;
 }
 
 size_t Memtable::walk(uint8_t* out, size_t capacity, size_t* needed) {
   size_t written = 0;
   *needed = 0;
   for (; walked_ < walk_.size(); walked_++) {
+    if (walked_ == sorted_) sortAhead();
     Row& next = row(walk_[walked_]);
     const size_t size = recordSize(next);
     if (size > capacity - written) {

@@ -10,8 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
+
+#include "store/hugePages.h"
 
 namespace lbc {
 
@@ -47,6 +48,22 @@ class Memtable {
   // not records.
   ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out);
 
+  // Looks up the key of each record and calls `visit(key, size, value)` with the result of `find`, in the order of the
+  // records, until it returns false. Faster than calls of `find`. `records` must be records.
+  template <typename Visit>
+  void findAll(const uint8_t* records, size_t size, const Visit& visit) {
+    Record some[kRecordsAtOnce];
+    bool isWhole = true;
+    for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
+      const size_t count = readAhead(-1, &at, end, some, &isWhole);
+      for (size_t i = 0; i < count; i++) {
+        const uint8_t* value = nullptr;
+        const int64_t found = find(some[i].key, some[i].keySize, some[i].hash, &value);
+        if (!visit(some[i].key, found, value)) return;
+      }
+    }
+  }
+
   void clear();
 
   // Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit.
@@ -56,11 +73,15 @@ class Memtable {
   size_t count() const { return count_; }
   bool isBounded() const { return maxBytes_ > 0; }
 
+  // Declares that a row of this type (first byte of the key) is added only if the layers below have no row with its key.
+  // If such a row is deleted before the next `clear`, iterations leave it out.
+  void declareNew(uint8_t kind) { isNewKind_[kind] = true; }
+
   // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian. The
   // following functions are only for tables without a size limit.
 
-  // Starts an iteration over all rows, grouped by the first byte of their keys. The table must not change until the
-  // iteration ends.
+  // Starts an iteration over all rows in the order of their keys, so that LevelDB inserts neighbours one after the other
+  // and its table files do not overlap. The table must not change until the iteration ends.
   void beginWalk();
   // Writes the next records, as many as fit in `capacity`, and returns the number of bytes. Returns 0 at the end, and when
   // no record fits; then `needed` is the size required.
@@ -77,18 +98,22 @@ class Memtable {
   static constexpr size_t kUnitBytes = 8;
   // Memory that a row uses in addition to its segment, in bytes: hash slot, position and order.
   static constexpr size_t kRowBytes = 24;
-  static constexpr unsigned kSegmentBits = 17;
+  static constexpr unsigned kSegmentBits = 18;
   static constexpr uint32_t kNone = UINT32_MAX;
   // Flag in the stored key length: the row was read since it was written to its current position.
   static constexpr uint32_t kAsked = 1u << 31;
+  // Flag in the stored key length: the layers below have no row with this key (`declareNew`).
+  static constexpr uint32_t kNew = 1u << 30;
 
   struct Row {
     uint32_t units;
     uint32_t valueSize;
-    uint32_t keySizeAsked;
+    uint32_t keySizeFlags;
     uint32_t number;
 
-    uint32_t keySize() const { return keySizeAsked & ~kAsked; }
+    uint32_t keySize() const { return keySizeFlags & ~(kAsked | kNew); }
+    // Whether neither this table nor the layers below have a row with this key.
+    bool isForgotten() const { return (keySizeFlags & kNew) != 0 && valueSize == kDeletedValue; }
     uint8_t* key() { return reinterpret_cast<uint8_t*>(this + 1); }
     const uint8_t* key() const { return reinterpret_cast<const uint8_t*>(this + 1); }
     uint8_t* value() { return key() + keySize(); }
@@ -111,7 +136,7 @@ class Memtable {
   static constexpr size_t kRecordsAtOnce = 16;
 
   struct Segment {
-    std::unique_ptr<uint8_t[]> bytes;
+    HugeBytes bytes;
     // In units.
     uint32_t size = 0;
     uint32_t used = 0;
@@ -156,6 +181,8 @@ class Memtable {
   // units of them.
   void evictOldest(uint32_t* mayMove);
   void settle(Order* order);
+  // Sorts the rows of the iteration that have the same two first bytes as the next one.
+  void sortAhead();
   bool less(uint32_t a, uint32_t b) const;
   bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
 
@@ -166,20 +193,24 @@ class Memtable {
   // Segments in the order of filling; the last one is being filled.
   std::deque<uint32_t> filled_;
   // Empty segments kept for the next filling, and the number of segments that the last filling used.
-  std::vector<std::unique_ptr<uint8_t[]>> spare_;
+  std::vector<HugeBytes> spare_;
   size_t lastSegments_ = 0;
   uint64_t units_ = 0;
   // Number of unused units in all segments.
   uint64_t dead_ = 0;
   size_t count_ = 0;
 
-  std::vector<Slot> slots_;
+  std::vector<Slot, HugePages<Slot>> slots_;
   // Position of each row, by row number; kNone for an unused row number.
-  std::vector<uint32_t> places_;
+  std::vector<uint32_t, HugePages<uint32_t>> places_;
   std::vector<uint32_t> freeNumbers_;
 
+  // Row numbers of the iteration, grouped by the first two bytes of their keys; the number of rows that were returned; the
+  // number of rows that are in their final order.
   std::vector<uint32_t> walk_;
   size_t walked_ = 0;
+  size_t sorted_ = 0;
+  bool isNewKind_[256] = {};
 
   // Rows in sorted order by row type (first byte of the key); empty in a table with a size limit. Types over which no code
   // iterates are never sorted.

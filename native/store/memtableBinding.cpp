@@ -155,6 +155,15 @@ napi_value readRecords(napi_env env, napi_callback_info info) {
   return makeBuffer(env, values.data(), values.size());
 }
 
+napi_value declareNew(napi_env env, napi_callback_info info) {
+  napi_value argument;
+  Latin1Key kinds;
+  Memtable* table = readCall(env, info, 1, &argument);
+  if (!table || !kinds.read(env, argument)) return nullptr;
+  for (size_t i = 0; i < kinds.size(); i++) table->declareNew(kinds.data()[i]);
+  return makeUndefined(env);
+}
+
 napi_value clear(napi_env env, napi_callback_info info) {
   SharedTable* table = readShared(env, info, 0, nullptr);
   if (!table) return nullptr;
@@ -212,7 +221,7 @@ void registerMemtable(napi_env env, napi_value exports) {
       method("readRecords", readRecords), method("clear", clear),
       method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
       getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
-      method("endChange", endChange),   method("resize", resize),
+      method("endChange", endChange),    method("resize", resize),  method("declareNew", declareNew),
   };
   setClass(env, exports, "Memtable", construct, members, sizeof members / sizeof members[0]);
 }

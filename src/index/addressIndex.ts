@@ -2,8 +2,8 @@
  * The address index (`-addressindex`): for each script its transactions, its unspent outputs, and sums. Once it is filled up
  * to the tip, its rows are written in the commit of each block, and reverted when the block is disconnected. Its rows have
  * the prefixes `A`, `U` and `S` (`addressRows.ts`). The addon builds the rows of a block in one call. For a large block this
- * call runs on another thread, while the scripts of the block are verified. The stored sums of each script are then added to
- * those of the block.
+ * call runs on another thread, while the scripts of the block are verified. The stored sums of each script are added to those
+ * of the block, by the same call if they can be read in a short time.
  */
 import type { BegunBlock } from '../chain/connect/contributor.js';
 import type { LoadedBlock } from '../chain/blocks/loadedBlock.js';
@@ -15,6 +15,7 @@ import {
   type ResolvedInputs,
 } from '../native/binding.js';
 import { INPUT_STRIDE, OUTPUT_STRIDE } from '../primitives/blockLayout.js';
+import { READ_NOW_MICROS, SLOW_ROW_MICROS } from '../store/leveldb/levelDb.js';
 import { PREFIX } from '../store/rows/keys.js';
 import { PackedValues } from '../store/rows/rowRecords.js';
 import type { RowTransaction } from '../store/rows/rows.js';
@@ -29,23 +30,27 @@ import type { ChainIndex } from './chainIndex.js';
  * Minimum number of inputs and outputs of a block whose rows are built on another thread. For fewer, the transfer takes
  * longer than building the rows.
  */
-const ROWS_ASIDE = 200;
+const ROWS_ASIDE = 1000;
 /** The size of the row transaction is checked only after a block whose rows have at least this size in bytes. */
 const SMALL_BYTES = 64 << 10;
 /** Number of scripts whose stored sums are read in one call. Arbitrary: about a millisecond of work. */
 const SUMS_AT_ONCE = 4000;
 /**
- * Sizes of the parts of a record in `NativeAddressRows.totals`: bytes before the script key (`HEAD_BYTES`), and bytes of the
+ * Sizes of the parts of a record with sums in `NativeAddressRows.records`: bytes before the script key (`HEAD_BYTES`), and bytes of the
  * sums after it (`SUMS_BYTES`).
  */
 const HEAD_BYTES = 8;
 const SUMS_BYTES = 28;
+const ALL_PREFIXES = PREFIX.addressHistory + PREFIX.addressUnspent + PREFIX.addressTotals;
 const KEY_BYTES = PREFIX.addressTotals.length + SCRIPT_KEY_BYTES;
 const TOTALS_BYTES = HEAD_BYTES + KEY_BYTES + SUMS_BYTES;
 
+/** Receives the places of `NativeAddon.addressRows`. */
+const places = new Uint32Array(2);
+
 /**
- * Cache of the sums that were built for blocks still in memory. A search for scripts in these blocks uses it instead of
- * hashing the scripts again.
+ * Cache of the records with sums that were built for blocks still in memory. A search for scripts in these blocks uses it
+ * instead of hashing the scripts again.
  */
 const madeOf = new WeakMap<ParsedBlock, Buffer>();
 
@@ -95,19 +100,18 @@ async function makeAside(
   resolved: ResolvedInputs,
 ): Promise<NativeAddressRows> {
   const made = await native.addressRowsAside(raw, parsed, resolved, height);
-  await addStored(rows, made.totals);
+  await addStored(rows, made.records.subarray(made.totalsAt));
   return made;
 }
 
 function put(
   rows: RowTransaction,
   { parsed }: LoadedBlock,
-  { records, totals }: NativeAddressRows,
+  { records, totalsAt }: NativeAddressRows,
 ): MaybePromise<void> {
-  rows.putRecords(PREFIX.addressHistory + PREFIX.addressUnspent, records);
-  rows.putRecords(PREFIX.addressTotals, totals);
-  madeOf.set(parsed, totals);
-  return records.length + totals.length < SMALL_BYTES ? undefined : rows.relieve();
+  rows.putRecords(ALL_PREFIXES, records);
+  madeOf.set(parsed, records.subarray(totalsAt));
+  return records.length < SMALL_BYTES ? undefined : rows.relieve();
 }
 
 function connect(
@@ -119,9 +123,33 @@ function connect(
   const native = loadNative();
   if (native === null) return new BlockWalk(rows, block, height, spentBy(resolved), true).run();
   const begun = begin(rows, block, height, resolved);
-  if (begun !== null) return begun.finish();
-  const made = native.addressRows(block.raw, block.parsed, resolved, height);
-  return whenResolved(addStored(rows, made.totals), () => put(rows, block, made));
+  return begun === null ? connectHere(native, rows, block, height, resolved) : begun.finish();
+}
+
+/** Builds and adds the rows of a block on this thread. */
+function connectHere(
+  native: NativeAddon,
+  rows: RowTransaction,
+  block: LoadedBlock,
+  height: number,
+  resolved: ResolvedInputs,
+): MaybePromise<void> {
+  const source = rows.sourceOf?.(PREFIX.addressTotals) ?? null;
+  const records = native.addressRows(
+    block.raw,
+    block.parsed,
+    resolved,
+    height,
+    source && source.overlay,
+    source && source.database,
+    READ_NOW_MICROS,
+    SLOW_ROW_MICROS,
+    places,
+  );
+  const [totalsAt, unreadAt] = [places[0]!, places[1]!];
+  const made = { records, totalsAt };
+  if (unreadAt === records.length) return put(rows, block, made);
+  return whenResolved(addStored(rows, records.subarray(unreadAt)), () => put(rows, block, made));
 }
 
 /** Adds the stored sums to `totals`, in place. The row transaction must not contain new values of the sums yet. */

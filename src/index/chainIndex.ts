@@ -88,6 +88,7 @@ const LEAST_BATCH = 16;
  */
 export class TrackedIndex implements OpenedContributor {
   readonly index: ChainIndex;
+  private readonly positionKey: string;
   private last: Bytes = NO_BLOCK;
   /** Key below which all rows have been deleted; null if the rows are not being deleted. */
   private droppedTo: string | null = null;
@@ -112,6 +113,7 @@ export class TrackedIndex implements OpenedContributor {
 
   constructor(index: ChainIndex) {
     this.index = index;
+    this.positionKey = indexPositionKey(index.name);
   }
 
   /** Whether `connect` needs the changes of the claim trie. An index that is behind ignores the block. */
@@ -141,7 +143,7 @@ export class TrackedIndex implements OpenedContributor {
   }
 
   async open(store: RowStore): Promise<void> {
-    const row = await store.get(indexPositionKey(this.index.name));
+    const row = await store.get(this.positionKey);
     if (row === undefined) return;
     if (row.length !== 1 + HASH_BYTES || row[0] !== this.index.version)
       await this.drop(store, () => store.flush());
@@ -272,6 +274,6 @@ export class TrackedIndex implements OpenedContributor {
   }
 
   private writePosition(rows: Pick<RowTransaction, 'put'>, version: number): void {
-    rows.put(indexPositionKey(this.index.name), formatIndexPosition(version, this.last));
+    rows.put(this.positionKey, formatIndexPosition(version, this.last));
   }
 }

@@ -2,14 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadBlock } from '../../src/chain/blocks/loadedBlock.js';
+import { loadBlock, type LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
 import { addressIndex } from '../../src/index/addressIndex.js';
 import { scriptKeyFallback } from '../../src/index/addressScripts.js';
-import { BlockWalk, spentBy } from '../../src/index/addressWalk.js';
+import { parseTotals } from '../../src/index/addressRows.js';
+import { BlockWalk, spentBy, spentInUndo } from '../../src/index/addressWalk.js';
 import { putTxRows, txIndex } from '../../src/index/txIndex.js';
-import type { ResolvedInputs } from '../../src/native/binding.js';
+import type { NativeRows, ResolvedInputs } from '../../src/native/binding.js';
 import { INPUT_STRIDE } from '../../src/primitives/blockLayout.js';
 import { formatTransaction } from '../../src/primitives/transaction.js';
+import { buildUndo } from '../../src/store/cache/coinRow.js';
+import { PREFIX } from '../../src/store/rows/keys.js';
+import { changesOf } from '../../src/store/rows/rowRecords.js';
 import { RowStore } from '../../src/store/rows/rowStore.js';
 import { concatBytes } from '../../src/util/bytes.js';
 import { MemoryRows } from '../support/memoryRows.js';
@@ -108,7 +112,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
       const scripts = [...commonScripts(random), ...Array.from({ length: 400 }, () => randomScript(random))];
       const fallbackRows = new MemoryRows();
       for (let height = 1; height <= 9; height++) {
-        const block = loadBlock(randomBlock(random, 60 + 150 * random.below(3), scripts));
+        const block = loadBlock(randomBlock(random, 300 + 150 * random.below(3), scripts));
         const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
         const fallback = fallbackRows.begin();
         await new BlockWalk(fallback, block, height, spentBy(coins), true).run();
@@ -140,13 +144,79 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
     }
   });
 
+  it('equal those of the fallback after disconnected blocks and flushes, with sums in memory and on disk', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'index-rows-'));
+    const store = await RowStore.open({
+      path: join(folder, 'db'),
+      cacheBytes: 1 << 20,
+      newKinds: PREFIX.addressUnspent,
+    });
+    try {
+      const random = new Random(17);
+      const scripts = [...commonScripts(random), ...Array.from({ length: 100 }, () => randomScript(random))];
+      const fallbackRows = new MemoryRows();
+      const connected: { block: LoadedBlock; coins: ResolvedInputs; undo: Buffer }[] = [];
+      for (let step = 0; step < 120; step++) {
+        const [own, fallback] = [store.begin(), fallbackRows.begin()];
+        if (connected.length > 0 && random.chance(3)) {
+          const { block, undo } = connected.pop()!;
+          const height = connected.length;
+          await addressIndex.disconnect(own, block, height, undo);
+          await new BlockWalk(fallback, block, height, spentInUndo(undo, block), false).run();
+        } else {
+          const block = loadBlock(randomBlock(random, 1 + random.below(20), scripts));
+          const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, scripts);
+          // Rows of other indexes in the same transaction must not prevent the addon from reading the sums.
+          own.put('Itxindex', block.hash);
+          await addressIndex.connect(own, block, connected.length, coins);
+          own.del('Itxindex');
+          await new BlockWalk(fallback, block, connected.length, spentBy(coins), true).run();
+          connected.push({ block, coins, undo: buildUndo(block.parsed, coins) });
+        }
+        store.commit(own);
+        fallback.commit();
+        if (random.chance(4)) await store.flush();
+        if (step % 10 !== 9) continue;
+        const found = new Map<string, string>();
+        for await (const [key, value] of store.range({ gte: '\0', lt: '\xff' }))
+          if (!key.startsWith(PREFIX.meta)) found.set(key, Buffer.from(value).toString('latin1'));
+        expect(found).toEqual(fallbackRows.dump());
+      }
+      expect(connected.length).toBeGreaterThan(20);
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('adds stored sums until the time is used up, and tells where it stopped', () => {
+    const random = new Random(19);
+    const block = loadBlock(randomBlock(random, 40, commonScripts(random)));
+    const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, commonScripts(random));
+    const overlay = new (addon().Memtable)(0);
+    const places = new Uint32Array(2);
+    const rowsWith = (table: NativeRows | null): Buffer =>
+      addon().addressRows(block.raw, block.parsed, coins, 5, table, null, 1000, 1000, places);
+    const alone = rowsWith(null);
+    const [totalsAt, stoppedAt] = places;
+    expect(stoppedAt).toBe(totalsAt);
+    overlay.addRecords(alone);
+    const doubled = rowsWith(overlay);
+    expect([...places]).toEqual([totalsAt, doubled.length]);
+    const [once, twice] = [alone, doubled].map((records) =>
+      Array.from(changesOf(records.subarray(totalsAt)), ([, value]) => parseTotals(value!)),
+    );
+    expect(twice!.map(({ txCount }) => txCount)).toEqual(once!.map(({ txCount }) => 2 * txCount));
+    expect(twice!.map(({ receivedSat }) => receivedSat)).toEqual(once!.map((sums) => 2n * sums.receivedSat));
+  });
+
   it('refuses coins of another block', () => {
     const random = new Random(7);
     const block = loadBlock(randomBlock(random, 4, commonScripts(random)));
     const count = block.parsed.inputs.length / INPUT_STRIDE;
     const coins = randomCoins(random, count, [Buffer.of(0x51)]);
     const rowsOf = (resolved: ResolvedInputs) => () =>
-      addon().addressRows(block.raw, block.parsed, resolved, 1);
+      addon().addressRows(block.raw, block.parsed, resolved, 1, null, null, 0, 0, new Uint32Array(2));
     expect(rowsOf(coins)).not.toThrow();
     expect(rowsOf({ ...coins, amounts: coins.amounts.subarray(1) })).toThrow('do not belong');
     expect(rowsOf({ ...coins, scripts: coins.scripts.subarray(1) })).toThrow('do not belong');

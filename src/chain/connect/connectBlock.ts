@@ -351,9 +351,9 @@ async function commit(
   const { headers } = index;
   const height = parent === NO_HEADER ? 0 : headers.height(parent) + 1;
   const changes = claims ?? undefined;
-  for (const [i, contributor] of contributors.entries()) {
+  for (let i = 0; i < contributors.length; i++) {
     const added =
-      begun[i]?.finish(changes) ?? contributor.connect(rows, block, height, resolved, changes, ahead);
+      begun[i]?.finish(changes) ?? contributors[i]!.connect(rows, block, height, resolved, changes, ahead);
     if (added) await added;
   }
   const id = headers.find(block.hash);

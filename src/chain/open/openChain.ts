@@ -274,6 +274,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
         maxBytes: cacheSizes(options, false).claimCacheBytes,
       },
       batchBytes: options.batchBytes,
+      newKinds: PREFIX.addressUnspent,
       mark: IDENTITY_KEY,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });

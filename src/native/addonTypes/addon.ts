@@ -234,14 +234,24 @@ export interface NativeAddon {
   /** Position that the number at index `of` gets in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
-  /** Address index rows of a block, as records in the format of `store/rows/rowRecords.ts`. See `index/addressRows.ts`. */
+  /**
+   * Returns the `records` of `NativeAddressRows`. The stored sums of each script are read from `overlay` and `database`, and
+   * added; without `overlay` none are added. `database` is null if it contains no such rows. Stops reading after
+   * `budgetMicros` or after one read that takes `slowMicros`. Sets `places[0]` to `totalsAt`, and `places[1]` to the position
+   * of the first sums to which no stored sums were added. See `index/addressRows.ts`.
+   */
   addressRows(
     block: Uint8Array,
     parsed: ParsedBlock,
     resolved: ResolvedInputs,
     height: number,
-  ): NativeAddressRows;
-  /** Like `addressRows`, but on another thread. The arguments must not change before the promise settles. */
+    overlay: NativeRows | null,
+    database: NativeDatabase | null,
+    budgetMicros: number,
+    slowMicros: number,
+    places: Uint32Array,
+  ): Buffer;
+  /** Like `addressRows` without `overlay`, but on another thread. The arguments must not change before the promise settles. */
   addressRowsAside(
     block: Uint8Array,
     parsed: ParsedBlock,

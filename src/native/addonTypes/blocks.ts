@@ -96,12 +96,12 @@ export interface NativeCoinTable {
   clear(): void;
 }
 
-/** Address index rows of a block. */
+/** Address index rows of a block, as records in the format of `store/rows/rowRecords.ts`. */
 export interface NativeAddressRows {
-  /** Records of the rows for histories and unspent outputs. They must be written in this order. */
+  /** First the rows of histories and unspent outputs, which must be written in this order, then the sums of each script. */
   records: Buffer;
-  /** Records with the amounts that the block adds to the sums of each script. */
-  totals: Buffer;
+  /** Position of the first sums. They contain only what the block adds. */
+  totalsAt: number;
 }
 
 /** Confirmed transactions of the wallet, as input of `scanPayments`. See `SettledPayments` in `chain/blocks/paymentScan.ts`. */

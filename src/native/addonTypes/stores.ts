@@ -22,12 +22,14 @@ export interface NativeRows {
    * length for an unknown key; see `store/rows/rowRecords.ts`.
    */
   readRecords(records: Uint8Array): Buffer;
+  /** See `Memtable.declareNew`. Every character is a row type. */
+  declareNew(kinds: string): void;
   clear(): void;
   /** Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit. */
   resize(maxBytes: number): void;
   /**
-   * Starts an iteration over all rows, grouped by the first byte of their keys. Only for tables without a size limit. The
-   * table must not change until the iteration ends.
+   * Starts an iteration over all rows in the order of their keys. Only for tables without a size limit. The table must not
+   * change until the iteration ends.
    */
   beginWalk(): void;
   /**

@@ -22,6 +22,11 @@ export interface Memtable {
   readonly native?: NativeRows;
   /** Looks up the keys of serialized records in one call. Exists only with the addon. */
   readRecords?(records: Buffer): KnownValues;
+  /**
+   * Declares that rows of these types (first characters of keys) are added only if the layers below have no row with their
+   * keys. If such a row is deleted before the next `clear`, `records` leaves it out.
+   */
+  declareNew(kinds: string): void;
   clear(): void;
   /** Runs `changes` atomically: other threads see either all changes or none. */
   change(changes: () => void): void;
@@ -31,9 +36,9 @@ export interface Memtable {
   share(): number | null;
   /**
    * Iterates over all rows as records (`rowRecords.ts`). Each yielded buffer has about `maxBytes`, but at least one record.
-   * Rows with the same first key byte (the row type) are consecutive; otherwise the order is undefined. So each database
-   * file contains few row types, and a lookup reads few files. A buffer is valid until the next buffer is requested. Do not
-   * change the rows during the iteration.
+   * Rows with the same first key byte (the row type) are consecutive. So each database file contains few row types, and a
+   * lookup reads few files. The addon returns the rows in the order of their keys; in the fallback the order within a type is
+   * undefined. A buffer is valid until the next buffer is requested. Do not change the rows during the iteration.
    */
   records(maxBytes: number): Iterable<Buffer>;
   /**

@@ -29,6 +29,9 @@ export class MemtableFallback implements Memtable {
   private keyBytes = 0;
   private rows = 0;
   private changeCount = 0;
+  /** Row types of `declareNew`, and the keys of rows of these types that were added. */
+  private newKinds = '';
+  private readonly newKeys = new Set<string>();
 
   get sizeBytes(): number {
     return this.keyBytes + this.values.usedBytes;
@@ -57,9 +60,14 @@ export class MemtableFallback implements Memtable {
     const place = this.store(before ?? DELETED, value);
     if (place !== before) table.set(key, place);
     if (before !== undefined) return;
+    if (value !== null && key !== '' && this.newKinds.includes(key.charAt(0))) this.newKeys.add(key);
     this.keyBytes += KEY_OVERHEAD_BYTES + key.length;
     this.rows++;
     this.order.add(key);
+  }
+
+  declareNew(kinds: string): void {
+    this.newKinds += kinds;
   }
 
   get changes(): number {
@@ -91,6 +99,7 @@ export class MemtableFallback implements Memtable {
     this.tables.fill(null);
     this.values.clear();
     this.order.clear();
+    this.newKeys.clear();
     this.keyBytes = 0;
     this.rows = 0;
   }
@@ -100,6 +109,7 @@ export class MemtableFallback implements Memtable {
     for (const table of this.tables) {
       if (table === null) continue;
       for (const [key, place] of table) {
+        if (place === DELETED && this.newKeys.has(key)) continue;
         records.add(key, place === DELETED ? null : this.values.view(place));
         if (records.sizeBytes >= maxBytes) yield records.take();
       }

@@ -86,6 +86,10 @@ export class NativeMemtable extends NativeRowCache implements Memtable {
     this.rows.addRecords(records);
   }
 
+  declareNew(kinds: string): void {
+    this.rows.declareNew(kinds);
+  }
+
   readRecords(records: Buffer): KnownValues {
     const answer = this.rows.readRecords(records);
     return { values: answer.subarray(4), unknown: answer.readUInt32LE(0) };

@@ -21,8 +21,9 @@ export class KeyedRows {
   private bytes = 0;
   /** Packed records. They are newer than all rows of the same types in `rows`. */
   private packed: Buffer[] = [];
-  /** Row types of `rows`: a bit for each lower-case letter, and one for all other types. */
-  private kinds = 0;
+  /** Row types of `rows`: a bit for each type (`kindBit`), for lower-case letters and for all other characters. */
+  private lowerKinds = 0;
+  private otherKinds = 0;
   /** Row types of `packed`: the first characters of its keys. */
   private packedKinds = '';
 
@@ -41,7 +42,7 @@ export class KeyedRows {
     if (before === undefined) {
       this.bytes += ROW_OVERHEAD_BYTES + key.length;
       this.order.add(key);
-      this.kinds |= kindBit(key);
+      this.noteKind(key);
     } else if (before !== null) this.bytes -= before.length;
     if (value !== null) this.bytes += value.length;
     this.rows.set(key, value);
@@ -49,7 +50,13 @@ export class KeyedRows {
 
   /** Whether there may be rows whose keys begin with this character. */
   mayHave(kind: string): boolean {
-    return (this.kinds & kindBit(kind)) !== 0 || this.packedKinds.includes(kind);
+    const kinds = isLower(kind) ? this.lowerKinds : this.otherKinds;
+    return (kinds & kindBit(kind)) !== 0 || this.packedKinds.includes(kind);
+  }
+
+  private noteKind(key: string): void {
+    if (isLower(key)) this.lowerKinds |= kindBit(key);
+    else this.otherKinds |= kindBit(key);
   }
 
   /** See `RowTransaction.putRecords`. */
@@ -77,7 +84,7 @@ export class KeyedRows {
   clear(): void {
     this.rows.clear();
     this.order.clear();
-    this.kinds = 0;
+    this.lowerKinds = this.otherKinds = 0;
     this.packed = [];
     this.packedKinds = '';
     this.bytes = 0;
@@ -105,7 +112,8 @@ export class KeyedRows {
   }
 }
 
-function kindBit(key: string): number {
-  const letter = key.charCodeAt(0) - 97;
-  return letter >= 0 && letter < 26 ? 1 << letter : 1 << 31;
-}
+/** Whether a key begins with a character from ` to DEL, which include the lower-case letters. */
+const isLower = (key: string): boolean => key.charCodeAt(0) >> 5 === 3;
+
+/** The bit for the row type of a key. Types outside of ASCII and upper-case letters share bits with others. */
+const kindBit = (key: string): number => 1 << (key.charCodeAt(0) & 31);

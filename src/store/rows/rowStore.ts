@@ -47,6 +47,8 @@ export interface RowStoreOptions {
   recent?: RowCachesOptions;
   /** Maximum size in bytes of one batch (`-dbbatchsize`), at most `MAX_BATCH_BYTES`. Larger flushes use the journal. */
   batchBytes?: number;
+  /** Row types that are put only while the database has no row with the same key (`Memtable.declareNew`). */
+  newKinds?: string;
   /** Called at named points of a flush, at which tests kill the process. */
   onPoint?: (name: string) => void;
   /**
@@ -90,6 +92,7 @@ export class RowStore implements RowReader, TransactionGround {
       batchBytes: Math.min(MAX_BATCH_BYTES, options.batchBytes ?? MAX_BATCH_BYTES),
       onPoint: options.onPoint ?? (() => {}),
     });
+    if (options.newKinds !== undefined) this.overlay.declareNew(options.newKinds);
     this.recent = new RowCaches(options.recent ?? { shares: {}, maxBytes: 0 });
   }
 

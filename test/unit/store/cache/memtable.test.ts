@@ -101,6 +101,60 @@ describe('rows in memory', () => {
     expect(Buffer.from(got).toString()).toBe('first');
     expect(Buffer.from(sliced![1]!).toString()).toBe('first');
   });
+
+  it.each(tables)('leave out a row that no lower layer has and that was deleted: %s', (_, make) => {
+    const rows = make();
+    rows.declareNew('UV');
+    rows.set('Ukept', Buffer.from('1'));
+    rows.set('Ugone', Buffer.from('2'));
+    rows.set('Ugone', null);
+    rows.set('Vback', Buffer.from('3'));
+    rows.set('Vback', null);
+    rows.set('Vback', Buffer.alloc(100, 4));
+    rows.set('Vgone', Buffer.from('5'));
+    rows.set('Vgone', Buffer.alloc(100, 6));
+    rows.set('Vgone', null);
+    // Deletions of rows of lower layers are kept, also if the row is added again between two deletions.
+    rows.set('Ubelow', null);
+    rows.set('Ubelow', Buffer.from('7'));
+    rows.set('Ubelow', null);
+    rows.set('W', Buffer.from('8'));
+    rows.set('W', null);
+    const left = new Map([
+      ['Ubelow', null],
+      ['Ukept', '1'],
+      ['Vback', '\x04'.repeat(100)],
+      ['W', null],
+    ]);
+    expect(new Map(all(rows, 1 << 20))).toEqual(left);
+    expect(['Ugone', 'Vgone', 'Ubelow'].map((key) => rows.get(key))).toEqual([null, null, null]);
+    rows.clear();
+    rows.set('Ugone', null);
+    expect(all(rows, 1 << 20)).toEqual([['Ugone', null]]);
+  });
+
+  it.skipIf(!native)('are returned in the order of their keys by the addon', () => {
+    const pick = numbers(9);
+    const rows = tables[1]![1]();
+    const keys = new Set(['', 'a', 'a\0', 'b']);
+    for (let n = 0; n < 5000; n++)
+      keys.add(String.fromCharCode(...Array.from({ length: pick(12) }, () => pick(pick(2) === 0 ? 2 : 256))));
+    for (const key of keys) rows.set(key, Buffer.from(key, 'latin1'));
+    expect(all(rows, 3000).map(([key]) => key)).toEqual([...keys].sort());
+  });
+});
+
+describe('rows of a transaction', () => {
+  it('tell which types of rows they may have', () => {
+    const rows = new KeyedRows();
+    rows.set('Itxindex', Buffer.alloc(0));
+    rows.set('claim', Buffer.alloc(0));
+    rows.addRecords('XA', Buffer.alloc(8));
+    expect([...'IcXA'].map((kind) => rows.mayHave(kind))).toEqual([true, true, true, true]);
+    expect([...'STaix'].map((kind) => rows.mayHave(kind))).toEqual([false, false, false, false, false]);
+    rows.clear();
+    expect([...'IcXA'].some((kind) => rows.mayHave(kind))).toBe(false);
+  });
 });
 
 describe('packed values', () => {
