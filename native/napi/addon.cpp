@@ -11,6 +11,7 @@ NAPI_MODULE_INIT() {
   registerFileReads(env, exports);
   registerHeap(env, exports);
   registerHashing(env, exports);
+  registerAddresses(env, exports);
   registerBlockWork(env, exports);
   registerClaimNode(env, exports);
   registerClaimTrie(env, exports);

@@ -3,6 +3,7 @@
  * Source: Core key_io.cpp, bech32.cpp (BIP13, BIP173).
  */
 import { bech32 } from '@scure/base';
+import { loadNative } from '../native/binding.js';
 import type { NetworkParams } from '../params/network.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 import { decodeBase58Check, encodeBase58Check } from './base58.js';
@@ -53,6 +54,14 @@ function encodeHash(prefix: number, hash: Bytes): string {
 }
 
 function encodeWitness(hrp: string, version: number, program: Bytes): string {
+  const native = loadNative();
+  return native === null
+    ? encodeWitnessFallback(hrp, version, program)
+    : native.witnessAddress(hrp, version, program);
+}
+
+/** JavaScript fallback of the addon's `witnessAddress`. */
+export function encodeWitnessFallback(hrp: string, version: number, program: Bytes): string {
   return bech32.encode(hrp, [version, ...bech32.toWords(program)]);
 }
 

@@ -5,6 +5,7 @@
  */
 import { base58, createBase58check } from '@scure/base';
 import { sha256 } from '../crypto/hash.js';
+import { loadNative } from '../native/binding.js';
 import { asBuffer, type Bytes } from '../util/bytes.js';
 
 const base58check = createBase58check(sha256);
@@ -51,8 +52,17 @@ export function decodeBase58(text: string, maxDigits = Infinity): Buffer | null 
   return digits.length > maxDigits ? null : decodedBy(base58, digits);
 }
 
+/** Maximum size in bytes of a payload that the addon encodes. Extended keys have 78 bytes. */
+const MAX_NATIVE_BYTES = 128;
+
 /** Encodes a payload followed by the first four bytes of its double SHA-256. */
 export function encodeBase58Check(payload: Bytes): string {
+  const native = payload.length <= MAX_NATIVE_BYTES ? loadNative() : null;
+  return native === null ? encodeBase58CheckFallback(payload) : native.base58Check(payload);
+}
+
+/** JavaScript fallback of the addon's `base58Check`. */
+export function encodeBase58CheckFallback(payload: Bytes): string {
   return base58check.encode(payload);
 }
 

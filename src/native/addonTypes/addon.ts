@@ -36,6 +36,10 @@ export interface NativeAddon {
   sha256dMany(items: Uint8Array): Buffer;
   /** Hash160: RIPEMD-160 of the SHA-256 of the data, 20 bytes. */
   hash160(data: Uint8Array): Buffer;
+  /** Base58 of a payload of at most 128 bytes and the first four bytes of its double SHA-256. */
+  base58Check(payload: Uint8Array): string;
+  /** Bech32 address of a witness program of at most 40 bytes. `prefix` is in lower case, `version` at most 16. */
+  witnessAddress(prefix: string, version: number, program: Uint8Array): string;
   /** Returns the proof-of-work hash of a 112-byte header. */
   powHash(header: Uint8Array): Buffer;
   merkleRoot(leaves: Uint8Array): { root: Buffer; mutated: boolean };
