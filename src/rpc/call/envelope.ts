@@ -85,18 +85,19 @@ function successEnvelope(request: ParsedRequest, result: JsonOut): JsonOut {
 }
 
 /**
- * The whole response to a successful request, equal to the serialized `successAnswer`: one string, or pieces if the result is
- * encoded. Null for a notification, for a result that is neither small nor encoded, and for an id that is not small.
+ * The whole response to a successful request, equal to the serialized `successAnswer` and `end`: one string, or pieces if the
+ * result is encoded. Null for a notification, for a result that is neither small nor encoded, and for an id that is not small.
  */
 export function wholeAnswer(
   request: ParsedRequest,
   result: JsonOut,
+  end: string,
 ): string | readonly (string | Buffer)[] | null {
   const { id, isV2, isNotification } = request;
   const idText = isNotification ? null : smallText(id);
   if (idText === null) return null;
   const before = isV2 ? '{"jsonrpc":"2.0","result":' : '{"result":';
-  const after = isV2 ? `,"id":${idText}}\n` : `,"error":null,"id":${idText}}\n`;
+  const after = isV2 ? `,"id":${idText}}${end}` : `,"error":null,"id":${idText}}${end}`;
   const pieces = result instanceof RawJson ? result.pieces : null;
   if (pieces !== null) return [before, ...pieces, after];
   const text = smallText(result);

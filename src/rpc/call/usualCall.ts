@@ -1,7 +1,7 @@
 /**
- * Parses a call in the form that nearly all clients send: one object in printable ASCII without escapes, whose params are a list
- * of strings, integers, booleans and nulls. For any other text, including invalid JSON, it returns null, and `JsonScanner` parses the
- * text. `JsonScanner` gives the same request for the texts that are parsed here. Parsing takes few function calls, because each
+ * Parses calls in the form that nearly all clients send: one object, or a list of objects, in printable ASCII without escapes,
+ * whose params are a list of strings, integers, booleans and nulls. For any other text, including invalid JSON, the result is null,
+ * and `JsonScanner` parses the text. `JsonScanner` gives the same request for the texts that are parsed here. Parsing takes few function calls, because each
  * function that runs after a pause must be loaded into the processor's caches.
  */
 import type { JsonValue } from '../../util/json/json.js';
@@ -12,6 +12,8 @@ import type { ParsedRequest } from './envelope.js';
 export const MAX_USUAL_CHARS = 4096;
 /** Printable ASCII without a backslash, in braces; lbrycrd-cli adds a line feed. */
 const USUAL_TEXT = /^\{[\x20-\x5b\x5d-\x7e]*\}\n?$/;
+/** Printable ASCII without a backslash, in brackets. */
+const USUAL_BATCH = /^\[[\x20-\x5b\x5d-\x7e]*\]\n?$/;
 /** Maximum number of digits of an integer that a double represents exactly. */
 const EXACT_DIGITS = 15;
 const SPACE = 0x20;
@@ -23,6 +25,7 @@ const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 type Scalar = string | number | boolean | null;
@@ -56,28 +59,36 @@ export class UsualCalls {
     if (text.length > MAX_USUAL_CHARS || !USUAL_TEXT.test(text)) return null;
     const reader = new UsualReader(text);
     const members = reader.members();
-    if (members === null) return null;
-    const { id, jsonrpc, method, params } = members;
-    if (
-      typeof method !== 'string' ||
-      Array.isArray(id) ||
-      (typeof params !== 'object' && params !== undefined)
-    )
-      return null;
-    const isV2 = jsonrpc === '2.0';
-    const call: ParsedRequest = {
-      id: id ?? null,
-      isV2,
-      isNotification: isV2 && id === undefined,
-      method,
-      params: (params ?? []) as readonly JsonValue[],
-      profile: this.profile,
-    };
-    this.last = typeof id === 'number' && id >= 0 ? call : null;
+    const call = members === null || !reader.isAtEnd() ? null : requestOf(members, this.profile);
+    if (call === null) return null;
+    this.last = typeof call.id === 'number' && call.id >= 0 ? call : null;
     this.before = text.slice(0, reader.idAt);
     this.after = text.slice(reader.idEnd);
     return call;
   }
+}
+
+/**
+ * Reads the requests of a batch; null if the text has another form. The length of the text is limited by the caller, because
+ * all requests are read at once.
+ */
+export function readUsualBatch(text: string, profile: Profile): ParsedRequest[] | null {
+  return USUAL_BATCH.test(text) ? new UsualReader(text).batch(profile) : null;
+}
+
+/** Null if a member has a type that JSON-RPC does not expect. */
+function requestOf({ id, jsonrpc, method, params }: Members, profile: Profile): ParsedRequest | null {
+  if (typeof method !== 'string' || Array.isArray(id) || (typeof params !== 'object' && params !== undefined))
+    return null;
+  const isV2 = jsonrpc === '2.0';
+  return {
+    id: id ?? null,
+    isV2,
+    isNotification: isV2 && id === undefined,
+    method,
+    params: (params ?? []) as readonly JsonValue[],
+    profile,
+  };
 }
 
 /** The number whose digits are the text from `at` to `end`; −1 if the text has another form. */
@@ -105,7 +116,30 @@ class UsualReader {
     this.text = text;
   }
 
-  /** Returns the members of the object; null if the text has another form or a member occurs twice. */
+  /** The requests of a list of objects. */
+  batch(profile: Profile): ParsedRequest[] | null {
+    const requests: ParsedRequest[] = [];
+    do {
+      if (!this.accepts(OPEN_OBJECT)) return null;
+      const members = this.members();
+      const request = members === null ? null : requestOf(members, profile);
+      if (request === null) return null;
+      this.at++;
+      requests.push(request);
+    } while (this.accepts(COMMA));
+    return this.text.charCodeAt(this.at) === CLOSE_LIST && this.isAtEnd() ? requests : null;
+  }
+
+  /** Whether the next character is the last one, except for a line feed. */
+  isAtEnd(): boolean {
+    const rest = this.text.length - this.at;
+    return rest === 1 || (rest === 2 && this.text.endsWith('\n'));
+  }
+
+  /**
+   * Returns the members of the object, and stops at its closing brace. Null if the text has another form or a member occurs
+   * twice.
+   */
   members(): Members | null {
     const { text } = this;
     const found: Members = {};
@@ -125,10 +159,7 @@ class UsualReader {
           found[name] = value;
       }
       if (this.accepts(COMMA)) continue;
-      const rest = text.length - this.at;
-      return text.charCodeAt(this.at) === CLOSE_OBJECT && (rest === 1 || (rest === 2 && text.endsWith('\n')))
-        ? found
-        : null;
+      return text.charCodeAt(this.at) === CLOSE_OBJECT ? found : null;
     }
   }
 

@@ -254,6 +254,24 @@ describe('batches', () => {
     ]);
   });
 
+  it('give the same answers in the form of most clients and in other forms', async () => {
+    const calls = [
+      '{"id":1,"method":"test_echo","params":["a",2]}',
+      '{"jsonrpc":"2.0","method":"test_echo","params":[3]}',
+      '{"id":"x","method":"nosuch"}',
+      '{"id":2,"jsonrpc":"2.0","method":"test_fail","params":["rpc"]}',
+      '{"id":3,"method":"test_fail","params":["early"]}',
+      '{"id":4,"method":"test_big","params":[200000]}',
+      '{"id":5,"method":"test_amount","params":[1]}',
+    ];
+    const usual = `[${calls.join(',')}]`;
+    const answer = await send(dispatcher, usual);
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text)).toHaveLength(calls.length - 1);
+    // A space before the batch makes the general parser read it.
+    expect(await send(dispatcher, ` ${usual}`)).toEqual(answer);
+  });
+
   it('answers an empty batch with an empty array', async () => {
     expect(await send(dispatcher, ' [ ] ')).toEqual({ status: 200, text: '[]\n' });
   });

@@ -1,7 +1,7 @@
 /** The parser of usual calls gives the same requests as the JSON parser. */
 import { describe, expect, it } from 'vitest';
 import { newRequest, readRequest, type ParsedRequest } from '../../../../src/rpc/call/envelope.js';
-import { MAX_USUAL_CHARS, UsualCalls } from '../../../../src/rpc/call/usualCall.js';
+import { MAX_USUAL_CHARS, readUsualBatch, UsualCalls } from '../../../../src/rpc/call/usualCall.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
 import { randomOf } from '../../../support/claimLife.js';
 
@@ -64,6 +64,39 @@ describe('a call', () => {
   });
 });
 
+describe('a batch', () => {
+  const CALLS = [
+    '{"id":1,"method":"a"}',
+    '{"method":"b","params":["x,]}",-5, null],"id":"two"}',
+    '{"jsonrpc":"2.0","method":"c"}',
+  ];
+
+  it.each([
+    ['of one call', `[${CALLS[0]}]`],
+    ['of several calls', `[${CALLS.join(',')}]`],
+    ['with spaces after commas, and a line feed', `[${CALLS.join(', ')}]\n`],
+  ])('%s is read', (_what, text) => {
+    const values = parseJson(text);
+    const wanted = (values as unknown[]).map((_, n) => parsed(CALLS[n]!));
+    expect(readUsualBatch(text, 'documented')).toEqual(wanted);
+  });
+
+  it.each([
+    ['without calls', '[]'],
+    ['with a comma at the end', `[${CALLS[0]},]`],
+    ['with a call of another form', `[${CALLS[0]},{"id":1}]`],
+    ['with another value', `[${CALLS[0]},5]`],
+    ['with a nested batch', `[[${CALLS[0]}]]`],
+    ['without an end', `[${CALLS[0]}`],
+    ['with text behind it', `[${CALLS[0]}]]`],
+    ['with a second batch', `[${CALLS[0]}][${CALLS[0]}]`],
+    ['with spaces before it', ` [${CALLS[0]}]`],
+    ['with an escape', `[{"id":1,"method":"a","params":["\\u0041"]}]`],
+  ])('%s is left to the parser', (_what, text) => {
+    expect(readUsualBatch(text, 'documented')).toBeNull();
+  });
+});
+
 describe('any text', () => {
   const PARTS =
     '{ } [ ] , : "id" "method" "params" "jsonrpc" "2.0" "a" "b c" 1 23 -5 0 00 1.5 1e3 true false null tru \\ " \n \t é -'.split(
@@ -94,6 +127,7 @@ describe('any text', () => {
         text = text.slice(0, at) + pick([...PARTS, '']) + text.slice(at + random(3));
       }
       const call = calls.read(text);
+      expect(readUsualBatch(`[${text}]`, 'documented'), text).toEqual(call && [call]);
       if (call === null) continue;
       readCount++;
       expect(call, text).toEqual(parsed(text));
