@@ -10,12 +10,14 @@ import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../../claimtrie/rules.js';
 import type { ClaimRules } from '../../../claimtrie/types.js';
 import { toLatin1, type Bytes } from '../../../util/bytes.js';
-import { prefixEnd, type RowReader, type RowTransaction } from '../../rows/rows.js';
+import { prefixEnd, walkInSteps, type RowReader, type RowTransaction } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { fleetingAtKey, fleetingKey, fleetingNameKey, parseFleetingKey, readU32 } from '../rows/claimKeys.js';
 import { readPoint, writePoint } from '../rows/nameRow.js';
 import { RowDecoder, RowEncoder } from '../rows/rowCodec.js';
 
+/** Number of names that are read in one call. Arbitrary: few blocks have more. */
+const NAMES_AT_ONCE = 50;
 /** Stands for an unknown due height: rows that an older version wrote have no due height. */
 export const NOT_NOTED = -1;
 
@@ -90,7 +92,7 @@ export async function readFleetingNames(rows: RowReader, height: number): Promis
   const prefix = fleetingAtKey(height, '');
   const names: string[] = [];
   const yieldTimer = new YieldTimer();
-  for await (const [key] of rows.range({ gte: prefix, lt: prefixEnd(prefix) })) {
+  for await (const [key] of walkInSteps(rows, { gte: prefix, lt: prefixEnd(prefix) }, NAMES_AT_ONCE)) {
     if (yieldTimer.isDue) await yieldTimer.pause();
     names.push(key.slice(prefix.length));
   }
