@@ -208,14 +208,18 @@ export class SqliteWriter {
 
   addScores(blocks: readonly BlockScores[]): void {
     this.transaction(() => {
+      /** Scores after the blocks so far; undefined for claims that have neither a document nor a hidden score. */
+      const known = new Map<string, { readonly score: number | null } | undefined>();
       for (const { height, scores } of blocks) {
         for (const { claimId, formerSat, latterSat } of scores) {
-          const id = fromHex(claimId);
-          const known = this.knownScore(id);
-          if (known !== undefined)
-            this.writeScore(id, trendingAfter(known.score, height, formerSat, latterSat));
+          if (!known.has(claimId)) known.set(claimId, this.knownScore(fromHex(claimId)));
+          const before = known.get(claimId);
+          if (before === undefined) continue;
+          known.set(claimId, { score: trendingAfter(before.score, height, formerSat, latterSat) });
         }
       }
+      for (const [claimId, after] of known)
+        if (after !== undefined) this.writeScore(fromHex(claimId), after.score);
       const last = blocks.at(-1);
       if (last !== undefined) this.writeBuild({ scoredHeight: last.height });
     });
