@@ -489,7 +489,10 @@ export class BlockWork {
   /** Writes the rows of claims whose last output was created and spent by a block. The block must have been applied. */
   private noteFleetingEnds({ of }: BlockEvents): void {
     const { noted } = this;
-    for (const claim of of.fleeting)
+    // A fill reads the claims by name. The order must not differ, because the undo rows have it.
+    for (const claim of of.fleeting.toSorted((a, b) =>
+      a.claimId < b.claimId ? -1 : a.claimId > b.claimId ? 1 : 0,
+    ))
       if (noted.get(this.keyOf(claim.claimId)) === null)
         noted.set(endedKey(claim.claimId), formatEndedRow(claim));
   }
