@@ -95,6 +95,14 @@ describe('a node started from a snapshot', () => {
     await expect(node.rpc('getblockfilter', [old])).rejects.toThrow(
       `the blocks up to the snapshot, at height ${HEIGHT}, are validated`,
     );
+    await expect(node.rpc('getnameproof', ['tester', old])).rejects.toThrow(`snapshot of block ${HEIGHT}`);
+    for (const path of ['', '/txs', '/txids', '/raw']) {
+      const esplora = await fetch(`http://127.0.0.1:${node.rpcPort}/api/block/${old}${path}`);
+      expect([esplora.status, await esplora.text()], path).toEqual([
+        503,
+        expect.stringContaining(`snapshot of block ${HEIGHT}`),
+      ]);
+    }
     const rest = await fetch(`http://127.0.0.1:${node.rpcPort}/rest/tx/${'11'.repeat(32)}.json`);
     expect([rest.status, await rest.text()]).toEqual([
       404,
@@ -160,6 +168,7 @@ describe('a node started from a snapshot', () => {
         '-addressindex',
         '-blockfilterindex=basic',
         '-rest',
+        '-esplora',
       ],
     });
     const info = await infoOf(node);

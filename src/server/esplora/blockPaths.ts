@@ -11,7 +11,14 @@ import { hashToHex } from '../../util/bytes.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import type { BlockSize } from './blockSizes.js';
-import { badRequest, notFound, type EsploraCall, type EsploraNode, type EsploraPath } from './declaration.js';
+import {
+  badRequest,
+  notFound,
+  unavailable,
+  type EsploraCall,
+  type EsploraNode,
+  type EsploraPath,
+} from './declaration.js';
 import { blockParam, numberParam } from './params.js';
 import { bytesReply, hexReply, jsonReply, jsonTextReply, pageReply, textReply } from './reply.js';
 import type { RecentBlockFacts } from './recentReads.js';
@@ -55,8 +62,9 @@ export const BLOCK_SCHEMA = t.named(
 
 async function requireBlock({ services }: EsploraNode, id: number): Promise<LoadedBlock> {
   const block = await readBlockOrNull(services, id);
-  if (block === null) throw notFound('Block not found');
-  return block;
+  if (block !== null) return block;
+  const behind = services.chain.behindSnapshot(id);
+  throw behind === null ? notFound('Block not found') : unavailable(`${behind}.`);
 }
 
 /**

@@ -87,3 +87,4 @@ export class EsploraError extends Error {
 
 export const badRequest = (message: string): EsploraError => new EsploraError(400, message);
 export const notFound = (message: string): EsploraError => new EsploraError(404, message);
+export const unavailable = (message: string): EsploraError => new EsploraError(503, message);

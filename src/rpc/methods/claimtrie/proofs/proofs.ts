@@ -6,6 +6,7 @@ import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { PROOF_SCHEMA, proofAnswer } from '../../../format/claimsProof.js';
 import type { RpcContext } from '../../../declare/method.js';
+import type { RpcServices } from '../../../../interfaces/services.js';
 import { t } from '../../../../schema/schema.js';
 import type { GivenName } from '../answers.js';
 import { givenName } from '../hexNames.js';
@@ -29,11 +30,17 @@ export function provenName(
   // The proof as of the latest block is always available. The proof as of an earlier block is read asynchronously, and may
   // not exist.
   return isPromise(proof)
-    ? proof.then((settled) => proofAnswer(settled, profile), explain)
+    ? proof.then(
+        (settled) => proofAnswer(settled, profile),
+        (error: unknown) => explain(error, height, services.chain),
+      )
     : proofAnswer(proof, profile);
 }
 
-function explain(error: unknown): never {
+function explain(error: unknown, height: number, { chain }: RpcServices['chain']): never {
   if (!(error instanceof ProofUnavailableError)) throw error;
-  throw rpcError(RPC_ERROR.INTERNAL_ERROR, `Block is too deep: ${error.message}`);
+  const { snapshotHeight } = chain.index;
+  const snapshot =
+    height < snapshotHeight ? `. The node was started from a snapshot of block ${snapshotHeight}` : '';
+  throw rpcError(RPC_ERROR.INTERNAL_ERROR, `Block is too deep: ${error.message}${snapshot}`);
 }
