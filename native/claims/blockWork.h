@@ -17,6 +17,7 @@
 #include "claims/claimOperations.h"
 #include "claims/trie/claimTrie.h"
 #include "claims/nameState.h"
+#include "claims/rowLayers.h"
 
 namespace lbc {
 
@@ -36,8 +37,8 @@ struct BlockRules {
 
 // Access to rows, to the normalization of names in JavaScript, and to the filter of idle names.
 struct BlockSources {
-  // Reads a committed row. Returns false if there is none. Sets `failed` if it cannot be read.
-  std::function<bool(const std::string& key, std::string* row, bool* failed)> read;
+  // The committed rows.
+  RowLayers* rows;
   // Normalizes a name with bytes beyond ASCII. Returns false if it fails.
   std::function<bool(const std::string& name, std::string* normalized)> normalize;
   // Bits of the filter of idle names (src/store/claims/idleNames.ts), which may be changed.
@@ -108,6 +109,8 @@ class BlockWork {
     return holds;
   }
   bool read(const std::string& key, std::string* row);
+  // Reads many rows of one type. The values stay valid during the block. Returns false if the fallback must connect the block.
+  bool readMany(const std::vector<std::string>& keys, std::vector<Memtable::Lookup>* lookups);
   std::string normalize(const std::string& name);
   bool readSummary();
   bool readDue(uint32_t height, std::vector<DueEntry>* entries);
@@ -115,7 +118,9 @@ class BlockWork {
 
   // Names, items and the trie.
   Name& findName(const std::string& name);
-  Name& addName(const std::string& name, bool mayHaveRow);
+  Name& addName(const std::string& name, const uint8_t* row, size_t size);
+  void loadTrie(const std::vector<std::string>& names);
+  void loadNames(const std::vector<std::string>& names);
   ClaimItem* findItem(const std::string& name, uint32_t since, const Point& point);
   void addItem(ClaimItem* item);
   bool mayBeIdle(const std::string& name) const;

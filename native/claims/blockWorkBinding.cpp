@@ -1,7 +1,5 @@
 // JavaScript class that wraps BlockWork, and the packing of a block's claim operations. Contract: NativeBlockClaims of
 // src/native/addonTypes/claims.ts.
-#include <chrono>
-
 #include "claims/blockWork.h"
 #include "napi/addon.h"
 #include "napi/latin1Key.h"
@@ -15,55 +13,13 @@ namespace {
 
 using Table = std::shared_ptr<SharedTable>;
 
-using Clock = std::chrono::steady_clock;
-
 // Size of the part of the result before the records.
 constexpr size_t kResultHead = kSlotHashSize + 1 + 4;
-// A read that takes longer was not from memory. As SLOW_ROW_MICROS of levelDb.ts.
-constexpr Clock::duration kSlowRow = std::chrono::microseconds(100);
-// Maximum time for which a call waits for the disk. Arbitrary, short enough for the event loop.
-constexpr Clock::duration kMostWaiting = std::chrono::milliseconds(10);
 
 // Memory that is kept from block to block.
 struct BoundWork {
   ClaimTrie trie;
   BlockResult result;
-};
-
-// Sources of committed rows, in the order of reading: rows that are not in the database yet, caches by row type, the database.
-struct Layers {
-  Memtable* overlay = nullptr;
-  Memtable* names = nullptr;
-  Memtable* items = nullptr;
-  Memtable* nodes = nullptr;
-  const Database* database = nullptr;
-  // Time of reads that had to wait for the disk.
-  Clock::duration waited = {};
-
-  Memtable* cacheOf(char kind) const {
-    return kind == 'n' ? names : kind == 'i' ? items : kind == 't' ? nodes : nullptr;
-  }
-
-  bool read(const std::string& key, std::string* row, bool* failed) {
-    const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
-    const uint8_t* value = nullptr;
-    int64_t length = overlay->find(bytes, key.size(), &value);
-    Memtable* cache = cacheOf(key[0]);
-    if (length == Memtable::kUnknown && cache) length = cache->find(bytes, key.size(), &value);
-    if (length >= 0) row->assign(reinterpret_cast<const char*>(value), static_cast<size_t>(length));
-    if (length != Memtable::kUnknown || !database) return length >= 0;
-    static thread_local Bytes packed;
-    packed.clear();
-    const Clock::time_point start = Clock::now();
-    *failed = !database->get(leveldb::Slice(key.data(), key.size()), true, &packed).ok() || packed.size() < 4;
-    const Clock::duration elapsed = Clock::now() - start;
-    if (elapsed > kSlowRow) waited += elapsed;
-    // The fallback reads the rows on other threads.
-    if (waited > kMostWaiting) *failed = true;
-    if (*failed || readLE32(packed.data()) == Memtable::kDeletedValue) return false;
-    row->assign(reinterpret_cast<const char*>(packed.data()) + 4, packed.size() - 4);
-    return true;
-  }
 };
 
 // Reads an argument that is a memtable, or null if `mayBeNull` is set.
@@ -78,7 +34,7 @@ bool readTable(napi_env env, napi_value value, bool mayBeNull, Memtable** out) {
   return true;
 }
 
-bool readLayers(napi_env env, const napi_value* arguments, Layers* out) {
+bool readLayers(napi_env env, const napi_value* arguments, RowLayers* out) {
   if (!readTable(env, arguments[0], false, &out->overlay) || !readTable(env, arguments[1], true, &out->names) ||
       !readTable(env, arguments[2], true, &out->items) || !readTable(env, arguments[3], true, &out->nodes)) {
     return false;
@@ -135,7 +91,7 @@ napi_value construct(napi_env env, napi_callback_info info) {
 // there are notes ‖ u32 size of the records ‖ records ‖ changes if `describes`; null if the fallback must connect the block
 napi_value connect(napi_env env, napi_callback_info info) {
   napi_value arguments[11];
-  Layers layers;
+  RowLayers layers;
   BlockRules rules;
   Latin1Key notePrefix;
   Span idle, operations;
@@ -148,7 +104,7 @@ napi_value connect(napi_env env, napi_callback_info info) {
   }
   if (idle.size != kIdleBytes) return throwTypeError(env, "the filter of idle names has a wrong size");
   BlockSources sources;
-  sources.read = [&layers](const std::string& key, std::string* row, bool* failed) { return layers.read(key, row, failed); };
+  sources.rows = &layers;
   sources.normalize = [&](const std::string& name, std::string* normalized) {
     return callNormalize(env, arguments[8], name, normalized);
   };

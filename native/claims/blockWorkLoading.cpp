@@ -17,9 +17,20 @@ uint32_t idleBit(const std::string& name) {
 
 bool BlockWork::read(const std::string& key, std::string* row) {
   bool failed = false;
-  const bool exists = sources_.read(key, row, &failed);
+  const bool exists = sources_.rows->read(key, row, &failed);
   if (failed) decline();
   return exists && !failed;
+}
+
+bool BlockWork::readMany(const std::vector<std::string>& keys, std::vector<Memtable::Lookup>* lookups) {
+  lookups->clear();
+  for (const std::string& key : keys) {
+    Memtable::Lookup lookup;
+    lookup.key = reinterpret_cast<const uint8_t*>(key.data());
+    lookup.keySize = key.size();
+    lookups->push_back(lookup);
+  }
+  return require(sources_.rows->readMany(lookups->data(), lookups->size()));
 }
 
 std::string BlockWork::normalize(const std::string& name) {
@@ -81,17 +92,20 @@ bool BlockWork::isOlder(const DueEntry& a, const DueEntry& b) {
 
 BlockWork::Name& BlockWork::findName(const std::string& name) {
   const auto known = namesByKey_.find(name);
-  return known == namesByKey_.end() ? addName(name, true) : *known->second;
+  if (known != namesByKey_.end()) return *known->second;
+  std::string row;
+  const bool exists = read("n" + name, &row);
+  return addName(name, exists ? reinterpret_cast<const uint8_t*>(row.data()) : nullptr, row.size());
 }
 
-BlockWork::Name& BlockWork::addName(const std::string& name, bool mayHaveRow) {
+// `row` is null if the name has no row.
+BlockWork::Name& BlockWork::addName(const std::string& name, const uint8_t* row, size_t size) {
   names_.emplace_back();
   Name& added = names_.back();
   added.name = name;
-  std::string row;
   NameState& state = added.state;
-  if (mayHaveRow && read("n" + name, &row)) {
-    require(state.parse(reinterpret_cast<const uint8_t*>(row.data()), row.size()));
+  if (row) {
+    require(state.parse(row, size));
     added.totals = state.totals();
   }
   added.wasCrowded = state.alive >= kCrowdedItems;
@@ -176,31 +190,51 @@ void BlockWork::load(const std::vector<std::string>& involved) {
   for (const std::string& name : involved)
     if (known.insert(name).second) names.push_back(name);
   if (names.empty()) return;
-  std::string row;
-  for (const std::string& name : names) trie_.begin(name);
-  const auto find = [&](std::string_view path, const uint8_t** data, size_t* size) {
-    std::string key = rules_.allClaims ? "t1" : "t0";
-    if (!read(key.append(path), &row)) return false;
-    *data = reinterpret_cast<const uint8_t*>(row.data());
-    *size = row.size();
-    return true;
-  };
-  for (;;) {
-    const ClaimTrie::Paths wanted = trie_.load(find);
-    if (wanted.empty()) break;
-    for (const std::string_view path : wanted)
-      if (!supplyMissing(std::string(path))) return;
-  }
+  loadTrie(names);
+  if (declined_) return;
   const ClaimTrie::Paths found = trie_.takeLeaves();
   const std::vector<std::string> leaves(found.begin(), found.end());
+  loadNames(names);
+  loadNames(leaves);
+}
+
+void BlockWork::loadTrie(const std::vector<std::string>& names) {
+  for (const std::string& name : names) trie_.begin(name);
+  std::vector<std::string> keys;
+  std::vector<Memtable::Lookup> lookups;
+  const auto find = [&](const ClaimTrie::Paths& paths, std::vector<ClaimTrie::Row>* rows) {
+    keys.resize(paths.size());
+    for (size_t i = 0; i < paths.size(); i++) keys[i].assign(rules_.allClaims ? "t1" : "t0").append(paths[i]);
+    if (!readMany(keys, &lookups)) return;
+    for (size_t i = 0; i < paths.size(); i++)
+      if (lookups[i].length >= 0) (*rows)[i] = {lookups[i].value, static_cast<size_t>(lookups[i].length), true};
+  };
+  while (!declined_) {
+    const ClaimTrie::Paths wanted = trie_.load(find);
+    if (wanted.empty()) return;
+    for (const std::string_view path : wanted)
+      if (!declined_) supplyMissing(std::string(path));
+  }
+}
+
+void BlockWork::loadNames(const std::vector<std::string>& names) {
+  std::vector<std::string> keys;
+  std::vector<const std::string*> added;
   std::vector<bool> mayHaveRow;
   for (const std::string& name : names) {
-    const bool isKept = namesByKey_.count(name) > 0 || mayBeIdle(name);
-    mayHaveRow.push_back(isKept || callTrie([&] { return trie_.knowsNode(name); }));
+    if (namesByKey_.count(name) > 0) continue;
+    added.push_back(&name);
+    mayHaveRow.push_back(mayBeIdle(name) || callTrie([&] { return trie_.knowsNode(name); }));
+    if (mayHaveRow.back()) keys.push_back("n" + name);
   }
-  for (size_t i = 0; i < names.size(); i++)
-    if (namesByKey_.count(names[i]) == 0) addName(names[i], mayHaveRow[i]);
-  for (const std::string& leaf : leaves) findName(leaf);
+  std::vector<Memtable::Lookup> lookups;
+  if (declined_ || !readMany(keys, &lookups)) return;
+  size_t at = 0;
+  for (size_t i = 0; i < added.size(); i++) {
+    Memtable::Lookup row;
+    if (mayHaveRow[i]) row = lookups[at++];
+    addName(*added[i], row.length >= 0 ? row.value : nullptr, row.length >= 0 ? static_cast<size_t>(row.length) : 0);
+  }
 }
 
 ClaimItem* BlockWork::storedItem(const std::string& text, uint32_t coinHeight, const Point& point) {

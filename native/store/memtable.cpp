@@ -15,6 +15,8 @@ constexpr size_t kMinSlots = 64;
 constexpr size_t kKinds = 256;
 // Size of the head of a record, before its key.
 constexpr size_t kRecordHead = 8;
+// Size in bytes of a line of the processor's cache.
+constexpr size_t kCacheLine = 64;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
 // Number of segments that may be moved when space is made for one row. Limits the time of one insertion.
 constexpr uint32_t kMovedSegments = 2;
@@ -99,6 +101,34 @@ int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const 
   return found.valueSize;
 }
 
+void Memtable::prefetch(const uint32_t* hashes, size_t count) const {
+  if (slots_.empty()) return;
+  const size_t mask = slots_.size() - 1;
+  const auto mayMatch = [&](size_t i) {
+    const Slot& slot = slots_[hashes[i] & mask];
+    return slot.number != kNone && slot.hash == hashes[i];
+  };
+  for (size_t i = 0; i < count; i++) __builtin_prefetch(&slots_[hashes[i] & mask]);
+  for (size_t i = 0; i < count; i++)
+    if (mayMatch(i)) __builtin_prefetch(&places_[slots_[hashes[i] & mask].number]);
+  for (size_t i = 0; i < count; i++)
+    if (mayMatch(i)) __builtin_prefetch(&row(slots_[hashes[i] & mask].number));
+}
+
+void Memtable::findMany(Lookup* lookups, size_t count) {
+  uint32_t hashes[kRecordsAtOnce];
+  for (size_t start = 0; start < count; start += kRecordsAtOnce) {
+    const size_t some = std::min(kRecordsAtOnce, count - start);
+    for (size_t i = 0; i < some; i++) hashes[i] = hashOf(lookups[start + i].key, lookups[start + i].keySize);
+    prefetch(hashes, some);
+    for (size_t i = 0; i < some; i++) {
+      Lookup& lookup = lookups[start + i];
+      lookup.length = find(lookup.key, lookup.keySize, hashes[i], &lookup.value);
+      if (lookup.length > static_cast<int64_t>(kCacheLine)) __builtin_prefetch(lookup.value + kCacheLine);
+    }
+  }
+}
+
 void Memtable::grow() {
   auto old = std::move(slots_);
   slots_.assign(std::max(kMinSlots, old.size() * 2), Slot{kNone, 0});
@@ -175,17 +205,9 @@ size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Rec
     if (kind >= 0 && (keySize == 0 || key[0] != kind)) continue;
     records[count++] = Record{key, keySize, storedSize, hashOf(key, keySize)};
   }
-  if (slots_.empty()) return count;
-  const size_t mask = slots_.size() - 1;
-  for (size_t i = 0; i < count; i++) __builtin_prefetch(&slots_[records[i].hash & mask]);
-  for (size_t i = 0; i < count; i++) {
-    const Slot& slot = slots_[records[i].hash & mask];
-    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&places_[slot.number]);
-  }
-  for (size_t i = 0; i < count; i++) {
-    const Slot& slot = slots_[records[i].hash & mask];
-    if (slot.number != kNone && slot.hash == records[i].hash) __builtin_prefetch(&row(slot.number));
-  }
+  uint32_t hashes[kRecordsAtOnce];
+  for (size_t i = 0; i < count; i++) hashes[i] = records[i].hash;
+  prefetch(hashes, count);
   return count;
 }
 

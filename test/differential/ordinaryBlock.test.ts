@@ -1,4 +1,7 @@
 /** The addon connects the claims of ordinary blocks with the same rows, roots and changes as `connectClaims`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { blockClaims } from '../../src/chain/connect/blockClaims.js';
 import type { LoadedBlock } from '../../src/chain/blocks/loadedBlock.js';
@@ -8,6 +11,9 @@ import type { ResolvedInputs } from '../../src/native/binding.js';
 import { claimPrefixLength } from '../../src/primitives/scriptScan.js';
 import { ClaimStore, type TrieChanges } from '../../src/store/claims/claimStore.js';
 import { packOperations } from '../../src/store/claims/packedOperations.js';
+import type { LevelDb } from '../../src/store/leveldb/levelDb.js';
+import { makeLevelDb } from '../../src/store/leveldb/makeLevelDb.js';
+import { RecordWriter } from '../../src/store/rows/rowRecords.js';
 import type { RowSource } from '../../src/store/rows/rows.js';
 import type { Bytes } from '../../src/util/bytes.js';
 import { ClaimLife, LIFE_NAMES } from '../support/claimLife.js';
@@ -33,18 +39,23 @@ class NativeTransaction extends MemoryTransaction {
   }
 }
 
-/** Connects each block in both ways, compares all rows, and commits those of `connectClaims`. */
+/**
+ * Connects each block in both ways, compares all rows, and commits those of `connectClaims`. With a database, the addon reads most
+ * rows from it.
+ */
 class BothWays {
   readonly rows = new MemoryRows();
   private readonly store: ClaimStore;
   private readonly overlay = new (addon().Memtable)(0);
   private readonly recent = new (addon().Memtable)(1 << 24);
+  private readonly database: LevelDb | null;
   /** Number of blocks with operations that the addon connected, and that it declined. */
   connected = 0;
   declined = 0;
 
-  constructor(rules: ClaimRules) {
+  constructor(rules: ClaimRules, database: LevelDb | null = null) {
     this.store = new ClaimStore({ rules, proofWindow: 100 });
+    this.database = database;
   }
 
   async connect(block: ClaimBlock): Promise<void> {
@@ -52,7 +63,7 @@ class BothWays {
     const theirs = new NativeTransaction(rows, {
       overlay,
       cacheOf: (kind) => (kind === 'n' ? recent : null),
-      database: null,
+      database: this.database?.native ?? null,
     });
     const ordinary = store.connectOrdinary(theirs, block.height, () => packOperations(block), true);
     await ordinary?.write();
@@ -66,21 +77,24 @@ class BothWays {
     }
     if (ordinary === null) this.declined++;
     else if (block.transactions.length > 0) this.connected++;
-    this.commit(own);
+    await this.commit(own);
   }
 
   async disconnect(height: number): Promise<void> {
     const own = this.rows.begin();
     await this.store.disconnect(own, height);
-    this.commit(own);
+    await this.commit(own);
   }
 
-  private commit(own: MemoryTransaction): void {
+  private async commit(own: MemoryTransaction): Promise<void> {
+    const stored = new RecordWriter();
     for (const [key, value] of own.own.entries()) {
       // Some names are only in the cache.
-      const table = key.startsWith('n') && key.length % 2 === 0 ? this.recent : this.overlay;
-      table.set(key, value);
+      if (key.startsWith('n') && key.length % 2 === 0) this.recent.set(key, value);
+      else if (this.database === null || key.length % 5 === 0) this.overlay.set(key, value);
+      else stored.add(key, value);
     }
+    if (stored.sizeBytes > 0) await this.database?.write([stored.take()], { sync: false });
     own.commit();
   }
 
@@ -167,6 +181,23 @@ describe.skipIf(!native)('ordinary blocks in the addon', () => {
         }
         expect(both.connected).toBeGreaterThan(both.declined / 4);
       });
+
+  it('change the same rows if most rows are read from a database', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ordinary-block-'));
+    const database = makeLevelDb(join(folder, 'rows'), { cacheBytes: 1 << 20, writeBufferBytes: 1 << 16 });
+    await database.open();
+    try {
+      const names = Array.from({ length: 3000 }, (_, i) => Buffer.from((i * 0x9e3779b1).toString(36)));
+      const life = new ClaimLife(78, names);
+      const both = new BothWays(RULES['forks in the past, supports after 100']!, database);
+      // So many operations need more rows at once than one thread reads.
+      for (let height = 1; height <= 60; height++) await both.connect(life.block(height, 60));
+      expect(both.connected).toBeGreaterThan(both.declined);
+    } finally {
+      await database.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it('read the operations of blocks like `blockClaims`', () => {
     const random = new Random(5);

@@ -51,6 +51,7 @@ ClaimTrie::Node* ClaimTrie::make(std::string_view path, Node* parent, const Reco
   Node* node = nodes_[nodeCount_++].get();
   node->path = path;
   node->parent = nullptr;
+  node->record = record;
   node->slots = record ? const_cast<uint8_t*>(record->slots) : nullptr;
   node->size = record ? record->size : 0;
   node->isOwn = false;
@@ -64,19 +65,18 @@ ClaimTrie::Node* ClaimTrie::make(std::string_view path, Node* parent, const Reco
 
 void ClaimTrie::adopt(Node* parent, Node* child) {
   child->parent = parent;
-  parent->children.push_back(child);
+  parent->children.push_back({byteAt(child->path, parent->path.size()), child});
 }
 
 ClaimTrie::Node* ClaimTrie::childOf(const Node* node, uint8_t first) const {
-  const size_t depth = node->path.size();
-  for (Node* child : node->children)
-    if (byteAt(child->path, depth) == first) return child;
+  for (const Child& child : node->children)
+    if (child.first == first) return child.node;
   return nullptr;
 }
 
 void ClaimTrie::drop(Node* parent, const Node* child) {
   auto& children = parent->children;
-  children.erase(std::find(children.begin(), children.end(), child));
+  children.erase(std::find_if(children.begin(), children.end(), [&](const Child& other) { return other.node == child; }));
 }
 
 // Finds the slot whose edge begins with `first`, or the position at which it would be inserted.
@@ -142,6 +142,7 @@ bool ClaimTrie::advance(Cursor* cursor) {
 
 const ClaimTrie::Paths& ClaimTrie::load(const Rows& rows) {
   Paths round;
+  std::vector<Row> found;
   for (;;) {
     wanted_.clear();
     if (!root_) {
@@ -156,11 +157,11 @@ const ClaimTrie::Paths& ClaimTrie::load(const Rows& rows) {
     round.swap(wanted_);
     wanted_.clear();
     if (round.empty()) return wanted_;
-    for (const std::string_view path : round) {
-      const uint8_t* row;
-      size_t size;
+    found.assign(round.size(), Row());
+    rows(round, &found);
+    for (size_t i = 0; i < round.size(); i++) {
       // A malformed row is read again by the caller, which reports it.
-      if (!rows(path, &row, &size) || !supply(path, row, size)) wanted_.push_back(path);
+      if (!found[i].isFound || !addRecord(round[i], found[i].data, found[i].size)) wanted_.push_back(round[i]);
     }
     if (!wanted_.empty() || cursors_.empty()) return wanted_;
   }
@@ -174,17 +175,20 @@ ClaimTrie::Paths ClaimTrie::takeLeaves() {
 }
 
 bool ClaimTrie::supply(std::string_view path, const uint8_t* row, size_t size) {
+  return addRecord(copyPath(path), row, size);
+}
+
+bool ClaimTrie::addRecord(std::string_view path, const uint8_t* row, size_t size) {
   Record record;
   if (row) {
     const size_t slotsAt = size > 0 && row[0] == kClaimsFlag ? 1 + kSlotHashSize : 1;
     if (size < slotsAt) return false;
-    SlotView slot;
+    SlotView slot = {};
     for (size_t at = slotsAt; at < size;)
       if (!nextSlot(row, size, &at, &slot)) return false;
     const uint8_t* kept = arena_.copy(row, size);
     record = {kept + slotsAt, size - slotsAt, slotsAt > 1 ? kept + 1 : nullptr, true};
   }
-  path = copyPath(path);
   const Record* known = &records_.insert_or_assign(path, record).first->second;
   if (path.empty()) {
     if (root_) return true;
@@ -278,7 +282,7 @@ ClaimTrie::Answer ClaimTrie::childPaths(std::string_view name, Paths* paths) {
   const Place place = find(name, &node, &position, &common);
   if (place == Place::kMissing) return Answer::kMissing;
   if (place != Place::kExact) return Answer::kYes;
-  SlotView slot;
+  SlotView slot = {};
   for (size_t at = 0; at < node->size;) {
     nextSlot(node->slots, node->size, &at, &slot);
     uint8_t* path = arena_.allocate(name.size() + slot.edgeSize);
@@ -298,7 +302,7 @@ ClaimTrie::Answer ClaimTrie::storedPath(std::string_view name, Paths* paths) {
     paths->push_back(name.substr(0, depth));
     if (!known || !known->exists || depth == name.size()) return Answer::kYes;
     const uint8_t first = byteAt(name, depth);
-    SlotView slot;
+    SlotView slot = {};
     bool isThere = false;
     for (size_t at = 0; at < known->size && !isThere;) {
       nextSlot(known->slots, known->size, &at, &slot);
@@ -407,7 +411,7 @@ ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
   node->unhashed = false;
   markDirty(node);
   while (node->parent && !node->hasClaims) {
-    SlotView slot;
+    SlotView slot = {};
     size_t end = 0;
     if (node->size > 0) nextSlot(node->slots, node->size, &end, &slot);
     if (end < node->size) break;
@@ -428,7 +432,7 @@ ClaimTrie::Answer ClaimTrie::remove(std::string_view name) {
 void ClaimTrie::detach(Node* node, Node* parent) {
   const size_t depth = parent->path.size();
   std::vector<uint8_t> piece;
-  SlotView slot;
+  SlotView slot = {};
   size_t at = 0;
   if (node->size > 0) {
     nextSlot(node->slots, node->size, &at, &slot);
@@ -439,7 +443,7 @@ void ClaimTrie::detach(Node* node, Node* parent) {
   const SlotPosition position = seek(parent, byteAt(node->path, depth));
   splice(parent, position.at, position.end, piece.data(), piece.size());
   drop(parent, node);
-  for (Node* child : node->children) adopt(parent, child);
+  for (const Child& child : node->children) adopt(parent, child.node);
 }
 
 ClaimTrie::Answer ClaimTrie::touch(std::string_view name) {

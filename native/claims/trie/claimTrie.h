@@ -14,16 +14,22 @@
 
 #include "claims/trie/arena.h"
 #include "claims/trie/merkleCache.h"
+#include "claims/trie/pathHash.h"
 #include "claims/trie/slots.h"
 
 namespace lbc {
 
 class ClaimTrie {
  public:
-  // Looks up the row of the node at a path in memory. Returns false if the row is not in memory. The bytes must stay valid
-  // until `load` returns.
-  using Rows = std::function<bool(std::string_view path, const uint8_t** row, size_t* size)>;
   using Paths = std::vector<std::string_view>;
+  struct Row {
+    const uint8_t* data = nullptr;
+    size_t size = 0;
+    bool isFound = false;
+  };
+  // Looks up the rows of the nodes at several paths. A row that is not found stays as it is. The bytes must stay valid until the
+  // next call or the end of `load`.
+  using Rows = std::function<void(const Paths& paths, std::vector<Row>* rows)>;
 
   enum class Answer { kYes, kNo, kMissing };
 
@@ -32,7 +38,7 @@ class ClaimTrie {
 
   // Starts loading the paths of a name. Then `load` must be called.
   void begin(std::string_view name);
-  // Continues to load. Returns the paths whose rows are not in memory. The caller must pass these rows to `supply` and call `load`
+  // Continues to load. Returns the paths whose rows `rows` does not find. The caller must pass these rows to `supply` and call `load`
   // again. If the result is empty, all paths are loaded.
   const Paths& load(const Rows& rows);
   // Nodes on the loaded paths whose claims hash is in no row, in the order in which they were found. Clears the list.
@@ -80,14 +86,22 @@ class ClaimTrie {
     const uint8_t* claims = nullptr;
     bool exists = false;
   };
+  struct Node;
+  // A loaded child, and the first byte of its edge.
+  struct Child {
+    uint8_t first;
+    Node* node;
+  };
   struct Node {
     std::string_view path;
     Node* parent;
+    // Null if the node had no row when it was made.
+    const Record* record;
     uint8_t* slots;
     size_t size;
     // Whether the slots are a copy that may be changed.
     bool isOwn;
-    std::vector<Node*> children;
+    std::vector<Child> children;
     bool hasClaims;
     bool hasHash;
     uint8_t hash[kSlotHashSize];
@@ -116,6 +130,8 @@ class ClaimTrie {
   static SlotPosition seek(const Node* node, uint8_t first);
   static size_t commonLength(const SlotView& slot, std::string_view name, size_t depth);
   bool loadRoot();
+  // Like `supply`. `path` must stay valid.
+  bool addRecord(std::string_view path, const uint8_t* row, size_t size);
   const Record* record(std::string_view path);
   // Creates the node at the end of the slot. Returns null if its row is missing.
   Node* makeChild(Node* parent, const SlotView& slot, std::string_view name);
@@ -140,7 +156,7 @@ class ClaimTrie {
   std::vector<std::unique_ptr<Node>> nodes_;
   size_t nodeCount_ = 0;
   Node* root_ = nullptr;
-  std::unordered_map<std::string_view, Record> records_;
+  std::unordered_map<std::string_view, Record, PathHash> records_;
   std::vector<Node*> dirty_;
   size_t dirtyCount_ = 0;
   std::vector<Node*> unhashed_;
@@ -148,10 +164,10 @@ class ClaimTrie {
   Paths newlyRemoved_;
   std::vector<Cursor> cursors_;
   std::vector<std::string_view> waiting_;
-  std::unordered_map<std::string_view, Node*> requested_;
+  std::unordered_map<std::string_view, Node*, PathHash> requested_;
   Paths wanted_;
   Paths leaves_;
-  std::unordered_set<std::string_view> knownLeaves_;
+  std::unordered_set<std::string_view, PathHash> knownLeaves_;
   std::string missing_;
 };
 

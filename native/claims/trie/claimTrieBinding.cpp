@@ -21,15 +21,17 @@ struct BoundTrie {
   Table recent;
   std::string key;
 
-  bool lookUp(std::string_view path, const uint8_t** row, size_t* size) {
-    if (!overlay) return false;
-    key = prefix;
-    key.append(path);
-    const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
-    int64_t length = overlay->rows().find(bytes, key.size(), row);
-    if (length == Memtable::kUnknown && recent) length = recent->rows().find(bytes, key.size(), row);
-    *size = length < 0 ? 0 : static_cast<size_t>(length);
-    return length >= 0;
+  void lookUp(const ClaimTrie::Paths& paths, std::vector<ClaimTrie::Row>* rows) {
+    if (!overlay) return;
+    for (size_t i = 0; i < paths.size(); i++) {
+      key = prefix;
+      key.append(paths[i]);
+      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
+      const uint8_t* row;
+      int64_t length = overlay->rows().find(bytes, key.size(), &row);
+      if (length == Memtable::kUnknown && recent) length = recent->rows().find(bytes, key.size(), &row);
+      if (length >= 0) (*rows)[i] = {row, static_cast<size_t>(length), true};
+    }
   }
 };
 
@@ -102,8 +104,8 @@ napi_value load(napi_env env, napi_callback_info info) {
       bound->trie.begin(viewOf(text));
     }
   }
-  return makePaths(env, bound->trie.load([bound](std::string_view path, const uint8_t** row, size_t* size) {
-    return bound->lookUp(path, row, size);
+  return makePaths(env, bound->trie.load([bound](const ClaimTrie::Paths& paths, std::vector<ClaimTrie::Row>* rows) {
+    bound->lookUp(paths, rows);
   }));
 }
 

@@ -123,7 +123,9 @@ bool ClaimTrie::finish(const Target& target, uint8_t* root, bool* hasNotes, std:
   std::unordered_set<std::string_view> changed;
   for (const Node* node : dirty_) {
     if (node->isGone) continue;
-    putRows(target, node->path, beforeOf(node->path), node, hasNotes, records);
+    // A node that was removed and made again has no record itself.
+    const Record& before = node->record ? *node->record : removed_.empty() ? kNone : beforeOf(node->path);
+    putRows(target, node->path, before, node, hasNotes, records);
     if (!removed_.empty()) changed.insert(node->path);
   }
   for (const std::string_view path : removed_)
