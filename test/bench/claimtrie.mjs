@@ -62,6 +62,7 @@ const rules = {
   supportDelay: 'proportional',
 };
 
+const schedule = `/proc/self/task/${process.pid}/schedstat`;
 const folder = option('keep') ?? mkdtempSync(join(tmpdir(), 'bench-claimtrie-'));
 if (!args.includes('--keep')) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const store = await RowStore.open({
@@ -168,8 +169,11 @@ async function connect(block, packed = packOperations({ height: height + 1, tran
 
 let flushMs = 0;
 let dropMs = 0;
+/** Processor time of the main thread in flushes. */
+let flushProcessorMs = 0;
 async function flush() {
   const began = performance.now();
+  const processorBefore = processorMs();
   await store.flush();
   const flushed = performance.now();
   flushMs += flushed - began;
@@ -178,6 +182,7 @@ async function flush() {
     store.packRange(gte, lt);
   }
   dropMs += performance.now() - flushed;
+  flushProcessorMs += processorMs() - processorBefore;
 }
 
 async function grow(to) {
@@ -197,6 +202,7 @@ async function grow(to) {
 /** Connects the next `count` blocks. Returns the time of each and of the flushes. `ends`: also flushes the remaining rows. */
 async function measureBlocks(count, ends) {
   const times = [];
+  const processor = [];
   const flushedBefore = flushMs;
   const droppedBefore = dropMs;
   for (let i = 0; i < count; i++) {
@@ -212,12 +218,15 @@ async function measureBlocks(count, ends) {
     height--;
     const packed = packOperations({ height: height + 1, transactions: block });
     const began = performance.now();
+    const processorBefore = processorMs();
     const aside = flushMs + dropMs;
+    const processorAside = flushProcessorMs;
     await connect(block, packed);
     times.push(performance.now() - began - (flushMs + dropMs - aside));
+    processor.push(processorMs() - processorBefore - (flushProcessorMs - processorAside));
   }
   if (ends) await flush();
-  return { times, flush: flushMs - flushedBefore, drop: dropMs - droppedBefore };
+  return { times, processor, flush: flushMs - flushedBefore, drop: dropMs - droppedBefore };
 }
 
 /** Waits until the database no longer merges table files, because merges after the growth are not part of the measurement. */
@@ -239,10 +248,13 @@ async function measure(other) {
 }
 
 function figuresOf(turns) {
-  const times = turns.flatMap((turn) => turn.times).sort((a, b) => a - b);
+  const ascending = (numbers) => numbers.sort((a, b) => a - b);
+  const times = ascending(turns.flatMap((turn) => turn.times));
+  const processor = ascending(turns.flatMap((turn) => turn.processor));
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   return {
     median: times[times.length >> 1],
+    processor: processor[processor.length >> 1],
     p95: times[Math.floor(times.length * 0.95)],
     whole: (sum(times) + sum(turns.map((turn) => turn.flush))) / times.length,
     dropSeconds: sum(turns.map((turn) => turn.drop)) / 1000,
@@ -279,6 +291,9 @@ async function beOther() {
   process.on('disconnect', () => process.exit(0));
   process.send('grown');
 }
+
+/** Processor time of the main thread in milliseconds. It depends less on other programs than the time by the clock. */
+const processorMs = () => Number(readFileSync(schedule, 'utf8').split(' ', 1)[0]) / 1e6;
 
 const residentMb = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0) / 1024;
@@ -336,12 +351,14 @@ async function main() {
     const perOperation = (bytes) => (bytes / operations).toFixed(0);
     const rows = Object.entries(kinds).map(([what, bytes]) => `${what} ${perOperation(bytes)}`);
     const ratio = others
-      ? `${(own.median / others.median).toFixed(2)} and ${(own.whole / others.whole).toFixed(2)} times that of ` +
-        `${sizes[0]} names turn by turn (${ms(others.median)} and ${ms(others.whole)} ms), `
+      ? `${(own.median / others.median).toFixed(2)}, ${(own.processor / others.processor).toFixed(2)} and ` +
+        `${(own.whole / others.whole).toFixed(2)} times that of ${sizes[0]} names turn by turn (${ms(others.median)}, ` +
+        `${ms(others.processor)} and ${ms(others.whole)} ms), `
       : '';
     console.log(
       `${size} names, block ${height}: a block of ${OPERATIONS} operations takes ${ms(own.median)} ms (median; p95 ` +
-        `${ms(own.p95)}), with bringing it to disk ${ms(own.whole)} ms (mean), ${ratio}` +
+        `${ms(own.p95)}), ${ms(own.processor)} ms of processor time of the main thread (median), with bringing it to disk ` +
+        `${ms(own.whole)} ms (mean), ${ratio}` +
         `peak ${peakMb().toFixed(0)} MB resident (now ${residentMb().toFixed(0)}); grown in ${seconds.toFixed(0)} s` +
         (own.dropSeconds > 0.1 ? `; dropping history took ${own.dropSeconds.toFixed(1)} s` : ''),
     );
