@@ -1,5 +1,6 @@
 /**
- * Adapts V8 to the load. While the process has little to do, its new space stays small and its code is optimized late.
+ * Adapts V8 to the load. While the process has little to do, its new space stays small, its code is optimized late, and code that
+ * is not in use is unmapped.
  *
  * V8 doubles the new space (up to 32 MiB a thread in Node 20 and 22, more in Node 24) whenever enough objects survive, also
  * during the start and under a light load, and keeps it for as long as the load lasts. A larger new space saves processor time
@@ -8,6 +9,7 @@
  */
 import { GROWTH_FACTOR, MAX_START_MS, setGrowthFactor } from '../../util/memory/startNewSpace.js';
 import { optimizing, type OptimizingTime } from '../../util/optimizing.js';
+import { codeUnmapper } from './idleMemory.js';
 
 /** Time in ms between two checks of the load. Arbitrary. */
 const CHECK_MS = 1_000;
@@ -28,6 +30,7 @@ export interface EnginePort {
   readonly busyShare: () => number;
   readonly setGrowthFactor: (factor: number) => void;
   readonly setOptimizing: (time: OptimizingTime) => void;
+  readonly unmapIdleCode: () => void;
 }
 
 function processPort(): EnginePort {
@@ -41,6 +44,7 @@ function processPort(): EnginePort {
     },
     setGrowthFactor,
     setOptimizing: (time) => optimizing.set(time),
+    unmapIdleCode: codeUnmapper(),
   };
 }
 
@@ -48,7 +52,7 @@ function processPort(): EnginePort {
 export const keepNewSpace = (): void => setGrowthFactor(1);
 
 /**
- * Lets the new space of all threads grow, and V8 optimize code soon, only while the process is busy. During the start, for at
+ * Lets the new space of all threads grow, and V8 optimize code soon, only while the process is busy. Otherwise unmaps code. During the start, for at
  * most three seconds, the process does not count as busy.
  */
 export class EngineLoad {
@@ -91,6 +95,7 @@ export class EngineLoad {
     this.#busyChecks = this.#port.busyShare() > BUSY_SHARE ? this.#busyChecks + 1 : 0;
     this.#adapt(this.#busyChecks >= BUSY_CHECKS || this.#answered >= BUSY_ANSWERS);
     this.#answered = 0;
+    if (this.#busyChecks === 0 && !this.#isBusy) this.#port.unmapIdleCode();
   }
 
   #adapt(isBusy: boolean): void {

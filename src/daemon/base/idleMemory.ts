@@ -1,4 +1,8 @@
-/** Returns unused memory of the daemon to the operating system: the heap of a thread, and memory that the C library keeps. */
+/**
+ * Returns unused memory of the daemon to the operating system: the heap of a thread, memory that the C library keeps, and code that
+ * is not in use.
+ */
+import { readFileSync } from 'node:fs';
 import { loadNative, type NativeAddon } from '../../native/binding.js';
 import {
   collectWhenIdle,
@@ -45,9 +49,39 @@ export function returnIdleMemory(
   port: CollectionPort = threadPort(),
   native: MemoryReturn | null = loadNative(),
 ): () => void {
-  const collect = (): void => {
-    port.collect();
+  const collect = (compacts: boolean): void => {
+    port.collect(compacts);
     returnFreeMemory(native);
   };
   return collectWhenIdle({ ...port, collect }, LIGHT_LOAD);
+}
+
+/** Growth of the mapped files from which an unmapping is worth its time. Arbitrary. */
+const WORTH_FILE_PAGES = 1024;
+/** Third number of /proc/self/statm (proc(5)). */
+const FILE_PAGES = /^\d+ \d+ (\d+) /;
+
+/** Number of resident pages of 4096 bytes that are mapped from files; 0 where the system does not tell. */
+function residentFilePages(): number {
+  try {
+    return Number(FILE_PAGES.exec(readFileSync('/proc/self/statm', 'latin1'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Returns a function that unmaps code if the resident part of the program file has grown. A lightly loaded process calls it
+ * regularly: the kernel maps 16 pages at each access to an unmapped one, and keeps pages that were used once.
+ */
+export function codeUnmapper(
+  filePages: () => number = residentFilePages,
+  native: Pick<NativeAddon, 'unmapIdleCode'> | null = loadNative(),
+): () => void {
+  let kept = Infinity;
+  return () => {
+    const pages = filePages();
+    kept = Math.min(kept, pages);
+    if (pages >= kept + WORTH_FILE_PAGES) void native?.unmapIdleCode().catch(() => undefined);
+  };
 }

@@ -79,7 +79,7 @@ export function serveDatabase(
 async function finalizeStatements(): Promise<void> {
   // A statement can be collected after the event that used it.
   await nextRound();
-  threadPort().collect();
+  threadPort().collect(false);
   // Node runs finalizers of addons after the collection.
   await nextRound();
 }

@@ -10,9 +10,9 @@
 const MAX_PIECE_BYTES = 128 * 1024;
 const MIN_PIECE_BYTES = 16 * 1024;
 /** Maximum memory in bytes for the buffers of all transfers. Above it, smaller pieces are used. Arbitrary. */
-const BUDGET_BYTES = 2 * 1024 * 1024;
+const BUDGET_BYTES = 1024 * 1024;
 /** Maximum number of bytes of unused buffers in the pool. Arbitrary. */
-const KEPT_BYTES = 2 * 1024 * 1024;
+const KEPT_BYTES = 1024 * 1024;
 
 export class PieceBuffers {
   readonly #free = new Map<number, Uint8Array[]>();

@@ -35,7 +35,11 @@ export interface CollectionPort {
   readonly heapBytes: () => number;
   /** Share of the time since the last call in which the thread ran JavaScript, from 0 to 1. */
   readonly busyShare: () => number;
-  readonly collect: () => void;
+  /**
+   * Collects garbage. `compacts`: whether all objects are moved to as few pages as possible. That takes twice the time, and
+   * memory for the copies meanwhile.
+   */
+  readonly collect: (compacts: boolean) => void;
 }
 
 /** The port of the calling thread. Makes V8's function `gc` available in the process. */
@@ -51,7 +55,11 @@ export function threadPort(): CollectionPort {
       last = now;
       return utilization;
     },
-    collect: () => gc(),
+    collect: (compacts) => {
+      if (compacts) setFlagsFromString('--compact-on-every-full-gc');
+      gc();
+      if (compacts) setFlagsFromString('--no-compact-on-every-full-gc');
+    },
   };
 }
 
@@ -59,7 +67,9 @@ export function threadPort(): CollectionPort {
  * Checks regularly whether the calling thread is idle, and collects garbage if its heap has grown since the last such
  * collection. The first collection needs no growth. With `light`, a thread with a small heap also collects garbage under a light
  * load: V8 moves the objects of slow connections to the old generation, and collects that only after the heap has grown to a
- * multiple. Returns a function that stops the checks. The checks do not keep the process alive.
+ * multiple. The first collection of such a thread, and those while it is idle, compact its heap: the garbage of a start leaves
+ * pages with few objects, which V8 otherwise keeps. Returns a function that stops the checks. The checks do not keep the process
+ * alive.
  */
 export function collectWhenIdle(
   port: CollectionPort = threadPort(),
@@ -68,6 +78,7 @@ export function collectWhenIdle(
   // A collection under load does not replace the collection of an idle thread, because only the latter shrinks V8's new space.
   let [keptIdle, keptBytes] = [-Infinity, -Infinity];
   let idleChecks = 0;
+  let hasCollected = false;
   const check = (): void => {
     const share = port.busyShare();
     idleChecks = share > IDLE_SHARE ? 0 : idleChecks + 1;
@@ -81,7 +92,9 @@ export function collectWhenIdle(
       bytes <= light.maxHeapBytes &&
       bytes >= keptBytes + light.worthBytes;
     if (!isIdle && !isLight) return;
-    port.collect();
+    const isFirst = !hasCollected;
+    hasCollected = true;
+    port.collect(light !== null && bytes <= light.maxHeapBytes && (isIdle || isFirst));
     keptBytes = port.heapBytes();
     if (isIdle) keptIdle = keptBytes;
   };

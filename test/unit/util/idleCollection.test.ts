@@ -11,12 +11,13 @@ afterEach(() => void vi.useRealTimers());
 
 /** A thread whose collection leaves 20 MB of heap. */
 function thread(light: LightLoad | null = null) {
-  const state = { heapBytes: 50 * MB, busyShare: 0, collections: 0 };
+  const state = { heapBytes: 50 * MB, busyShare: 0, collections: 0, compacted: [] as boolean[] };
   const port = {
     heapBytes: () => state.heapBytes,
     busyShare: () => state.busyShare,
-    collect: () => {
+    collect: (compacts: boolean) => {
       state.collections++;
+      state.compacted.push(compacts);
       state.heapBytes = 20 * MB;
     },
   };
@@ -78,6 +79,25 @@ test('a collection under load does not replace the one of an idle thread', () =>
   stop();
 });
 
+test('only the first collection of a lightly loaded thread, and those while it is idle, compact a small heap', () => {
+  const light = { firstCheckMs: 1, share: 0.25, maxHeapBytes: 60 * MB, worthBytes: 2 * MB };
+  const { state, stop } = thread(light);
+  state.busyShare = 0.2;
+  vi.advanceTimersByTime(1);
+  state.heapBytes = 50 * MB;
+  vi.advanceTimersByTime(CHECK_MS);
+  state.busyShare = 0;
+  vi.advanceTimersByTime(10 * CHECK_MS);
+  state.heapBytes = 61 * MB;
+  vi.advanceTimersByTime(CHECK_MS);
+  stop();
+  expect(state.compacted).toEqual([true, false, true, false]);
+  const other = thread();
+  vi.advanceTimersByTime(10 * CHECK_MS);
+  other.stop();
+  expect(other.state.compacted).toEqual([false]);
+});
+
 test('the checks can be stopped', () => {
   const { state, stop } = thread();
   stop();
@@ -90,8 +110,20 @@ test('the port of a thread reads its load and collects its garbage', async () =>
   const makeGarbage = (): WeakRef<object> => new WeakRef({ list: [1, 2, 3] });
   const garbage = makeGarbage();
   await new Promise(setImmediate);
-  port.collect();
+  port.collect(false);
   expect(garbage.deref()).toBe(undefined);
   expect(port.heapBytes()).toBeGreaterThan(MB);
   expect(port.busyShare()).toBeLessThanOrEqual(1);
+});
+
+test('a compacting collection returns the pages between the objects that remain', () => {
+  const port = threadPort();
+  let objects = Array.from({ length: 300_000 }, (_, n) => ({ n, text: `text ${n}` }));
+  port.collect(false);
+  objects = objects.filter(({ n }) => n % 3 === 0);
+  port.collect(false);
+  const before = port.heapBytes();
+  port.collect(true);
+  expect(before - port.heapBytes()).toBeGreaterThan(5 * MB);
+  expect(objects).toHaveLength(100_000);
 });

@@ -8,11 +8,12 @@ afterEach(() => vi.useRealTimers());
 function setUp() {
   const factors: number[] = [];
   const times: OptimizingTime[] = [];
-  const load = { share: 0.1 };
+  const load = { share: 0.1, unmapped: 0 };
   const space = new EngineLoad({
     busyShare: () => load.share,
     setGrowthFactor: (factor) => factors.push(factor),
     setOptimizing: (time) => times.push(time),
+    unmapIdleCode: () => void load.unmapped++,
   });
   const check = (): void => void vi.advanceTimersToNextTimer();
   return { factors, times, load, space, check };
@@ -28,6 +29,23 @@ it('lets the new space grow, and V8 optimize soon, only while the process is bus
   space.close();
   expect(factors).toEqual([1, 1, 1, 1, 1, 2, 2, 1]);
   expect(times).toEqual(['late', 'late', 'late', 'late', 'late', 'soon', 'soon', 'late']);
+});
+
+it('unmaps code at each check of a process that is not busy', () => {
+  const { load, space, check } = setUp();
+  check();
+  expect(load.unmapped).toBe(0);
+  space.endStart();
+  const after = [0.1, 0.2, 0.9, 0.9, 0.2].map((next) => {
+    load.share = next;
+    check();
+    return load.unmapped;
+  });
+  expect(after).toEqual([1, 2, 2, 2, 3]);
+  for (let i = 0; i < 5; i++) space.noteAnswer(60_000);
+  check();
+  expect(load.unmapped).toBe(3);
+  space.close();
 });
 
 it('lets the new space grow at once when the API gives large answers, until it gives none for a second', () => {
