@@ -315,6 +315,37 @@ napi_value clear(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
+// (parsed, undo) => packed columns, or null if the undo data is malformed or belongs to another block
+napi_value jsResolvedFromUndo(napi_env env, napi_callback_info info) {
+  napi_value arguments[2];
+  ParsedView view;
+  Span undo;
+  if (!readArguments(env, info, 2, arguments) || !readTables(env, arguments[0], &view) ||
+      !readBytes(env, arguments[1], "undo", &undo)) {
+    return nullptr;
+  }
+  static thread_local ResolvedColumnsMemory memory;
+  memory.reset(view.inputCount);
+  // The coinbase is the first transaction. It spends nothing, and the undo data contains no record for it.
+  size_t input = view.txCount == 0 ? 0 : view.txs[0].inputCount;
+  const uint8_t *at = undo.data, *end = undo.data + undo.size;
+  for (; at < end; input++) {
+    const size_t left = static_cast<size_t>(end - at);
+    if (left < kUndoHeader || input >= view.inputCount) return makeNull(env);
+    const uint32_t length = readLE32(at + 12);
+    if (left - kUndoHeader < length) return makeNull(env);
+    const uint8_t* script = at + kUndoHeader;
+    memory.heightCodes()[input] = readLE32(at);
+    memory.amounts()[input] = static_cast<int64_t>(readLE64(at + 4));
+    memory.scriptOffsets()[input] = static_cast<uint32_t>(memory.scripts.size());
+    memory.scriptLengths()[input] = length;
+    memory.claimKinds()[input] = claimKind(script, length);
+    memory.scripts.insert(memory.scripts.end(), script, script + length);
+    at = script + length;
+  }
+  return input == view.inputCount ? memory.pack(env) : makeNull(env);
+}
+
 napi_value jsBuildUndo(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
   ParsedView view;
@@ -361,6 +392,7 @@ void registerCoinTable(napi_env env, napi_value exports) {
   };
   setClass(env, exports, "CoinTable", construct, members, sizeof members / sizeof members[0]);
   setFunction(env, exports, "buildUndo", jsBuildUndo);
+  setFunction(env, exports, "resolvedFromUndo", jsResolvedFromUndo);
 }
 
 }  // namespace lbc

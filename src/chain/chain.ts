@@ -315,6 +315,11 @@ export class Chain {
     return this.blocks.read(id, beforeLooking);
   }
 
+  /** Like `readBlock`, for blocks that are mostly read in the order of the files. */
+  readNextBlock(id: number): Promise<LoadedBlock> {
+    return this.blocks.readNext(id);
+  }
+
   /** Like `readBlock`, but parses and hashes the block on another thread. Used to read many blocks in advance. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.blocks.readAside(id);

@@ -268,11 +268,11 @@ export class BackgroundFill {
   private async readOne(step: Step): Promise<ReadBlock> {
     const { chain } = this.deps;
     const { headers } = chain.index;
-    const block = await chain.readBlock(step.id);
+    const block = await chain.readNextBlock(step.id);
     const parent = headers.prev(step.id);
     if (parent === NO_HEADER) return { ...step, block, undo: Buffer.alloc(0) };
     const position = headers.undoPosition(step.id);
-    return { ...step, block, undo: await chain.deps.files.readUndo(position, headers.hash(parent)) };
+    return { ...step, block, undo: await chain.deps.files.readNextUndo(position, headers.hash(parent)) };
   }
 
   /**

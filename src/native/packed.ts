@@ -78,9 +78,13 @@ function unpackResolved(packed: Buffer): ResolvedInputs {
 }
 
 /** Interface of the loaded addon. Functions whose results are tables return all tables packed in one buffer. */
-export interface PackingAddon extends Omit<NativeAddon, 'parseBlock' | 'parseTx' | 'CoinTable'> {
+export interface PackingAddon extends Omit<
+  NativeAddon,
+  'parseBlock' | 'parseTx' | 'resolvedFromUndo' | 'CoinTable'
+> {
   parseBlock(bytes: Uint8Array): Buffer;
   parseTx(bytes: Uint8Array): Buffer;
+  resolvedFromUndo(parsed: ParsedBlock, undo: Uint8Array): Buffer | null;
   readonly CoinTable: new () => PackingCoinTable;
 }
 
@@ -99,6 +103,10 @@ export function unpacking(addon: PackingAddon): NativeAddon {
     ...addon,
     parseBlock: (bytes) => unpackParsed(addon.parseBlock(bytes)),
     parseTx: (bytes) => unpackParsed(addon.parseTx(bytes)),
+    resolvedFromUndo: (parsed, undo) => {
+      const packed = addon.resolvedFromUndo(parsed, undo);
+      return packed && unpackResolved(packed);
+    },
     CoinTable: UnpackingCoinTable,
   };
 }

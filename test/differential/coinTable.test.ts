@@ -12,6 +12,7 @@ import {
   formatCoinRow,
   parseUndo,
   resolvedFromUndo,
+  resolvedFromUndoFallback,
 } from '../../src/store/cache/coinRow.js';
 import { CoinTableFallback } from '../../src/store/cache/coinTableFallback.js';
 import type { CoinTable } from '../../src/store/cache/coinTable.js';
@@ -105,6 +106,17 @@ function applyRecords(db: Database, records: Buffer): void {
 function expectSame(a: Database, b: Database): void {
   expect(a.size).toBe(b.size);
   for (const [key, row] of a) if (!b.get(key)?.equals(row)) expect.fail('the databases differ');
+}
+
+/** Both implementations refuse undo data that was cut off or that has a record too many or too few. */
+function expectRefusedUndo(parsed: ParsedBlock, undo: Buffer): void {
+  const record = Buffer.concat([Buffer.alloc(15), Buffer.of(0)]);
+  const wrong: Buffer[] = [Buffer.concat([undo, record]), Buffer.concat([undo, record.subarray(1)])];
+  if (undo.length > 0) wrong.push(undo.subarray(0, -1), undo.subarray(16 + undo.readUInt32LE(12)));
+  for (const bytes of wrong) {
+    expect(addon().resolvedFromUndo(parsed, bytes)).toBeNull();
+    expect(() => resolvedFromUndo(parsed, bytes)).toThrow();
+  }
 }
 
 interface OutPointOf {
@@ -255,7 +267,11 @@ describe.skipIf(!native)('native coin table against the fallback', () => {
           const packed = addon().parseBlock(block);
           const packedInputs = pair.native.resolve(block, packed, height, checkOutputs);
           expect(addon().buildUndo(packed, packedInputs).equals(undo)).toBe(true);
-          expect(resolvedFromUndo(parsed, undo)).toEqual({ ...resolved, duplicates: new Uint32Array(0) });
+          const expected = { ...resolved, duplicates: new Uint32Array(0) };
+          expect(resolvedFromUndoFallback(parsed, undo)).toEqual(expected);
+          for (const tables of [parsed, packed])
+            expect({ ...resolvedFromUndo(tables, undo), packed: undefined }).toEqual(expected);
+          expectRefusedUndo(parsed, undo);
           pair.both((table) => table.apply(block, parsed, height));
           stack.push({ block, parsed, undo, before, coins });
         }

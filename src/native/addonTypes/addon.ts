@@ -238,6 +238,8 @@ export interface NativeAddon {
   /** Position that the number at index `of` gets in a sort, see `util/standardSort.ts`; -1 if the whole list must be sorted. */
   standardPlace(numbers: Float64Array, of: number): number;
   buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer;
+  /** See `store/cache/coinRow.ts`. Null if the undo data is malformed or belongs to another block. */
+  resolvedFromUndo(parsed: ParsedBlock, undo: Uint8Array): ResolvedInputs | null;
   /**
    * Returns the `records` of `NativeAddressRows`. The stored sums of each script are read from `overlay` and `database`, and
    * added; without `overlay` none are added. `database` is null if it contains no such rows. Stops reading after

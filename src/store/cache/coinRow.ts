@@ -68,9 +68,14 @@ export function buildUndo(parsed: ParsedBlock, resolved: ResolvedInputs): Buffer
 
 /**
  * Reads the coins that the inputs of a block spent from the undo blob of the block. The result has the form that
- * `CoinTable.resolve` returns for a valid block.
+ * `CoinTable.resolve` returns for a valid block. Throws if the undo data is malformed or belongs to another block.
  */
 export function resolvedFromUndo(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
+  return loadNative()?.resolvedFromUndo(parsed, undo) ?? resolvedFromUndoFallback(parsed, undo);
+}
+
+/** JavaScript fallback of the addon's `resolvedFromUndo`. */
+export function resolvedFromUndoFallback(parsed: ParsedBlock, undo: Bytes): ResolvedInputs {
   const coins = parseUndo(undo);
   // The coinbase is the first transaction. It spends nothing, and the undo data contains no record for it.
   const first = parsed.txs[TX_INPUT_COUNT]!;

@@ -438,6 +438,19 @@ export class BlockFiles {
     return this.checkedUndo(position, parentHash, await this.readRecord('rev', position, CHECKSUM_BYTES));
   }
 
+  /** Like `readUndo`, for undo data that is mostly read in the order of the file (see `readNextBlock`). */
+  async readNextUndo(position: FilePosition, parentHash: Bytes): Promise<Buffer> {
+    const { file, offset } = position;
+    const [head, ahead] = [offset - HEAD_BYTES, this.ahead.rev];
+    const read = (target: Buffer, at: number): number =>
+      loadNative()?.readCached(this.openToRead('rev', file).fd, target, at) ?? 0;
+    const known = ahead.record(file, head, this.sizeBytes('rev', file), read);
+    if (known !== null) return this.checkedUndo(position, parentHash, known);
+    const undo = await this.readUndo(position, parentHash);
+    ahead.passed(file, head, undo.length);
+    return undo;
+  }
+
   private checkedUndo(position: FilePosition, parentHash: Bytes, bytes: Buffer): Buffer {
     const undo = bytes.subarray(0, -CHECKSUM_BYTES);
     if (!sha256dPair(parentHash, undo).equals(bytes.subarray(-CHECKSUM_BYTES)))

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBlockRecords } from '../../../../src/chain/open/importFile.js';
-import { BlockFileError, BlockFiles } from '../../../../src/store/files/blockFiles.js';
+import { BlockFileError, BlockFiles, type FilePosition } from '../../../../src/store/files/blockFiles.js';
 
 /** Target of a link; empty if the link is missing. */
 function linkOf(path: string): string {
@@ -177,6 +177,42 @@ describe('BlockFiles', () => {
       }
     });
     expect(states).toEqual([true, false, true, true, false, false, true]);
+    again.close();
+  });
+
+  it('reads consecutive undo records ahead, with checksums', async () => {
+    files = new BlockFiles({ folder, magic });
+    const parent = Buffer.alloc(32, 7);
+    const sizes = [20, 0, 30, 200 << 10, 40, 50, 60];
+    const write = (size: number, n: number): FilePosition => ({
+      file: 0,
+      offset: files.writeUndo(0, parent, block(size, n)),
+    });
+    const positions = sizes.map(write);
+    for (const n of [0, 1, 2, 3, 4, 5, 6, 5, 2, 3, 4])
+      expect(await files.readNextUndo(positions[n]!, parent)).toEqual(block(sizes[n]!, n));
+    await expect(files.readNextUndo(positions[5]!, Buffer.alloc(32, 8))).rejects.toThrow(BlockFileError);
+    const appended = write(70, 8);
+    expect(await files.readNextUndo(positions[6]!, parent)).toEqual(block(60, 6));
+    expect(await files.readNextUndo(appended, parent)).toEqual(block(70, 8));
+    const path = files.path('rev', 0);
+    const bytes = readFileSync(path);
+    bytes[positions[2]!.offset + 4]! ^= 1;
+    bytes[positions[5]!.offset + 51]! ^= 1;
+    writeFileSync(path, bytes);
+    const again = new BlockFiles({ folder, magic });
+    const readable = [];
+    for (const position of positions)
+      readable.push(
+        await again.readNextUndo(position, parent).then(
+          () => true,
+          (error: unknown) => {
+            expect(error).toBeInstanceOf(BlockFileError);
+            return false;
+          },
+        ),
+      );
+    expect(readable).toEqual([true, true, false, true, true, false, true]);
     again.close();
   });
 
