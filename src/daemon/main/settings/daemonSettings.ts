@@ -2,7 +2,7 @@
  * The settings in use. Order of precedence: changes at run time, command line, environment, file, default. Source: lbry-sdk
  * lbry/conf.py `BaseConfig`.
  */
-import { join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { EnvironmentError } from '../../../util/text/environmentError.js';
 import { JsonNumber, type JsonValue } from '../../../util/json/json.js';
 import { JsonParseError, parseJson } from '../../../util/json/jsonParse.js';
@@ -101,6 +101,8 @@ export class DaemonSettings implements Settings {
   readonly #defaults: ReadonlyMap<string, SettingValue>;
   readonly #machine: Machine;
   readonly #warn: Warn;
+  /** The chain of this run. A later change of the setting has an effect at the next start. */
+  readonly #chain: SettingValue;
   /** Cached answers: each setting, and all settings together. Cleared after each change. */
   readonly #known = new Map<string, SettingValue>();
   #knownAll: JsonOut = null;
@@ -131,6 +133,7 @@ export class DaemonSettings implements Settings {
     this.path = this.#pathOf('config');
     assertSettingsPath(this.path);
     this.#readFile();
+    this.#chain = this.#raw('blockchain_name');
   }
 
   get<Name extends keyof SettingValues>(name: Name): SettingValues[Name] {
@@ -158,7 +161,7 @@ export class DaemonSettings implements Settings {
       );
     const given = parseNested(value);
     refuseStrays(row, given);
-    const cleaned = cleanSetting(row, given);
+    const cleaned = this.#withWholePath(row, cleanSetting(row, given));
     this.#save((members) => members.set(name, cleaned));
     this.#runtime.set(name, cleaned);
     this.#changed(name);
@@ -265,7 +268,7 @@ export class DaemonSettings implements Settings {
     // An explicit null in a source counts as a value.
     for (const value of [this.#named(name), this.#defaults?.get(name)]) if (value !== undefined) return value;
     // For a test chain the default must not contain servers of the public network.
-    if (PUBLIC_SERVERS.has(name) && this.#raw('blockchain_name') === REGTEST) return [];
+    if (PUBLIC_SERVERS.has(name) && this.#chain === REGTEST) return [];
     return ROWS.get(name)!.default;
   }
 
@@ -277,8 +280,16 @@ export class DaemonSettings implements Settings {
     return value;
   }
 
+  /** Path of a setting, absolute. A relative path begins at the working directory, as in lbrynet. */
   #pathOf(name: string): string {
-    return expandPath(String(this.#raw(name)), this.#machine);
+    return resolve(expandPath(String(this.#raw(name)), this.#machine));
+  }
+
+  /** Makes a relative path absolute before it is stored, because the next start may have another working directory. */
+  #withWholePath({ kind }: SettingRow, value: SettingValue): SettingValue {
+    if (kind !== 'path' || typeof value !== 'string') return value;
+    const expanded = expandPath(value, this.#machine);
+    return isAbsolute(expanded) ? value : resolve(expanded);
   }
 
   #typed(name: string): unknown {

@@ -121,14 +121,29 @@ function cleanTexts(row: SettingRow, value: JsonValue): readonly string[] {
   return value as string[];
 }
 
+/** A path must name something: Node.js reads an empty path as the working directory in some functions and refuses it in others. */
+function cleanPath(row: SettingRow, value: JsonValue): string {
+  const text = cleanText(row, value);
+  if (text === '') throw new DaemonError('ValueError', `Setting '${row.name}' must not be empty.`);
+  return text;
+}
+
 export const MAX_PORT = 0xffff;
+/** A host name or an IPv4 address, whose contents are not checked. IPv6 addresses contain colons. */
+export const HOST = /^[^\s:/]+$/;
 
 /** Parses `host:port`. Returns null if the text is invalid. */
 export function parseServer(text: JsonValue): readonly [string, number] | null {
   if (typeof text !== 'string' || text.split(':').length !== 2) return null;
-  const [host = '', port = ''] = text.split(':');
-  const number = INTEGER.test(port.trim()) ? Number(port.replaceAll('_', '')) : NaN;
-  return number >= 0 && number <= MAX_PORT ? [host, number] : null;
+  const [host = '', port = ''] = text.split(':').map((part) => part.trim());
+  const number = INTEGER.test(port) ? Number(port.replaceAll('_', '')) : NaN;
+  return HOST.test(host) && number >= 0 && number <= MAX_PORT ? [host, number] : null;
+}
+
+/** Parses an item of a server list. Port 0 means any free port, which only a listening server can use. */
+function parseListed(item: JsonValue): readonly [string, number] | null {
+  const server = parseServer(item);
+  return server === null || server[1] === 0 ? null : server;
 }
 
 function cleanEndpoint(row: SettingRow, value: JsonValue): string {
@@ -140,13 +155,13 @@ function cleanEndpoint(row: SettingRow, value: JsonValue): string {
 
 /** Parses a server list. Invalid entries are omitted, as in the reference; `strayServers` returns them. */
 function cleanServers(value: JsonValue): SettingList {
-  return Array.isArray(value) ? value.map(parseServer).filter((server) => server !== null) : [];
+  return Array.isArray(value) ? value.map(parseListed).filter((server) => server !== null) : [];
 }
 
 /** Entries of a server list that are invalid, for a warning. */
 export function strayServers(value: JsonValue): readonly JsonValue[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
-  return value.filter((item) => parseServer(item) === null);
+  return value.filter((item) => parseListed(item) === null);
 }
 
 function priceOf({ name }: SettingRow, amount: number, currency: string): PriceValue {
@@ -193,8 +208,9 @@ function cleanPrice(row: SettingRow, value: JsonValue): PriceValue | null {
 export function cleanSetting(row: SettingRow, value: JsonValue): SettingValue {
   switch (row.kind) {
     case 'text':
-    case 'path':
       return cleanText(row, value);
+    case 'path':
+      return cleanPath(row, value);
     case 'endpoint':
       return cleanEndpoint(row, value);
     case 'integer':

@@ -6,7 +6,7 @@ import { hostPorts, networkFacts } from '../../../params/networkFacts.js';
 import { float } from '../../base/answerJson.js';
 import { RATE_SOURCES } from '../../txBuilding/rateFeed.js';
 import { SELECTION_STRATEGIES } from '../../wallet/tx/coinSelection.js';
-import { MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
+import { HOST, MAX_PORT, type KindName, type SettingRow, type SettingValue } from './settingKinds.js';
 
 type Rest = Partial<
   Pick<SettingRow, 'previousNames' | 'valueName' | 'choices' | 'form' | 'range' | 'isSecret'>
@@ -224,7 +224,9 @@ export const SETTINGS: readonly SettingRow[] = [
     amount,
   ),
   row('max_wallet_server_fee', 'text', '0.0', 'accepted for older files, without effect; hubs are not paid'),
-  row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen'),
+  row('network_interface', 'text', '0.0.0.0', 'address at which DHT and blob exchange listen', {
+    form: { pattern: HOST, words: 'an IPv4 address or a host name of this machine' },
+  }),
   row('network_storage_limit', 'integer', 0, 'disk space for blobs of others in MB; 0 for none', amount),
   row('node_rpc_timeout', 'float', float(5), 'time limit for a response of a DHT peer in seconds', timeout),
   row('peer_connect_timeout', 'float', float(3), 'time limit for a connection to a peer in seconds', timeout),

@@ -182,6 +182,9 @@ describe('public servers', () => {
     expect(counts(open())).toContain(true);
     const regtest = open({ given: { blockchain_name: 'lbrycrd_regtest' } });
     expect(counts(regtest)).not.toContain(true);
+    // Another chain is used from the next start on. Until then, the daemon must not contact public servers.
+    await regtest.set('blockchain_name', 'lbrycrd_main');
+    expect(counts(regtest)).not.toContain(true);
     await regtest.set('reflector_servers', ['127.0.0.1:5566']);
     expect(regtest.value('reflector_servers')).toEqual([['127.0.0.1', 5566]]);
   });
@@ -322,6 +325,10 @@ describe('values', () => {
       ['blob_download_timeout', 0, 'from 0.1 to 2000000, not 0'],
       ['api', 'localhost', "HOST:PORT, not 'localhost'"],
       ['api', 'localhost:99999', "HOST:PORT, not 'localhost:99999'"],
+      // Without a host the API would listen at all addresses.
+      ['api', ':5279', "HOST:PORT, not ':5279'"],
+      ['api', 'local host:5279', "HOST:PORT, not 'local host:5279'"],
+      ['api', '::1:5279', "HOST:PORT, not '::1:5279'"],
       ['streaming_server', '5280', "HOST:PORT, not '5280'"],
     ] as const)
       await expect(settings.set(name, value), name).rejects.toThrow(`Setting '${name}' must be ${words}.`);
@@ -330,10 +337,34 @@ describe('values', () => {
     expect(() => open({ file: 'api: here\n' })).toThrow(
       /^Settings file .*: Setting 'api' must be HOST:PORT, not 'here'\.$/,
     );
-    for (const server of ['b:65536', 'c:-1'])
+    for (const address of ['', '::', '::1', '127.0.0.1:4444', 'not an address'])
+      await expect(settings.set('network_interface', address), address).rejects.toThrow(
+        `Setting 'network_interface': '${address}' is not an IPv4 address or a host name of this machine.`,
+      );
+    expect(await settings.set('network_interface', '127.0.0.1')).toBe('127.0.0.1');
+    for (const server of ['b:65536', 'c:-1', 'd:0', ':1', 'e f:1'])
       await expect(settings.set('lbryum_servers', ['a:65535', server])).rejects.toThrow(`'${server}' is not`);
     await settings.set('lbryum_servers', ['a:65535']);
     expect(settings.get('lbryum_servers')).toEqual([['a', 65_535]]);
+  });
+
+  it('of folders are not empty, and absolute although they were given as relative paths', async () => {
+    const message = "Setting 'data_dir' must not be empty.";
+    expect(() => open({ given: { data_dir: '' } })).toThrow(`Command line: ${message}`);
+    expect(() => open({ environment: { LBRY_DATA_DIR: '' } })).toThrow(
+      `Environment variable LBRY_DATA_DIR: ${message}`,
+    );
+    expect(() => open({ file: 'data_dir: ""\n' })).toThrow(`Settings file ${path}: ${message}`);
+    const settings = open({ file: '', given: { data_dir: 'data', wallet_dir: '~/wallets' } });
+    expect(settings.value('data_dir')).toBe(join(process.cwd(), 'data'));
+    expect(settings.value('wallet_dir')).toBe(join(home, 'wallets'));
+    await expect(settings.set('download_dir', '')).rejects.toThrow("'download_dir' must not be empty");
+    expect(await settings.set('download_dir', 'films')).toBe(join(process.cwd(), 'films'));
+    await settings.set('wallet_dir', '~/others');
+    expect(parse(readFileSync(path, 'utf8'))).toEqual({
+      download_dir: join(process.cwd(), 'films'),
+      wallet_dir: '~/others',
+    });
   });
 
   it('that are secret are used and not shown', async () => {
