@@ -9,6 +9,7 @@ import { basename } from 'node:path';
 import { float } from '../base/answerJson.js';
 import type { StoredClaim } from '../content/rows.js';
 import type { ManagedFile } from '../files/managedFile.js';
+import type { DownloadProgress } from '../exchange/ports.js';
 import { pathOf } from '../files/outputs.js';
 import { outputsOf } from '../lists/transactionTxos.js';
 import { outputToJson, transactionToJson, type ShowPort } from '../txo/outputJson.js';
@@ -68,11 +69,24 @@ async function heightOf(claim: StoredClaim | null, { services }: DaemonContext):
   return row?.height ?? claim.height;
 }
 
-/** Progress of the download. No fields if the file is not being downloaded. */
-function progressMembers(file: ManagedFile, { services }: DaemonContext): Json {
-  const progress = services.files.progressOf(file);
-  if (progress === null) return {};
-  const leftBytes = Math.max(0, file.bounds.upper - (file.writtenBytes ?? 0));
+/**
+ * Progress of the download; no fields if the file is not being downloaded. The connections of a download may last a little
+ * longer than the download itself. `completed` is the number of stored data blobs.
+ */
+export function progressMembers(
+  {
+    isRunning,
+    bounds,
+    writtenBytes,
+    row,
+  }: Pick<ManagedFile, 'isRunning' | 'bounds' | 'writtenBytes' | 'row'>,
+  completed: number,
+  progress: DownloadProgress | null,
+): Json {
+  if (progress === null || !isRunning || completed === row.blobsInStream) return {};
+  // A file that is only played has no output, and blobs that are not stored do not count as completed.
+  const doneBytes = Math.max(writtenBytes ?? 0, (bounds.upper * completed) / row.blobsInStream);
+  const leftBytes = Math.max(0, bounds.upper - doneBytes);
   const { peers, bytesPerSecond } = progress;
   return {
     peers,
@@ -149,6 +163,6 @@ export async function fileToJson(
     original_file: services.blobs.originals.stateOf(row.streamHash),
     is_fully_reflected: await services.files.isReflected(file),
     ...reflectorMembers(file, context),
-    ...progressMembers(file, context),
+    ...progressMembers(file, completed, services.files.progressOf(file)),
   };
 }
