@@ -34,6 +34,13 @@ export const messageOf = ({ message }: AskError): string => message.replace(FOR_
 /** Whether a method refused a call because an index that it needs is not complete yet. */
 export const isFilling = ({ message }: AskError): boolean => FILLING.test(message);
 
+/** Parts of the messages about data that the node downloads or computes in the background. */
+const NOT_YET = /(is|are) not available yet|are available once the background validation/;
+
+/** Whether the node will have the missing data later, without a new block. */
+export const isTemporary = (error: unknown): boolean =>
+  error instanceof AskError && (isFilling(error) || NOT_YET.test(error.message));
+
 /** Returns the error without the cause of a stopped index, for visitors from other machines. */
 export function withoutCause(error: unknown): unknown {
   if (!(error instanceof AskError) || !CAUSE.test(error.message)) return error;

@@ -18,7 +18,7 @@ import { Live, refuse } from './live.js';
 import type { ExplorerCounters, ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { AskError, BusyError, type ExplorerRpcClient } from './explorerRpcClient.js';
 import { SyncLimit } from './syncLimit.js';
-import { isFilling, pageErrorOf, withoutCause } from './nodeErrors.js';
+import { isFilling, isTemporary, pageErrorOf, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
 import { pageOf } from './pages/pageTable.js';
 import type { CacheUsage } from '../util/threadMemory.js';
@@ -579,8 +579,9 @@ export class Site {
       );
     this.counts.rendered++;
     const nowSec = Math.floor(Date.now() / 1000);
+    const { hasTemporary, ...askers } = this.askersFor(start.showsPeers || isLocal);
     const context: PageContext = {
-      ...this.askersFor(start.showsPeers || isLocal),
+      ...askers,
       parts: parts.slice(1),
       query: new URLSearchParams(search),
       tip,
@@ -612,26 +613,30 @@ export class Site {
     );
     const key = result.isLively ? keys.lively : keys.still;
     this.cache.put(key, rendered);
-    setTimeout(
-      () => this.cache.delete(key),
-      sync ? SYNC_KEPT_MS : result.isLively ? LIVELY_MS : STILL_MS,
-    ).unref();
+    const keptMs = sync ? SYNC_KEPT_MS : result.isLively || hasTemporary() ? LIVELY_MS : STILL_MS;
+    setTimeout(() => this.cache.delete(key), keptMs).unref();
     return rendered;
   }
 
-  /** Returns the functions with which a page calls methods. Causes of errors in indexes are for local visitors. */
-  private askersFor(showsCauses: boolean): Pick<PageContext, 'ask' | 'askExactly'> {
+  /**
+   * Returns the functions with which a page calls methods. Causes of errors in indexes are for local visitors. `hasTemporary` returns
+   * whether a call had no answer because the node will have the data later without a new block.
+   */
+  private askersFor(
+    showsCauses: boolean,
+  ): Pick<PageContext, 'ask' | 'askExactly'> & { readonly hasTemporary: () => boolean } {
     const { node } = this.deps;
+    let isAnyTemporary = false;
     const shown = <Result,>(answer: Promise<Result>): Promise<Result> =>
-      showsCauses
-        ? answer
-        : answer.catch((error: unknown) => {
-            throw withoutCause(error);
-          });
+      answer.catch((error: unknown) => {
+        isAnyTemporary ||= isTemporary(error);
+        throw showsCauses ? error : withoutCause(error);
+      });
     return {
       ask: <Result,>(method: string, ...params: readonly unknown[]) =>
         shown(node.ask<Result>(method, ...params)),
       askExactly: (method, ...params) => shown(node.askExactly(method, ...params)),
+      hasTemporary: () => isAnyTemporary,
     };
   }
 

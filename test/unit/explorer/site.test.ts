@@ -8,6 +8,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import { Site, type SiteState } from '../../../src/explorer/site.js';
 import { renderedOf, type Rendered } from '../../../src/explorer/rendered.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
@@ -85,6 +86,28 @@ async function opened(localAddress = '127.0.0.1'): Promise<Socket> {
   await once(socket, 'connect');
   return socket;
 }
+
+test.each([
+  ['Block 5 is not available yet: the node was started from a snapshot of block 8', 2000],
+  ['The claim index is not complete: block 3 of 10', 2000],
+  ['Block not available (pruned data)', 60_000],
+])('a page without a part because of “%s” is rendered again after %i ms', async (message, ms) => {
+  instead['getblock'] = Promise.reject(new AskError(-1, message));
+  (instead['getblock'] as Promise<never>).catch(() => undefined);
+  const socket = await opened();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    expect(await ask(socket, `/block/${HASH}`)).toContain(message);
+    delete instead['getblock'];
+    vi.advanceTimersByTime(ms - 1);
+    expect(await ask(socket, `/block/${HASH}`)).toContain(message);
+    vi.advanceTimersByTime(1);
+    expect(await ask(socket, `/block/${HASH}`)).not.toContain(message);
+  } finally {
+    vi.useRealTimers();
+  }
+  socket.destroy();
+});
 
 test('an idle connection stays open for longer than Keep-Alive states', async () => {
   const socket = await opened();
