@@ -1,47 +1,22 @@
 /**
- * The explorer in a real browser: all pages in all color schemes and widths; hostile texts in every field of every page; nodes
- * without indexes, pruned and restarted; a thread that ends; and the commands of README.md while a page is open.
+ * The explorer in a real browser: nodes without indexes, pruned and restarted; a thread that ends; and the commands of README.md
+ * while a page is open.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Explorer } from '../../src/explorer/explorer.js';
-import { AskError } from '../../src/explorer/explorerRpcClient.js';
-import { Site } from '../../src/explorer/site.js';
-import type { ExplorerStart } from '../../src/explorer/messages.js';
 import { freePort, startRegtest, type RegtestNode } from '../functional/support/node.js';
 import { blocksOf, Started, stepsOf, walk, type Step } from '../functional/support/readme.js';
-import { ADDRESSES, answers, ECHO, HASH, insteadOn, PAYLOADS } from '../support/hostileAnswers.js';
-import { findingsOf, hasChromium, launch, watched } from './support.js';
+import { EXPLORER_START } from '../support/explorerStart.js';
+import { answers, HASH } from '../support/hostileAnswers.js';
+import { withClaim } from './claimedChain.js';
+import { hasChromium, launch } from './support.js';
 
-const start: ExplorerStart = {
-  host: '127.0.0.1',
-  port: 0,
-  network: 'main',
-  spacingSec: 150,
-  hostNames: [],
-  proxies: [],
-  showsImages: true,
-  isIndexable: false,
-  showsPeers: true,
-  lacking: [],
-  command: 'lbcnode-cli',
-  methods: [ECHO],
-};
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
-
-/** Settings of the browser. */
-interface Look {
-  readonly colorScheme: 'light' | 'dark';
-  readonly width: number;
-  readonly textSize?: string;
-  readonly forcedColors?: 'active';
-}
 
 describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let browser: Browser;
@@ -69,108 +44,6 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     closers.push(() => node.stop());
     return { node, base: `http://127.0.0.1:${port}` };
   }
-
-  /** Makes a chain with a claim. Returns what the requested pages show. */
-  async function withClaim(node: RegtestNode): Promise<{ address: string; claimId: string; txid: string }> {
-    const address = await node.rpc<string>('getnewaddress');
-    await node.rpc('generatetoaddress', [360, address]);
-    const txid = await node.rpc<string>('claimname', ['mindblown', '00', 1]);
-    await node.rpc('generatetoaddress', [1, address]);
-    const [claim] = await node.rpc<{ claimId: string }[]>('getclaimsfortx', [txid]);
-    return { address, claimId: claim!.claimId, txid };
-  }
-
-  it('has accessible pages in all colour schemes and sizes', async () => {
-    const { node, base } = await nodeWith([]);
-    const { address, claimId, txid } = await withClaim(node);
-    const paths = ['/', '/names', '/name/mindblown', '/name/free', '/name/mindblown?block=361', '/blocks']
-      .concat(['/block/tip', '/upcoming', '/mempool', '/node', '/console', '/claims', '/find?q=mind'])
-      .concat([
-        '/console?method=getblockhash&p0=1&run=1',
-        '/proof/mindblown',
-        '/charts/claims',
-        '/nothing',
-        '/help',
-      ])
-      .concat([`/claim/${claimId}`, `/tx/${txid}`, `/address/${address}`]);
-    const looks = [
-      { colorScheme: 'light', width: 320 },
-      { colorScheme: 'light', width: 1280 },
-      { colorScheme: 'dark', width: 320 },
-      { colorScheme: 'dark', width: 1280 },
-      { colorScheme: 'light', width: 1280, textSize: '200%' },
-      { colorScheme: 'dark', width: 1280, forcedColors: 'active' },
-    ] as const;
-    for (const { width, textSize = '100%', ...look } of looks as readonly Look[]) {
-      const context = await browser.newContext({
-        ...look,
-        viewport: { width, height: 900 },
-        bypassCSP: true,
-      });
-      const { page, faults } = await watched(context, base);
-      for (const path of paths) {
-        const what = `${path}, ${JSON.stringify(look)}, ${width} pixels, text ${textSize}`;
-        await page.goto(base + path);
-        await page.addStyleTag({ content: `:root { font-size: ${textSize} }` });
-        expect([what, await findingsOf(page)]).toEqual([what, []]);
-      }
-      expect(faults.filter((text) => !text.includes('404'))).toEqual([]);
-      await context.close();
-    }
-  });
-
-  it('escapes hostile texts in every part of every page', async () => {
-    let text = 'harmless';
-    let shownPage = '';
-    let nowMs = 0;
-    const ask = ((method: string) => {
-      const known = { ...answers(text), ...insteadOn(shownPage, text) };
-      return Object.hasOwn(known, method)
-        ? Promise.resolve(known[method])
-        : Promise.reject(new AskError(-5, `${method}: ${text}`));
-    }) as never;
-    const node = { ask, askExactly: ask };
-    const state = { tip: TIP, sync: null, taken: [], status: null };
-    const assetFolder = fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url));
-    const site = new Site(start, { node, state, assetFolder, log: () => undefined, nowMs: () => nowMs });
-    await new Promise<void>((resolve) => site.server.listen(0, '127.0.0.1', resolve));
-    closers.push(() => {
-      site.live.close();
-      site.server.closeAllConnections();
-      site.server.close();
-    });
-    const base = `http://127.0.0.1:${(site.server.address() as AddressInfo).port}`;
-    const context = await browser.newContext();
-    closers.push(() => context.close());
-    const { page, faults } = await watched(context, base);
-    let shown = 0;
-    for (const [name, parts, query] of ADDRESSES)
-      for (const [n, payload] of PAYLOADS.entries()) {
-        text = payload;
-        shownPage = name;
-        nowMs += 1000;
-        state.tip = { ...TIP, hash: n.toString(16).padStart(64, '0') };
-        const place = [name, ...parts(payload).map((part) => encodeURIComponent(part.toWellFormed()))].join(
-          '/',
-        );
-        const search = new URLSearchParams(query?.(payload) ?? {}).toString();
-        const url = `${base}/${place}${search ? `?${search}` : ''}`;
-        const answer = await page.goto(url, { waitUntil: 'load' });
-        expect([payload, name, answer!.status() < 500 || answer!.status() === 501]).toEqual([
-          payload,
-          name,
-          true,
-        ]);
-        const found = await page.evaluate<[number, number, number]>(
-          `[document.scripts.length, document.querySelectorAll('iframe, object, embed, base, style, [onclick], [onerror], [onload], [onfocus], [onmouseover]').length, document.querySelectorAll('h1').length]`,
-        );
-        expect([payload, name, found]).toEqual([payload, name, [1, 0, 1]]);
-        shown++;
-      }
-    expect(shown).toBe(ADDRESSES.length * PAYLOADS.length);
-    // The browser reports the status of a page that does not exist as a console error.
-    expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
-  });
 
   it('names the missing options for unavailable parts of a page', async () => {
     const { node, base } = await nodeWith([
@@ -283,7 +156,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     const logged: string[] = [];
     const log = (text: string): void => void logged.push(text);
     const known = answers('harmless');
-    const explorer = await Explorer.open({ ...start, port: await freePort() }, {
+    const explorer = await Explorer.open({ ...EXPLORER_START, port: await freePort() }, {
       dispatcher: {
         warmup: null,
         handle: (body: Buffer) => {

@@ -9,25 +9,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { WebSocket, type WebSocketServer } from 'ws';
 import { AskError, BusyError } from '../../src/explorer/explorerRpcClient.js';
 import { Site, type SiteState } from '../../src/explorer/site.js';
+import { EXPLORER_START } from '../support/explorerStart.js';
 import { answers, HASH, ID } from '../support/hostileAnswers.js';
 import { findingsOf, hasChromium, launch } from './support.js';
 
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
-const start = {
-  host: '127.0.0.1',
-  port: 0,
-  network: 'main',
-  spacingSec: 150,
-  hostNames: [],
-  // The tests appear as visitors from other machines by the header X-Forwarded-For.
-  proxies: ['127.0.0.1'],
-  showsImages: true,
-  isIndexable: false,
-  showsPeers: false,
-  lacking: [],
-  command: 'lbcnode-cli',
-  methods: [],
-};
+// The tests appear as visitors from other machines by the header X-Forwarded-For.
+const start = { ...EXPLORER_START, proxies: ['127.0.0.1'], showsPeers: false, methods: [] };
 
 describe.skipIf(!hasChromium)('pages of the explorer', () => {
   let browser: Browser;
