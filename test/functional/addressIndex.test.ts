@@ -91,7 +91,17 @@ describe('-addressindex', () => {
       { address: FIRST, txid: second, satoshis: 99_800_000, height: -1 },
     ]);
 
+    const changes = { addresses: [FIRST], mempool: true, verbose: true, descending: true };
+    const moves = [
+      { txid: second, received: 99_800_000, spent: 0 },
+      { txid: first, received: 0, spent: 100_000_000 },
+      { txid: coin!.txid, height: 1, received: 100_000_000, spent: 0 },
+    ];
+    expect(await node.rpc('getaddresstxids', [changes])).toEqual(moves);
+
     const [block] = await node.rpc<string[]>('generatetoaddress', [1, ADDRESS]);
+    const height = await node.rpc<number>('getblockcount');
+    expect(await node.rpc('getaddresstxids', [changes])).toEqual(moves.map((move) => ({ height, ...move })));
     expect(await node.rpc('getaddressmempool', [[FIRST, SECOND]])).toEqual([]);
     expect(await balance(FIRST)).toEqual({
       balance: 99_800_000,

@@ -448,11 +448,16 @@ function nodeAnswers({ text, name, output }: Parts) {
     estimatesmartfee: { feerate: 1 },
     validateaddress: { isvalid: true },
     getaddressbalance: { balance: 1, received: 1 },
-    getaddresstxids: { txids: [{ txid: HASH, height: 1 }], next: text },
+    getaddresstxids: {
+      txids: [
+        { txid: HASH, received: 1, spent: 2 },
+        { txid: HASH, height: 1, received: 1, spent: 2 },
+      ],
+      next: text,
+    },
     getaddressutxos: {
       utxos: [{ txid: HASH, outputIndex: 0, satoshis: 1, height: 1, claim: output }],
     },
-    getaddressmempool: { moves: [{ txid: HASH, index: 0, satoshis: 1 }] },
     getchaintips: [{ height: 10, hash: HASH, branchlen: 1, status: text }],
     getblockstats: { totalfee: 1, total_out: 1 },
     getnetworkinfo: { subversion: text, protocolversion: 1, connections: 1, warnings: text, networks: [] },

@@ -21,7 +21,7 @@ export interface AddressindexMethods {
   getaddresstxids: {
     params: [addresses: string | readonly string[] | object];
     named: { addresses: string | readonly string[] | object };
-    result: (string | { txid: string; height?: number; received?: number; spent?: number })[] | { txids: (string | { txid: string; height?: number; received?: number; spent?: number })[]; next?: string };
+    result: (string | { txid: string; height?: number; received: number; spent: number })[] | { txids: (string | { txid: string; height?: number; received: number; spent: number })[]; next?: string };
   };
   /** `getaddressutxos addresses` */
   getaddressutxos: {

@@ -1,4 +1,4 @@
-/** `/address/<address>`: balance, history, pending transactions, and unspent outputs with the states of their claims. */
+/** `/address/<address>`: balance, transactions of the chain and the mempool, and unspent outputs with the states of their claims. */
 import {
   Amount,
   Coins,
@@ -36,24 +36,17 @@ interface UtxosPage {
   readonly utxos: readonly Utxo[];
   readonly next?: string;
 }
-interface Move {
+interface Transaction {
   readonly txid: string;
-  readonly index: number;
-  readonly satoshis: Satoshis;
+  /** Absent for a transaction in the mempool. */
+  readonly height?: number;
+  readonly received: Satoshis;
+  readonly spent: Satoshis;
 }
-interface MovesPage {
-  readonly moves: readonly Move[];
+interface TransactionsPage {
+  readonly txids: readonly Transaction[];
   readonly next?: string;
 }
-interface TxidsPage {
-  readonly txids: readonly (string | { readonly txid: string; readonly height?: number })[];
-  readonly next?: string;
-}
-
-type Row = { readonly txid: string; readonly height?: number | undefined };
-
-const rowsOf = ({ txids }: TxidsPage): readonly Row[] =>
-  txids.map((row) => (typeof row === 'string' ? { txid: row } : row));
 
 interface Positions {
   /** Cursors of the pages of transactions (`after`) and of unspent outputs (`coinsAfter`). */
@@ -61,71 +54,38 @@ interface Positions {
   readonly coinsAfter: string | undefined;
 }
 
-/** Reads all data of the page. Unspent outputs are read only with the first page of transactions. */
+/** Reads the data of the page. A later page of one list does not repeat the other list. */
 function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: Positions) {
-  const of = { addresses: [address] };
+  const of = { addresses: [address], limit: A_PAGE };
   return Promise.all([
-    orNull(ask<Balance>('getaddressbalance', of)),
-    orNull(
-      ask<TxidsPage | string[]>('getaddresstxids', {
-        ...of,
-        limit: A_PAGE,
-        descending: true,
-        mempool: true,
-        verbose: true,
-        ...(after !== undefined && { after }),
-      }).then((answer) => (Array.isArray(answer) ? { txids: answer } : answer)),
-      after,
-    ),
+    orNull(ask<Balance>('getaddressbalance', { addresses: [address] })),
+    coinsAfter === undefined
+      ? orNull(
+          ask<TransactionsPage>('getaddresstxids', {
+            ...of,
+            descending: true,
+            mempool: true,
+            verbose: true,
+            ...(after !== undefined && { after }),
+          }),
+          after,
+        )
+      : null,
     after === undefined
       ? orNull(
           ask<UtxosPage>('getaddressutxos', {
             ...of,
-            limit: A_PAGE,
             claims: true,
             ...(coinsAfter !== undefined && { after: coinsAfter }),
           }),
           coinsAfter,
         )
       : null,
-    orNull(ask<MovesPage>('getaddressmempool', { ...of, limit: A_PAGE })),
   ]);
 }
 
-/** Sums of the inputs and outputs of each transaction. The last transaction is left out if the page may end within it. */
-function changesOf({ moves, next }: MovesPage): { readonly txid: string; readonly satoshis: bigint }[] {
-  const sums = new Map<string, bigint>();
-  for (const { txid, satoshis } of moves) sums.set(txid, (sums.get(txid) ?? 0n) + BigInt(satoshis));
-  const changes = [...sums].map(([txid, satoshis]) => ({ txid, satoshis }));
-  return next === undefined || changes.length === 1 ? changes : changes.slice(0, -1);
-}
-
-function Waiting({ page }: { readonly page: MovesPage }) {
-  const changes = changesOf(page);
-  if (changes.length === 0) return null;
-  return (
-    <Section title="Waiting in the mempool">
-      <Table
-        caption="What transactions in the mempool pay to the address and spend from it"
-        empty=""
-        rows={changes}
-        columns={[
-          { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
-          {
-            title: 'Change',
-            unit: 'LBC',
-            isNumber: true,
-            cell: ({ satoshis }) => <Coins lbc={lbcOf(satoshis)} />,
-          },
-        ]}
-      />
-      {page.next !== undefined && <p class="quiet">More transactions of the address wait in the mempool.</p>}
-    </Section>
-  );
-}
-
 interface TransactionsProps extends Positions {
-  readonly page: TxidsPage | AskError;
+  readonly page: TransactionsPage | AskError;
   readonly path: string;
 }
 
@@ -136,14 +96,20 @@ function Transactions({ page, path, after }: TransactionsProps) {
       <Table
         caption="Transactions of the address"
         empty="No transaction has this address."
-        rows={rowsOf(page)}
+        rows={page.txids}
         columns={[
           { title: 'Transaction', isHead: true, cell: ({ txid }) => <Tx txid={txid} /> },
           {
+            title: 'Change',
+            unit: 'LBC',
+            isNumber: true,
+            cell: ({ received, spent }) => <Coins lbc={lbcOf(BigInt(received) - BigInt(spent))} />,
+          },
+          {
             title: 'Block',
             isNumber: true,
-            cell: ({ height = 0 }) =>
-              height <= 0 ? <Tag tone="warning">waits</Tag> : <Block height={height} />,
+            cell: ({ height }) =>
+              height === undefined ? <Tag tone="warning">waits</Tag> : <Block height={height} />,
           },
         ]}
       />
@@ -202,7 +168,7 @@ export const address: Page = async ({ ask, parts, query }) => {
       searchFor(wanted),
     );
   const positions = { after: query.get('after') ?? undefined, coinsAfter: query.get('coins') ?? undefined };
-  const [balance, txids, utxos, moves] = await read(ask, wanted, positions);
+  const [balance, transactions, utxos] = await read(ask, wanted, positions);
   const path = addressLink(wanted);
   return {
     title: `Address ${wanted.slice(0, 12)}…`,
@@ -227,10 +193,11 @@ export const address: Page = async ({ ask, parts, query }) => {
             ]}
           />
         )}
-        {!isMissing(moves) && <Waiting page={moves} />}
-        <Section title="Transactions, the latest first">
-          <Transactions page={txids} path={path} {...positions} />
-        </Section>
+        {transactions !== null && (
+          <Section title="Transactions, the latest first">
+            <Transactions page={transactions} path={path} {...positions} />
+          </Section>
+        )}
         {utxos !== null && (
           <Section title="Unspent outputs">
             <Unspent page={utxos} path={path} {...positions} />

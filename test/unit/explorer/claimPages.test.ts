@@ -455,26 +455,23 @@ describe('the page of a name', () => {
 });
 
 describe('the page of an address', () => {
-  const move = (txid: string, satoshis: number) => ({ txid, index: 0, satoshis });
-  const waitingOf = async (getaddressmempool: object): Promise<string> => {
-    const { html } = await shown('address', ['harmless'], { getaddressmempool });
-    const [, list = ''] = html.split('Waiting in the mempool');
-    return list
-      .split('</section>')[0]!
-      .replaceAll(/<[^>]*>/g, ' ')
-      .replaceAll(/\s+/g, ' ');
-  };
-  const [A, B] = ['01', '02'].map((byte) => byte.repeat(32)) as [string, string];
-
-  it('sums up what a transaction in the mempool changes', async () => {
-    const text = await waitingOf({ moves: [move(A, -300_000_000), move(A, 100_000_000), move(B, 5e8)] });
-    expect(text).toContain('01010101…010101 −2 .00 02020202…020202 5 .00');
-    expect(text).not.toContain('More transactions');
-  });
-
-  it('leaves out a transaction whose changes are not all on the page', async () => {
-    const text = await waitingOf({ moves: [move(A, 1e8), move(B, 5e8)], next: 'more' });
-    expect(text).toContain('01010101…010101 1 .00 More transactions of the address wait');
+  it('shows what each transaction changes, and repeats no list on a later page of the other one', async () => {
+    const [txid, next] = ['01'.repeat(32), 'more'];
+    const getaddresstxids = { txids: [{ txid, received: 1e8, spent: 3e8 }], next };
+    const listsOf = async (query: Record<string, string>): Promise<string[]> => {
+      const { html } = await shown('address', ['harmless'], { getaddresstxids }, query);
+      const lists = [...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title!);
+      expect(html.includes('01010101…010101')).toBe(lists.includes('Transactions, the latest first'));
+      return lists;
+    };
+    const [transactions, outputs] = ['Transactions, the latest first', 'Unspent outputs'];
+    expect(await listsOf({})).toEqual([transactions, outputs]);
+    expect(await listsOf({ after: 'x' })).toEqual([transactions]);
+    expect(await listsOf({ coins: 'x' })).toEqual([outputs]);
+    const { html } = await shown('address', ['harmless'], { getaddresstxids });
+    expect(html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')).toContain(
+      '01010101…010101 −2 .00 waits',
+    );
   });
 });
 

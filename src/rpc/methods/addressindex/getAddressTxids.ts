@@ -5,12 +5,14 @@ import {
   type AddressRowsPage,
 } from '../../../index/addressQueries.js';
 import type { UnconfirmedTransaction } from '../../../index/mempoolAddresses.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import type { AddressService } from '../../../interfaces/services.js';
+import type { AddressService, RpcServices } from '../../../interfaces/services.js';
 import { atOneTip } from './atOneTip.js';
+import { movesOf } from './mempoolMoves.js';
 import {
   entryLimit,
   flagOf,
@@ -34,8 +36,8 @@ const ENTRIES_SCHEMA = t.array(
       schema: t.object({
         txid: t.hash('the transaction id'),
         height: t.optional(t.int('the height of the block that contains it'), 'if it is confirmed'),
-        received: t.optional(t.sats('sum of its outputs that pay to the addresses'), 'if it is confirmed'),
-        spent: t.optional(t.sats('sum of the outputs of the addresses that it spends'), 'if it is confirmed'),
+        received: t.sats('sum of its outputs that pay to the addresses'),
+        spent: t.sats('sum of the outputs of the addresses that it spends'),
       }),
     },
   ]),
@@ -84,6 +86,27 @@ async function findDescending(index: AddressService, query: AddressQuery): Promi
   };
 }
 
+/** Formats unconfirmed transactions; with `isVerbose` with their amounts. */
+async function unconfirmedAnswers(
+  services: RpcServices,
+  query: AddressQuery,
+  unconfirmed: readonly UnconfirmedTransaction[],
+  isVerbose: boolean,
+): Promise<JsonOut[]> {
+  if (!isVerbose) return unconfirmed.map(({ txid }) => hashToHex(txid));
+  const answers: JsonOut[] = [];
+  let since = performance.now();
+  for (const transaction of unconfirmed) {
+    let [received, spent] = [0n, 0n];
+    for await (const { amountSat, spends } of movesOf(services, query, transaction))
+      if (spends === null) received += amountSat;
+      else spent += amountSat;
+    answers.push({ txid: hashToHex(transaction.txid), received, spent });
+    since = await yieldIfDue(since);
+  }
+  return answers;
+}
+
 export const getAddressTxids = defineMethod({
   name: 'getaddresstxids',
   category: 'addressindex',
@@ -102,13 +125,13 @@ export const getAddressTxids = defineMethod({
     const isVerbose = flagOf(query.options, 'verbose');
     const isDescending = flagOf(query.options, 'descending');
     const search = isDescending ? findDescending : find;
-    const { confirmed, unconfirmed, next } = await atOneTip(services, () => search(index, query));
+    const { confirmed, waiting, next } = await atOneTip(services, async () => {
+      const { unconfirmed, ...found } = await search(index, query);
+      return { ...found, waiting: await unconfirmedAnswers(services, query, unconfirmed, isVerbose) };
+    });
     requireWhole(query, next);
     const settled = confirmed.map(({ txid, height, receivedSat, spentSat }): JsonOut =>
       isVerbose ? { txid: hashToHex(txid), height, received: receivedSat, spent: spentSat } : hashToHex(txid),
-    );
-    const waiting = unconfirmed.map(({ txid }): JsonOut =>
-      isVerbose ? { txid: hashToHex(txid) } : hashToHex(txid),
     );
     const txids = isDescending ? [...waiting, ...settled] : [...settled, ...waiting];
     return pagedAnswer(query, 'txids', txids, next);
