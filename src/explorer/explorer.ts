@@ -219,6 +219,10 @@ export class Explorer {
           this.watch();
         } else this.tellTip();
       }),
+      // A test network begins to sync when headers of missing blocks arrive, before its first block.
+      chain.events.on('headerTip', () => {
+        if (!this.isPostedSyncing && this.syncState(reader) !== null) this.tellTip();
+      }),
       chain.events.on('blockDisconnected', (block) => this.tellDisconnected(block)),
       chain.events.on('blockConnected', ({ hash }) => {
         if (this.disconnected.size === 0) return;

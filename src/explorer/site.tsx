@@ -218,6 +218,8 @@ export class Site {
   private readonly proxies: readonly Subnet[];
   private readonly pagesLimit: RateLimit;
   private readonly heavyLimit: RateLimit;
+  /** Pages of the start that are sent at once, for all visitors together. */
+  private readonly startingLimit: RateLimit;
   private readonly assets: Assets;
   /** Responses of the style sheet and the script, by path. */
   private readonly files = new Map<string, Rendered>();
@@ -230,6 +232,8 @@ export class Site {
   private readonly pipelined = new WeakMap<Socket, number>();
   /** The response to requests that are refused during a sync; null before the first one. */
   private refusal: Rendered | null = null;
+  /** The response to requests during the start under heavy load, with the status of the node that it shows. */
+  private starting: { readonly status: string; readonly page: Rendered } | null = null;
   private errorNumber = 0;
   private counts = { pages: 0, rendered: 0, refused: 0, failed: 0 };
 
@@ -240,6 +244,7 @@ export class Site {
     this.proxies = start.proxies.map((text) => Subnet.parse(text)).filter((subnet) => subnet !== null);
     this.pagesLimit = new RateLimit({ rate: 20, burst: 60 }, deps.nowMs);
     this.heavyLimit = new RateLimit({ rate: 2, burst: 20 }, deps.nowMs);
+    this.startingLimit = new RateLimit({ rate: MANY_REQUESTS, burst: MANY_REQUESTS }, deps.nowMs);
     this.syncLimit = new SyncLimit(deps);
     this.assets = this.loadAssets();
     this.server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
@@ -672,9 +677,26 @@ export class Site {
     );
   }
 
-  private sendStarting(request: IncomingMessage, response: ServerResponse, status: string): void {
+  /**
+   * Sends the page that shows the state of the start. Under heavy load it is sent late and rendered once for all visitors, because the
+   * start of the node needs the processor.
+   */
+  private async sendStarting(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: string,
+  ): Promise<void> {
     const title = status.includes('stopping') ? 'The node is stopping' : 'The node is starting';
-    this.sendLater(request, response, new PageError(503, title, status), STARTING_AGAIN_SEC);
+    const error = new PageError(503, title, status);
+    if (this.startingLimit.take('') === null)
+      return this.sendLater(request, response, error, STARTING_AGAIN_SEC);
+    await new Promise((resolve) => setTimeout(resolve, HOLD_MS));
+    if (this.starting?.status !== status) {
+      const context = { path: '/', tip: null, look: { scheme: null }, againSec: STARTING_AGAIN_SEC };
+      this.starting = { status, page: this.errorPage(error, context) };
+    }
+    response.setHeader('Retry-After', String(STARTING_AGAIN_SEC));
+    this.send(request, response, this.starting.page, 'no-store');
   }
 
   /** Sends the page of a temporary error, which the browser loads again after `againSec` seconds. */

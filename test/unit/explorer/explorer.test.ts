@@ -21,11 +21,14 @@ const START: ExplorerStart = {
 afterEach(() => vi.useRealTimers());
 
 describe('the explorer', () => {
-  it('learns of a sync at its first block, before the next poll', async () => {
+  it.each([
+    ['main', 'tipChanged'],
+    ['regtest', 'headerTip'],
+  ])('learns of a sync on %s by %s, before the next poll', async (network, event) => {
     // Polls do not run.
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const logged = vi.fn();
-    const explorer = await Explorer.open(START, {
+    const explorer = await Explorer.open({ ...START, network }, {
       dispatcher: { warmup: null, handle: () => Promise.resolve({ text: '{"result":null,"error":null}' }) },
       table: { find: () => undefined },
       logger: { debug: logged, info: logged, warn: logged, error: logged },
@@ -38,7 +41,7 @@ describe('the explorer', () => {
         handlers.set(name, handler);
         return () => undefined;
       };
-      const state = { isSyncing: false, height: 10 };
+      const state = { isSyncing: false, height: 10, best: 10 };
       const chain = {
         tip: 0,
         get height() {
@@ -51,15 +54,15 @@ describe('the explorer', () => {
       const headers = {
         hash: () => Buffer.alloc(32, state.height),
         timeSec: () => 1_500_000_000,
-        height: () => 2000,
+        height: () => state.best,
       };
       explorer.follow({ chain, headers } as never);
       const help = async (): Promise<string> =>
         (await fetch(`http://127.0.0.1:${explorer.port}/help`)).text();
       await expect.poll(help, { timeout: 30_000 }).toContain('10');
       expect(await help()).not.toContain('The node is syncing.');
-      Object.assign(state, { isSyncing: true, height: 11 });
-      handlers.get('tipChanged')!();
+      Object.assign(state, { isSyncing: true, best: 2000 });
+      handlers.get(event)!();
       await expect.poll(help, { timeout: 30_000 }).toContain('The node is syncing.');
     } finally {
       await explorer.close();

@@ -417,6 +417,36 @@ test('a flood during a sync is refused with a waiting time, and another visitor 
   }
 });
 
+test('a flood during the start renders one page, and is answered after a second', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    state.status = 'Loading block index…';
+    stoppedMs = performance.now();
+    const rendered = vi.spyOn(site as unknown as { errorPage: () => Rendered }, 'errorPage');
+    const sockets = await Promise.all(Array.from({ length: 40 }, () => opened('127.0.0.2')));
+    const texts: string[] = [];
+    for (const [n, socket] of sockets.entries()) {
+      socket.on('data', (data) => texts.push(data.toString('latin1')));
+      const requests = Array.from(
+        { length: 5 },
+        (_, m) =>
+          `GET /names?flood=${m} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 10.0.${n}.${m}\r\n\r\n`,
+      );
+      socket.write(requests.join(''));
+    }
+    await expect.poll(() => site.counters.pages).toBe(200);
+    expect(rendered).toHaveBeenCalledTimes(64);
+    await vi.advanceTimersByTimeAsync(1000);
+    const answers = (): number => texts.join('').split('HTTP/1.1 503 ').length - 1;
+    await expect.poll(answers).toBe(200);
+    expect(rendered).toHaveBeenCalledTimes(65);
+    expect(texts.join('')).toContain('Loading block index…'.slice(0, 19));
+    for (const socket of sockets) socket.destroy();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a connection whose client does not read the response is closed after a minute', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
