@@ -3,7 +3,7 @@
 // chain against a short one; a name with 5,000 claims and a transaction with 250 of them; a thousand viewers; a flood beside an
 // import; memory and processor time of the thread; the time until an open page shows a takeover.
 //
-//   npm run bench:explorer [-- --long 1100000 --folder <data> --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--flood-turns 7] [--rows visit,long,…]
+//   npm run bench:explorer [-- --long 1100000 --folder <data> --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--flood-turns 7] [--flood-ways sync,loadblock,reindex] [--rows visit,long,…]
 //
 // --long is the number of blocks of the long chain, --folder a data folder with it from an earlier run. Where LBRYCRDD names a reference binary it gets the crowded chain, too, and is
 // asked turn by turn. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
@@ -57,6 +57,9 @@ const TAKEOVERS = 10;
 const PAINTS = 9;
 /** Number of pairs of the row "flood": a sync without and one with the flood. */
 const FLOOD_TURNS = Number(option('flood-turns', 7));
+
+/** Ways in which the flooded node gets its blocks: sync, loadblock, reindex. */
+const FLOOD_WAYS = option('flood-ways', 'sync').split(',');
 
 const sorted = (values) => [...values].sort((a, b) => a - b);
 const at = (values, share) => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
@@ -361,19 +364,28 @@ async function viewers(site) {
 const mainWorkedMs = (pid) =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
+/** Starts a node that gets its blocks in this way. Resolves to the node and the function that begins a sync. */
+async function floodedNode(way, { source, file, dataDir }) {
+  const rule = ['-supportdelay=proportional'];
+  if (way === 'loadblock') return startNode([...rule, `-loadblock=${file}`]);
+  if (way === 'reindex') return startNode([...rule, '-reindex'], { dataDir, timeoutMs: 600_000 });
+  const site = await startNode(rule);
+  return { ...site, begin: () => site.rpc('addnode', [`127.0.0.1:${source.p2pPort}`, 'onetry']) };
+}
+
 /**
- * Milliseconds in which a new node syncs from another node, while this number of connections requests pages, and the processor
- * time of its main thread and of all its threads.
+ * Milliseconds in which a node gets its blocks, while this number of connections requests pages, and the processor time of its main
+ * thread and of all its threads.
  */
-async function importing(source, height, connections) {
-  const site = await startNode(['-supportdelay=proportional']);
+async function importing(way, from, height, connections) {
+  const site = await floodedNode(way, from);
   const flood = connections > 0 ? child('explorerFlood.mjs', site.port, connections) : null;
-  // The flood is under way.
-  if (flood) await sleep(1000);
+  // The flood is under way before a sync. The other ways have begun with the node.
+  if (flood && site.begin) await sleep(1000);
   const { pid } = site.node;
   const before = { main: mainWorkedMs(pid), all: workedMs(pid) };
   const since = performance.now();
-  await site.rpc('addnode', [`127.0.0.1:${source.p2pPort}`, 'onetry']);
+  await site.begin?.();
   while ((await site.rpc('getblockcount')) < height) await sleep(50);
   const ms = performance.now() - since;
   const main = mainWorkedMs(pid) - before.main;
@@ -399,22 +411,27 @@ async function flood() {
     await sleep(1000);
     height = await source.rpc('getblockcount');
   }
+  const { dataDir } = source;
+  for (const way of FLOOD_WAYS) await floodBeside(way, { source, file, dataDir }, height);
+  await source.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function floodBeside(way, from, height) {
   const ratios = { ms: [], main: [], all: [] };
   let last;
   for (let turn = 0; turn < FLOOD_TURNS; turn++) {
     // The order alternates, because the load of the machine changes.
     const kinds = turn % 2 === 0 ? [0, 200] : [200, 0];
     const found = {};
-    for (const connections of kinds) found[connections] = await importing(source, height, connections);
+    for (const connections of kinds) found[connections] = await importing(way, from, height, connections);
     last = found[200];
     for (const [what, values] of Object.entries(ratios)) values.push(found[0][what] / last[what]);
   }
   const shown = (values) =>
     `${at(values, 0.5).toFixed(2)} (${values.map((ratio) => ratio.toFixed(2)).join(', ')})`;
-  await source.stop();
-  rmSync(folder, { recursive: true, force: true });
   print(
-    '200 connections that ask for uncached pages beside a sync',
+    `200 connections that ask for uncached pages beside a node with blocks by ${way}`,
     '≥ 0.9 of its speed',
     `${shown(ratios.ms)}; by processor time of the main thread ${shown(ratios.main)}, of all threads ${shown(ratios.all)}; answers ${JSON.stringify(last.statuses)}`,
   );
