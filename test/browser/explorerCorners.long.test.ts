@@ -186,6 +186,11 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       grow,
     );
     expect([new Set(found.rows).size, found.rows.length]).toEqual([1000, 1000]);
+    // The search ends at 1,000 claims, and names the list of all claims of the channel.
+    const text = await textOf(`/claims?channel=${channel.claimId}`);
+    const whole = /href="([^"]*)">All claims of the channel by name/.exec(text)![1]!.replaceAll('&amp;', '&');
+    const all = await walk(whole, /<a class="title" href="\/claim\/([0-9a-f]{40})"/g, grow);
+    expect([new Set(all.rows).size, all.rows.length]).toEqual([1201, 1201]);
     const coins = await walk(
       `/address/${OPEN_ADDRESS}`,
       /<tr><th scope="row"><a href="\/tx\/([0-9a-f]{64})" title/g,

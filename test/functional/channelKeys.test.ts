@@ -123,6 +123,21 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
 
   const namesOf = ({ claims }: Page): string[] => claims.map(({ name }) => name).sort();
 
+  /** The claims of a channel, in pages of one claim. */
+  async function listed(channelId: string): Promise<Answer[]> {
+    const claims: Answer[] = [];
+    for (let after: string[] = []; ;) {
+      const page = await node.rpc<Page & { next?: string }>('listchannelclaims', [channelId, 1, ...after]);
+      expect(page.height).toBe(await node.rpc('getblockcount'));
+      claims.push(...page.claims);
+      if (page.next === undefined) {
+        expect(page.total).toBe(claims.length);
+        return claims;
+      }
+      after = [page.next];
+    }
+  }
+
   /** The claims that belong to the channel. Checks that all answers agree about them. */
   async function belonging(channel: string, ...labels: string[]): Promise<string[]> {
     const channelId = actor.idOf(channel);
@@ -167,6 +182,11 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(namesOf(await search({ channel_ids: [channelId], limit: 50 }))).toEqual([...labels].sort());
     expect(namesOf(await search({ channel_ids: [channelId], ...VALID }))).toEqual([...valid].sort());
     const found = await search({ claim_id: channelId });
+    const signed = found.total === 1 ? await listed(channelId) : [];
+    expect(signed.map(({ name }) => name)).toEqual(
+      [...valid].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
+    );
+    for (const answer of signed) expect(await node.rpc('getclaim', [answer.claim_id, true])).toEqual(answer);
     if (found.total === 1) {
       expect(found.claims[0]!.claims_in_channel).toBe(valid.length);
       expect(await search({ claim_id: channelId, claims_in_channel: valid.length })).toEqual(
@@ -228,6 +248,11 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('with $n
     expect(await all()).toEqual([]);
     await takenBack(ended, async () => expect(await all()).toEqual(['new']));
     expect(await all()).toEqual([]);
+    const channelId = actor.idOf('@c');
+    await expect(node.rpc('listchannelclaims', [channelId])).rejects.toThrow('Could not find claim');
+    await expect(node.rpc('listchannelclaims', ['ab'])).rejects.toThrow('40 hexadecimal digits');
+    for (const after of ['zz', 'ff', '00', `0001${'00'.repeat(10)}`])
+      await expect(node.rpc('listchannelclaims', [channelId, 1, after])).rejects.toThrow('"next"');
   });
 
   it('includes claims from earlier blocks until the channel expires', async () => {

@@ -257,6 +257,7 @@ function summaryAnswers({ text, name, event, claim }: Parts) {
       events: [event, { ...event, event: text }],
     },
     searchclaims: { claims: [claim], total: 1, next: text },
+    listchannelclaims: { claims: [claim], total: 2000, next: text },
     listnewclaims: {
       height: 10,
       blockhash: HASH,

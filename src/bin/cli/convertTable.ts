@@ -79,6 +79,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   importpubkey: [[2, 'rescan', 'json']],
   keypoolrefill: [[0, 'newsize', 'json']],
   listaccounts: [[0, 'minconf', 'json'], [1, 'include_watchonly', 'json']],
+  listchannelclaims: [[1, 'count', 'json']],
   listclaims: [[1, 'count', 'json'], [4, 'block', 'auto'], [5, 'hex', 'json']],
   listmempoolclaims: [[2, 'hex', 'json'], [3, 'count', 'json']],
   listnameclaims: [[0, 'includesuppports|includesupports', 'json'], [1, 'activeonly', 'json'], [2, 'minconf', 'json']],

@@ -23,6 +23,12 @@ export interface ClaimindexMethods {
     named: { claimid: string };
     result: { claimId: string; height: number; blockhash: string; state: "active" | "pending" | "spent" | "expired"; name: string; normalized_name: string; namehex?: string; txid: string; n: number; amount: number; outputHeight: number; validAtHeight: number; expirationHeight: number; isControlling?: boolean; effectiveAmount?: number; endedHeight?: number; endedBlockhash?: string; spentBy?: string; address?: string; kind?: "stream" | "channel" | "repost" | "collection" | "support"; title?: string; channelId?: string; value?: string; pruned?: boolean };
   };
+  /** `listchannelclaims "claimid" ( count "after" )` */
+  listchannelclaims: {
+    params: [claimid: string, count?: number | null, after?: string | null];
+    named: { claimid: string; count?: number | null; after?: string | null };
+    result: { claimId: string; height: number; total: number; claims: ResolvedClaim[]; next?: string };
+  };
   /** `resolve urls ( confirmedonly )` */
   resolve: {
     params: [urls: string | readonly string[], confirmedonly?: boolean | null];

@@ -8,6 +8,10 @@ import { ClaimTable, NoneFound, signedBy } from './claim/claimTable.js';
 import { isMissing, orNull } from './parts.js';
 
 const A_PAGE = 50;
+/** Maximum number of claims that `searchclaims` lists. */
+const MOST_FOUND = 1000;
+
+const isClaimId = (text: string | undefined): text is string => /^[0-9a-f]{40}$/i.test(text ?? '');
 const KINDS = ['stream', 'channel', 'repost', 'collection'] as const;
 const ORDERS = [
   ['release_time', 'newest first'],
@@ -62,6 +66,22 @@ function Filters({ own: { text, tag, channel, kind, order } }: { readonly own: C
   );
 }
 
+interface Found {
+  readonly claims: readonly ClaimAnswer[];
+  readonly total: number;
+  readonly next?: string;
+}
+
+/** Says that the search does not list all claims, and links to all claims of a channel. */
+const Cut = ({ channel }: { readonly channel: string | undefined }) => (
+  <p class="quiet">
+    The search lists at most {integerText(MOST_FOUND)} claims.{' '}
+    {isClaimId(channel) && (
+      <a href={withQuery('/claims', { channel, order: 'name' })}>All claims of the channel by name</a>
+    )}
+  </p>
+);
+
 export const claims: Page = async ({ ask, query, nowSec }) => {
   const given = (key: string): string | undefined => query.get(key)?.slice(0, 300) || undefined;
   const [text, tag, channel] = [given('text'), given('tag')?.toLowerCase(), given('channel')];
@@ -70,21 +90,26 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
   const after = query.get('after') ?? '';
   // Claims in the mempool are on the first page.
   const isFirst = after === '';
+  // The search lists a limited number of claims. The claims of a channel by name are read from the claim index.
+  const isWhole = isClaimId(channel) && order === 'name' && !text && !tag && !kind;
   const answer = await orNull(
-    ask<{ claims: ClaimAnswer[]; total: number; next?: string }>(
-      'searchclaims',
-      {
-        ...(text && { text }),
-        ...(tag && { any_tags: [tag] }),
-        ...(channel && signedBy(channel)),
-        ...(kind && { claim_type: kind }),
-        order_by: [order === 'name' ? '^name' : order],
-        limit: A_PAGE,
-      },
-      after,
-    ),
+    isWhole
+      ? ask<Found>('listchannelclaims', channel, A_PAGE, ...(isFirst ? [] : [after]))
+      : ask<Found>(
+          'searchclaims',
+          {
+            ...(text && { text }),
+            ...(tag && { any_tags: [tag] }),
+            ...(channel && signedBy(channel)),
+            ...(kind && { claim_type: kind }),
+            order_by: [order === 'name' ? '^name' : order],
+            limit: A_PAGE,
+          },
+          after,
+        ),
     isFirst ? undefined : after,
   );
+  const isCut = !isMissing(answer) && !isWhole && answer.total >= MOST_FOUND;
   const own: Conditions = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
   return {
     title: 'Find claims',
@@ -98,9 +123,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
         <Filters own={own} />
         <Section
           title={
-            isMissing(answer)
-              ? 'Claims'
-              : `Claims (${integerText(answer.total)}${answer.total >= 1000 ? ' or more' : ''})`
+            isMissing(answer) ? 'Claims' : `Claims (${integerText(answer.total)}${isCut ? ' or more' : ''})`
           }
         >
           {isMissing(answer) ? (
@@ -117,6 +140,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
                 next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}
                 first={isFirst ? undefined : withQuery('/claims', own)}
               />
+              {isCut && <Cut channel={channel} />}
             </>
           )}
         </Section>

@@ -1,8 +1,17 @@
 /** Sums of the supports of claims by the channels that signed them, from the rows of the claim index. */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
-import { groupOf, ID_LENGTH, keyTag, signedByPrefix, supportSumsPrefix, turned } from './claimIndexKeys.js';
+import { prefixEnd } from '../../store/rows/rows.js';
+import {
+  groupOf,
+  ID_LENGTH,
+  keyTag,
+  signedByPrefix,
+  signedCountKey,
+  supportSumsPrefix,
+  turned,
+} from './claimIndexKeys.js';
 import type { ClaimRecord } from './claimReader.js';
-import { parseSupportSumRow } from './claimRow.js';
+import { parseCountRow, parseSupportSumRow } from './claimRow.js';
 import type { ResolveScope } from './resolveUrl.js';
 import { forEachRow } from './rowWalk.js';
 
@@ -23,6 +32,38 @@ export async function readSignedBy({ rows, records }: ResolveScope, channelId: s
   if (!channel?.publicKey) return ids;
   await forEachRow(rows, signedByPrefix(channelId, keyTag(channel.publicKey)), (_key, row) => ids.push(row));
   return ids;
+}
+
+/** A page of the claims of a channel. Its cursor is the key of the last row without the prefix of the channel and its key. */
+export interface SignedPage {
+  readonly ids: readonly Bytes[];
+  /** Number of all claims of the channel. */
+  readonly total: number;
+  /** Cursor of the next page; null on the last page. */
+  readonly next: string | null;
+}
+
+/**
+ * A page of the live claims that the channel signed with its current key, in the order of their rows (`signedByPrefix`). Empty for a
+ * claim of another kind; null if the claim is not live. A cursor stays valid when the channel changes its key.
+ */
+export async function readSignedPage(
+  { rows, records }: ResolveScope,
+  channelId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<SignedPage | null> {
+  const [channel] = await records.rowsOf([channelId]);
+  if (!channel) return null;
+  if (!channel.publicKey) return { ids: [], total: 0, next: null };
+  const tag = keyTag(channel.publicKey);
+  const prefix = signedByPrefix(channelId, tag);
+  const gte = after === '' ? prefix : `${prefix}${after}\0`;
+  // One row more than the page has shows whether another page follows.
+  const found = await rows.getRange({ gte, lt: prefixEnd(prefix), limit: limit + 1 });
+  const total = parseCountRow(await rows.get(signedCountKey(channelId, tag)));
+  const page = found.slice(0, limit);
+  const next = found.length > limit ? page.at(-1)![0].slice(prefix.length) : null;
+  return { ids: page.map(([, row]) => row), total, next };
 }
 
 /**

@@ -37,7 +37,7 @@ import { ClaimRecords } from './claimRecords.js';
 import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
 import { NameOrders } from './nameOrders.js';
-import { readSignedBy } from './channelSums.js';
+import { readSignedBy, readSignedPage, type SignedPage } from './channelSums.js';
 import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
 import { findByUrls, resolveUrls, type ResolveScope } from './resolveUrl.js';
@@ -220,6 +220,17 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   /** Ids of the live claims with a valid signature of the channel. */
   signedBy(channelId: Bytes): Promise<Bytes[]> {
     return this.atOneTip((scope) => readSignedBy(scope, toLatin1(channelId)));
+  }
+
+  /** See `readSignedPage`. The claims belong to the block at `height`. */
+  signedPage(
+    channelId: Bytes,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<(SignedPage & { readonly height: number }) | null> {
+    return this.atOneTip(async (scope) => {
+      const found = await readSignedPage(scope, toLatin1(channelId), page);
+      return found && { ...found, height: scope.height };
+    });
   }
 
   /** Number of claims that are unspent and not expired, by kind. */

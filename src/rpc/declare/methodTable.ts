@@ -74,6 +74,7 @@ import { generate } from '../methods/generating/generate.js';
 import type { RpcMethod } from './method.js';
 import { getClaim } from '../methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from '../methods/claimindex/getClaimIndexInfo.js';
+import { listChannelClaims } from '../methods/claimindex/listChannelClaims.js';
 import { resolve } from '../methods/claimindex/resolve.js';
 import { searchClaims } from '../methods/claimindex/searchClaims.js';
 import { addHub } from '../methods/hub/addHub.js';
@@ -262,6 +263,7 @@ export const METHODS: readonly RpcMethod[] = [
   getClaim,
   getClaimIndexInfo,
   getClaimStatus,
+  listChannelClaims,
   resolve,
   searchClaims,
   // claimtrie

@@ -121,6 +121,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   listaccounts: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listaddressgroupings: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listbanned: ['CLIENT_P2P_DISABLED'],
+  listchannelclaims: ['INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER', 'MISC_ERROR'],
   listclaims: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER'],
   listlabels: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],
   listlockunspent: ['METHOD_NOT_FOUND', 'WALLET_NOT_FOUND', 'WALLET_NOT_SPECIFIED'],

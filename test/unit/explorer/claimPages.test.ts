@@ -454,6 +454,22 @@ describe('the page of a name', () => {
   });
 });
 
+describe('the list of claims', () => {
+  it('has all claims of a channel by name, and names this list where the search ends', async () => {
+    const whole = await shown('claims', [], {}, { channel: ID, order: 'name', after: 'x' });
+    expect(whole.asked).toEqual([['listchannelclaims', ID, 50, 'x']]);
+    expect(whole.html).toContain('<h2>Claims (2,000)</h2>');
+    const searchclaims = { claims: [claim], total: 1000 };
+    const cut = await shown('claims', [], { searchclaims }, { channel: ID });
+    expect(cut.html).toContain('<h2>Claims (1,000 or more)</h2>');
+    expect(cut.html).toContain(
+      `href="/claims?channel=${ID}&amp;order=name">All claims of the channel by name`,
+    );
+    const byWords = await shown('claims', [], {}, { channel: ID, order: 'name', text: 'word' });
+    expect(byWords.asked[0]![0]).toBe('searchclaims');
+  });
+});
+
 describe('the page of an address', () => {
   it('shows what each transaction changes, and repeats no list on a later page of the other one', async () => {
     const [txid, next] = ['01'.repeat(32), 'more'];

@@ -266,7 +266,7 @@ function ChannelClaims({
   return (
     <Section
       title="Claims of the channel"
-      more={<a href={withQuery('/claims', { channel: claim.claim_id })}>All of them</a>}
+      more={<a href={withQuery('/claims', { channel: claim.claim_id, order: 'name' })}>All of them</a>}
     >
       {isMissing(claims) ? (
         <Notice>{claims.message}</Notice>
