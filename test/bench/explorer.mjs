@@ -3,9 +3,9 @@
 // chain against a short one; a name with 5,000 claims and a transaction with 250 of them; a thousand viewers; a flood beside an
 // import; memory and processor time of the thread; the time until an open page shows a takeover.
 //
-//   npm run bench:explorer [-- --long 1100000 --folder <data> --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--flood-turns 7] [--flood-ways sync,loadblock,reindex] [--rows visit,long,…]
+//   npm run bench:explorer [-- --long 1100000 --folder <data> --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--flood-turns 7] [--flood-ways <ways>] [--rows visit,long,…]
 //
-// --long is the number of blocks of the long chain, --folder a data folder with it from an earlier run. Where LBRYCRDD names a reference binary it gets the crowded chain, too, and is
+// The ways of --flood-ways are `sync`, `loadblock` and `reindex`, separated by commas. --long is the number of blocks of the long chain, --folder a data folder with it from an earlier run. Where LBRYCRDD names a reference binary it gets the crowded chain, too, and is
 // asked turn by turn. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
 import { spawn } from 'node:child_process';
 import {
@@ -58,7 +58,7 @@ const PAINTS = 9;
 /** Number of pairs of the row "flood": a sync without and one with the flood. */
 const FLOOD_TURNS = Number(option('flood-turns', 7));
 
-/** Ways in which the flooded node gets its blocks: sync, loadblock, reindex. */
+/** Ways in which the flooded node gets its blocks: `sync`, `loadblock`, `reindex`. */
 const FLOOD_WAYS = option('flood-ways', 'sync').split(',');
 
 const sorted = (values) => [...values].sort((a, b) => a - b);
