@@ -17,6 +17,8 @@ constexpr size_t kKinds = 256;
 constexpr size_t kRecordHead = 8;
 // Size in bytes of a line of the processor's cache.
 constexpr size_t kCacheLine = 64;
+// Number of lines that are prefetched of a row. Most nodes of the claim trie are shorter.
+constexpr size_t kPrefetchedLines = 4;
 constexpr uint32_t kMinSegmentUnits = 1u << 9;
 // Number of segments that may be moved when space is made for one row. Limits the time of one insertion.
 constexpr uint32_t kMovedSegments = 2;
@@ -104,15 +106,20 @@ int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const 
 void Memtable::prefetch(const uint32_t* hashes, size_t count) const {
   if (slots_.empty()) return;
   const size_t mask = slots_.size() - 1;
-  const auto mayMatch = [&](size_t i) {
-    const Slot& slot = slots_[hashes[i] & mask];
-    return slot.number != kNone && slot.hash == hashes[i];
-  };
   for (size_t i = 0; i < count; i++) __builtin_prefetch(&slots_[hashes[i] & mask]);
-  for (size_t i = 0; i < count; i++)
-    if (mayMatch(i)) __builtin_prefetch(&places_[slots_[hashes[i] & mask].number]);
-  for (size_t i = 0; i < count; i++)
-    if (mayMatch(i)) __builtin_prefetch(&row(slots_[hashes[i] & mask].number));
+  uint32_t numbers[kRecordsAtOnce];
+  for (size_t i = 0; i < count; i++) {
+    size_t slot = hashes[i] & mask;
+    while (slots_[slot].number != kNone && slots_[slot].hash != hashes[i]) slot = (slot + 1) & mask;
+    numbers[i] = slots_[slot].number;
+    if (numbers[i] != kNone) __builtin_prefetch(&places_[numbers[i]]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (numbers[i] == kNone) continue;
+    // The bytes after the end of a row are only prefetched, not read.
+    const uint8_t* start = reinterpret_cast<const uint8_t*>(&row(numbers[i]));
+    for (size_t line = 0; line < kPrefetchedLines; line++) __builtin_prefetch(start + line * kCacheLine);
+  }
 }
 
 void Memtable::findMany(Lookup* lookups, size_t count) {
@@ -124,7 +131,6 @@ void Memtable::findMany(Lookup* lookups, size_t count) {
     for (size_t i = 0; i < some; i++) {
       Lookup& lookup = lookups[start + i];
       lookup.length = find(lookup.key, lookup.keySize, hashes[i], &lookup.value);
-      if (lookup.length > static_cast<int64_t>(kCacheLine)) __builtin_prefetch(lookup.value + kCacheLine);
     }
   }
 }
