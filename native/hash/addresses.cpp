@@ -1,4 +1,4 @@
-// Texts of addresses: Base58Check and the Bech32 form of witness programs. Sources: Bitcoin Core base58.cpp, bech32.cpp (BIP173).
+// Encodes addresses: Base58Check, and Bech32 for witness programs. Sources: Bitcoin Core base58.cpp, bech32.cpp (BIP173).
 #include <cstring>
 #include <string>
 #include <vector>

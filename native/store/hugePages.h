@@ -1,5 +1,5 @@
-// Memory for tables that are read at random positions. With pages of 2 MiB instead of 4 KiB the processor finds the address of
-// a page in its cache more often. Linux uses such pages only where a program asks for them.
+// Memory for tables that are read at random positions. With pages of 2 MiB instead of 4 KiB, fewer
+// accesses miss the TLB. Linux uses such pages only where a program requests them.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ constexpr size_t kMinSlots = 64;
 constexpr size_t kKinds = 256;
 // Size of the head of a record, before its key.
 constexpr size_t kRecordHead = 8;
-// Size in bytes of a line of the processor's cache.
+// Size in bytes of a cache line of the processor.
 constexpr size_t kCacheLine = 64;
 // Number of lines that are prefetched of a row. Most nodes of the claim trie are shorter.
 constexpr size_t kPrefetchedLines = 4;
@@ -44,7 +44,7 @@ int compare(const uint8_t* a, size_t aSize, const uint8_t* b, size_t bSize) {
 // The first two bytes of a key as a number that has the order of the keys.
 size_t groupOf(const uint8_t* key, size_t size) { return size == 0 ? 0 : size == 1 ? key[0] << 8 : key[0] << 8 | key[1]; }
 
-// The eight bytes after the first two, in the same way. Missing bytes count as zeros, so equal numbers say nothing.
+// The eight bytes after the first two, in the same way. Missing bytes count as zeros, so different keys may have the same number.
 uint64_t startOf(const uint8_t* key, size_t size) {
   uint64_t start = 0;
   for (size_t i = 2; i < 10; i++) start = start << 8 | (i < size ? key[i] : 0);

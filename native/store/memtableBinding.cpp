@@ -172,7 +172,7 @@ napi_value clear(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// (maxBytes); only for tables with a size limit, which stay so
+// (maxBytes); only for tables with a size limit. The limit cannot be removed.
 napi_value resize(napi_env env, napi_callback_info info) {
   napi_value argument;
   uint64_t maxBytes;

@@ -41,8 +41,8 @@ const OWN_SHARE = 0.4;
 const FLUSH_SHARE = 0.15;
 
 /**
- * Size in bytes of a chain state's coin cache and overlay that causes a flush: what the caches of rows on disk leave of
- * `cacheBytes`.
+ * Size in bytes of a chain state's coin cache and overlay that causes a flush: `cacheBytes` without the buffers of a flush and
+ * the caches of rows on disk, but at least `OWN_SHARE` of `cacheBytes`.
  */
 export function flushedAtBytes(
   cacheBytes: number,

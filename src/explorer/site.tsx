@@ -218,7 +218,7 @@ export class Site {
   private readonly proxies: readonly Subnet[];
   private readonly pagesLimit: RateLimit;
   private readonly heavyLimit: RateLimit;
-  /** Pages of the start that are sent at once, for all visitors together. */
+  /** Limits the start pages that are sent without delay, for all visitors together. */
   private readonly startingLimit: RateLimit;
   private readonly assets: Assets;
   /** Responses of the style sheet and the script, by path. */
@@ -678,8 +678,8 @@ export class Site {
   }
 
   /**
-   * Sends the page that shows the state of the start. Under heavy load it is sent late and rendered once for all visitors, because the
-   * start of the node needs the processor.
+   * Sends the page that shows the state of the start. Under heavy load it is sent after a delay and rendered once for all
+   * visitors, because the start of the node needs the processor.
    */
   private async sendStarting(
     request: IncomingMessage,

@@ -1,6 +1,6 @@
 /** Sizes of the caches of a chain state, from `-dbcache` and `-claimtriecache`. */
 
-/** Maximum share of `-dbcache` for the cache of claims and trie nodes, whatever `-claimtriecache` says. */
+/** Maximum share of `-dbcache` for the cache of claims and trie nodes. A larger `-claimtriecache` is reduced to it. */
 const CLAIM_CACHE_SHARE = 0.4;
 /** Share of the caches for each of the chain and the background validation of its snapshot, while both exist. */
 const SHARED = 0.5;

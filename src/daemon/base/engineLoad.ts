@@ -52,8 +52,8 @@ function processPort(): EnginePort {
 export const keepNewSpace = (): void => setGrowthFactor(1);
 
 /**
- * Lets the new space of all threads grow, and V8 optimize code soon, only while the process is busy. Otherwise unmaps code. During the start, for at
- * most three seconds, the process does not count as busy.
+ * Lets the new space of all threads grow, and V8 optimize code soon, only while the process is busy. Otherwise unmaps code. During
+ * the start, for at most three seconds, the process does not count as busy.
  */
 export class EngineLoad {
   readonly #port: EnginePort;

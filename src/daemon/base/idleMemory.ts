@@ -56,12 +56,12 @@ export function returnIdleMemory(
   return collectWhenIdle({ ...port, collect }, LIGHT_LOAD);
 }
 
-/** Growth of the mapped files from which an unmapping is worth its time. Arbitrary. */
+/** Growth of the resident file pages that causes an unmapping. Arbitrary. */
 const WORTH_FILE_PAGES = 1024;
 /** Third number of /proc/self/statm (proc(5)). */
 const FILE_PAGES = /^\d+ \d+ (\d+) /;
 
-/** Number of resident pages of 4096 bytes that are mapped from files; 0 where the system does not tell. */
+/** Number of resident pages of 4096 bytes that are mapped from files; 0 if the system does not report it. */
 function residentFilePages(): number {
   try {
     return Number(FILE_PAGES.exec(readFileSync('/proc/self/statm', 'latin1'))?.[1] ?? 0);
@@ -71,8 +71,8 @@ function residentFilePages(): number {
 }
 
 /**
- * Returns a function that unmaps code if the resident part of the program file has grown. A lightly loaded process calls it
- * regularly: the kernel maps 16 pages at each access to an unmapped one, and keeps pages that were used once.
+ * Returns a function that unmaps code if the resident pages of mapped files have grown. A lightly loaded process calls it
+ * regularly, because the kernel maps 16 pages at each access to an unmapped page, and keeps pages that were used only once.
  */
 export function codeUnmapper(
   filePages: () => number = residentFilePages,

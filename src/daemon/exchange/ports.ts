@@ -27,8 +27,8 @@ export interface BlobReader {
   prepare?(hashes: readonly string[]): void;
   /**
    * Reads a whole verified blob into the start of `into`, off the calling thread. Resolves to its length; to null if the blob
-   * must be opened by `openParts` or `read`, which find the reason. `into` must not be used before the promise settles. Absent if no
-   * blob can be read so.
+   * must be opened by `openParts` or `read`, which report the reason. `into` must not be used before the promise settles. Absent
+   * if the reader does not support this.
    */
   readInto?(hash: string, into: Uint8Array): Promise<number | null>;
 }

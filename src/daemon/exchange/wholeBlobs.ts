@@ -1,7 +1,7 @@
 /**
  * Whole blobs for peers that download fast. The thread pool reads and verifies the blob that a peer requests next while the present
- * one is sent, and a blob is sent by one call. Slow peers get blobs in pieces, because a whole blob in memory for each of many
- * slow peers would take too much.
+ * one is sent, and a blob is sent by one call. Slow peers get blobs in pieces, because one whole blob for each of
+ * many slow peers would take too much memory.
  */
 import type { Clock, Timer } from '../base/clock.js';
 import { MAX_BLOB_BYTES } from '../content/blobHash.js';
@@ -16,7 +16,7 @@ const FAST_MS = 250;
 
 export interface WholeBlob {
   readonly bytes: Uint8Array;
-  /** Must be called once. `isReusable`: whether the system has finished with the memory. */
+  /** Must be called once. `isReusable`: whether the system no longer uses the memory. */
   release(isReusable: boolean): void;
 }
 

@@ -489,7 +489,7 @@ export class BlockWork {
   /** Writes the rows of claims whose last output was created and spent by a block. The block must have been applied. */
   private noteFleetingEnds({ of }: BlockEvents): void {
     const { noted } = this;
-    // A fill reads the claims by name. The order must not differ, because the undo rows have it.
+    // A fill reads the claims name by name. The undo rows contain the order of the claims, so it is always that of the ids.
     for (const claim of of.fleeting.toSorted((a, b) =>
       a.claimId < b.claimId ? -1 : a.claimId > b.claimId ? 1 : 0,
     ))

@@ -35,7 +35,7 @@ export class RowCaches {
     return this.limitBytes;
   }
 
-  /** Changes the maximum memory, which was and stays greater than 0. Evicts rows if the caches exceed it. */
+  /** Changes the maximum memory. The old and the new value must be greater than 0. Evicts rows if the caches exceed it. */
   resize(maxBytes: number): void {
     this.limitBytes = maxBytes;
     for (const [kind, cache] of this.caches) cache.resize(Math.ceil(this.shares[kind]! * maxBytes));

@@ -112,8 +112,8 @@ export class KeyedRows {
   }
 }
 
-/** Whether a key begins with a character from ` to DEL, which include the lower-case letters. */
+/** Whether a key begins with a character from ` to DEL, a range that includes the lower-case letters. */
 const isLower = (key: string): boolean => key.charCodeAt(0) >> 5 === 3;
 
-/** The bit for the row type of a key. Types outside of ASCII and upper-case letters share bits with others. */
+/** The bit for the row type of a key. Upper-case letters and non-ASCII types share bits with other types. */
 const kindBit = (key: string): number => 1 << (key.charCodeAt(0) & 31);

@@ -36,8 +36,8 @@ export interface CollectionPort {
   /** Share of the time since the last call in which the thread ran JavaScript, from 0 to 1. */
   readonly busyShare: () => number;
   /**
-   * Collects garbage. `compacts`: whether all objects are moved to as few pages as possible. That takes twice the time, and
-   * memory for the copies meanwhile.
+   * Collects garbage. `compacts`: whether all objects are moved to as few pages as possible. That takes more time, and
+   * memory for the copies while it runs.
    */
   readonly collect: (compacts: boolean) => void;
 }

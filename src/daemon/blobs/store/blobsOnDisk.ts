@@ -53,7 +53,7 @@ export class BlobsOnDisk {
 
   /**
    * Reads a whole blob into `into` in the thread pool and verifies it there. Returns its length; null if that is not possible,
-   * for example because the blob must be verified by its hash. `openParts` then opens it or finds the reason.
+   * for example because the blob must be verified by its hash. `openParts` then opens it or reports the reason.
    */
   async readInto(hash: string, into: Uint8Array): Promise<number | null> {
     if (!this.#state.finished.has(hash) || this.#state.originals.has(hash)) return null;

@@ -45,8 +45,8 @@ export async function* mempoolMoves(
 }
 
 /**
- * Yields the effects of one transaction, without those up to the number `skipped`. Yields nothing if the transaction has left the
- * mempool.
+ * Yields the effects of one transaction whose number (`order`) is greater than `skipped`. Yields nothing if the transaction has
+ * left the mempool.
  */
 export async function* movesOf(
   { mempool, chain }: MoveSources,
