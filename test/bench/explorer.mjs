@@ -5,8 +5,9 @@
 //
 //   npm run bench:explorer [-- --long 1100000 --folder <data> --viewers 1000 --blocks 15 --file <bootstrap.dat[.gz]>] [--flood-turns 7] [--flood-ways <ways>] [--rows visit,long,…]
 //
-// The ways of --flood-ways are `sync`, `loadblock` and `reindex`, separated by commas. --long is the number of blocks of the long chain, --folder a data folder with it from an earlier run. Where LBRYCRDD names a reference binary it gets the crowded chain, too, and is
-// asked turn by turn. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
+// The values of --flood-ways are `sync`, `loadblock` and `reindex`, separated by commas. --long is the number of blocks of the long
+// chain. --folder is a data folder with this chain from an earlier run. If LBRYCRDD names a reference binary, it also gets the crowded
+// chain, and both programs are measured in turns. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
 import { spawn } from 'node:child_process';
 import {
   createReadStream,
@@ -374,13 +375,13 @@ async function floodedNode(way, { source, file, dataDir }) {
 }
 
 /**
- * Milliseconds in which a node gets its blocks, while this number of connections requests pages, and the processor time of its main
- * thread and of all its threads.
+ * Measures how long a node takes to get its blocks while this number of connections requests pages: milliseconds, and the processor
+ * time of its main thread and of all its threads.
  */
 async function importing(way, from, height, connections) {
   const site = await floodedNode(way, from);
   const flood = connections > 0 ? child('explorerFlood.mjs', site.port, connections) : null;
-  // The flood is under way before a sync. The other ways have begun with the node.
+  // The flood begins before a sync. An import begins at the start of the node.
   if (flood && site.begin) await sleep(1000);
   const { pid } = site.node;
   const before = { main: mainWorkedMs(pid), all: workedMs(pid) };

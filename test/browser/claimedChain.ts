@@ -1,4 +1,4 @@
-/** A chain with a claim, which browser tests of several files show. */
+/** A chain with a claim, for the browser tests of several files. */
 import type { RegtestNode } from '../functional/support/node.js';
 
 export interface ClaimedChain {

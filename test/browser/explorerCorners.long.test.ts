@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       grow,
     );
     expect([new Set(found.rows).size, found.rows.length]).toEqual([1000, 1000]);
-    // The search ends at 1,000 claims, and names the list of all claims of the channel.
+    // The search ends at 1,000 claims, and links to the list of all claims of the channel.
     const text = await textOf(`/claims?channel=${channel.claimId}`);
     const whole = /href="([^"]*)">All claims of the channel by name/.exec(text)![1]!.replaceAll('&amp;', '&');
     const all = await walk(whole, /<a class="title" href="\/claim\/([0-9a-f]{40})"/g, grow);

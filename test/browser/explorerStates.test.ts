@@ -14,7 +14,7 @@ import { answers, HASH, ID } from '../support/hostileAnswers.js';
 import { findingsOf, hasChromium, launch } from './support.js';
 
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
-// The tests appear as visitors from other machines by the header X-Forwarded-For.
+// With the header X-Forwarded-For the requests appear to come from other machines.
 const start = { ...EXPLORER_START, proxies: ['127.0.0.1'], showsPeers: false, methods: [] };
 
 describe.skipIf(!hasChromium)('pages of the explorer', () => {

@@ -1,4 +1,4 @@
-/** The addon's texts of addresses are those of the package `@scure/base`. */
+/** The addon encodes addresses as the package `@scure/base` does. */
 import { describe, expect, it } from 'vitest';
 import { loadNative } from '../../src/native/binding.js';
 import { encodeWitnessFallback } from '../../src/script/address.js';
@@ -7,8 +7,8 @@ import { Random } from './support.js';
 
 const native = loadNative();
 
-describe.skipIf(!native)('an address', () => {
-  it('of any payload is encoded equally', () => {
+describe.skipIf(!native)('the addon', () => {
+  it('encodes any Base58Check payload as the fallback does', () => {
     const random = new Random(58);
     for (let size = 0; size <= 128; size++)
       for (let n = 0; n < 6; n++) {
@@ -20,7 +20,7 @@ describe.skipIf(!native)('an address', () => {
       }
   });
 
-  it('of any witness program is encoded equally', () => {
+  it('encodes any witness program as the fallback does', () => {
     const random = new Random(32);
     for (const prefix of ['lbc', 'tlbc', 'rlbc'])
       for (let version = 0; version <= 16; version++)
@@ -32,7 +32,7 @@ describe.skipIf(!native)('an address', () => {
         }
   });
 
-  it('of too long or wrong input is refused', () => {
+  it('refuses input that is too long or invalid', () => {
     expect(() => native!.base58Check(Buffer.alloc(129))).toThrow(TypeError);
     expect(() => native!.witnessAddress('lbc', 17, Buffer.alloc(20))).toThrow(TypeError);
     expect(() => native!.witnessAddress('lbc', 0, Buffer.alloc(41))).toThrow(TypeError);

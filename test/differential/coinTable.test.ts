@@ -108,7 +108,7 @@ function expectSame(a: Database, b: Database): void {
   for (const [key, row] of a) if (!b.get(key)?.equals(row)) expect.fail('the databases differ');
 }
 
-/** Both implementations refuse undo data that was cut off or that has a record too many or too few. */
+/** Both implementations refuse undo data that is truncated, or that has an extra or a missing record. */
 function expectRefusedUndo(parsed: ParsedBlock, undo: Buffer): void {
   const record = Buffer.concat([Buffer.alloc(15), Buffer.of(0)]);
   const wrong: Buffer[] = [Buffer.concat([undo, record]), Buffer.concat([undo, record.subarray(1)])];

@@ -189,7 +189,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
     }
   });
 
-  it('adds stored sums until the time is used up, and tells where it stopped', () => {
+  it('adds stored sums until the time is used up, and returns the position where it stopped', () => {
     const random = new Random(19);
     const block = loadBlock(randomBlock(random, 40, commonScripts(random)));
     const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, commonScripts(random));

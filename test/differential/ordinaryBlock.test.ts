@@ -190,7 +190,7 @@ describe.skipIf(!native)('ordinary blocks in the addon', () => {
       const names = Array.from({ length: 3000 }, (_, i) => Buffer.from((i * 0x9e3779b1).toString(36)));
       const life = new ClaimLife(78, names);
       const both = new BothWays(RULES['forks in the past, supports after 100']!, database);
-      // So many operations need more rows at once than one thread reads.
+      // This many operations need more rows at once than one thread reads.
       for (let height = 1; height <= 60; height++) await both.connect(life.block(height, 60));
       expect(both.connected).toBeGreaterThan(both.declined);
     } finally {

@@ -1,8 +1,8 @@
 /**
- * Streams that lbry-sdk's daemon and ours publish, announce and download from each other. They find each other by a DHT of ten
- * nodes of ours and ten of lbry-sdk alone, over loopback. LBRYNET names the program `lbrynet`; without it nothing runs. lbry-sdk's
- * DHT accepts no peers of this machine, so a wrapper of the program permits them. Takes some minutes of real time, because
- * lbry-sdk announces once a minute.
+ * lbry-sdk's daemon and ours publish and announce streams, and download them from each other. They find each other only by a DHT on
+ * loopback, with ten of our nodes and ten of lbry-sdk. LBRYNET is the path of the program `lbrynet`; without it the tests are
+ * skipped. lbry-sdk's DHT refuses peers of this machine, so a wrapper of the program permits them. Takes some minutes of real time,
+ * because lbry-sdk announces once a minute.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ describe.skipIf(!LBRYNET)('a DHT of twenty mixed nodes', () => {
     await Promise.all(nodes.map(({ node }) => node.joined()));
     await Promise.all(nodes.map(({ node }) => node.refresh()));
     await pythonNodes.refresh();
-    // lbry-sdk guesses that a peer has the same UDP and TCP port if it does not know the UDP port.
+    // If lbry-sdk does not know the UDP port of a peer, it assumes the number of the TCP port.
     const port = await freePort();
     ours = await world.daemon('ours', {
       args: [`--udp-port=${port}`, `--tcp-port=${port}`],
@@ -111,7 +111,7 @@ describe.skipIf(!LBRYNET)('a DHT of twenty mixed nodes', () => {
     return bytes;
   };
 
-  /** Waits until the daemon has announced the stream to the DHT, which another node shows. */
+  /** Waits until another node of the DHT finds the announcement of the stream. */
   const announced = async (daemon: Daemon, name: string): Promise<void> => {
     const { items } = await daemon.call<{ items: readonly File[] }>('file_list', { claim_name: name });
     const hash = Buffer.from(items[0]!.sd_hash, 'hex');

@@ -301,7 +301,7 @@ it('shows the claim operations in the outputs of an address with the states that
       expect(claim).toEqual(outputs[0]!.claim);
       const { claimId, state } = claim;
       states.set(state, (states.get(state) ?? 0) + 1);
-      // A claim that the trie never had is not shown like one that it has.
+      // The state is shown unless the claim is active. The claim is linked unless it was refused.
       expect([claimId, cells[1]!.includes(state), links.includes(`/claim/${claimId}`)]).toEqual([
         ...[claimId, state !== 'active', state !== 'refused'],
       ]);

@@ -1,4 +1,4 @@
-/** Snapshots of one chain have the same bytes, whatever the way of its blocks into the node and the time of the dump. */
+/** All snapshots of a block have the same bytes. How the node got the blocks, and when it makes the dump, has no effect. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     ]);
     if (n % 3 === 0) await source.rpc('generatetoaddress', [1, ADDRESS]);
   }
-  // A part of the history is on a branch that was left.
+  // A reorg disconnects a part of the blocks.
   const left = await source.rpc<string[]>('generatetoaddress', [3, ADDRESS]);
   await source.rpc('invalidateblock', [left[1]]);
   await source.rpc('generatetoaddress', [HEIGHT - (await source.rpc<number>('getblockcount')), own]);
@@ -136,7 +136,7 @@ it('while blocks arrive', async () => {
 });
 
 it('while a branch with more work replaces the blocks', async () => {
-  // Both nodes are on the block of the dump, and mine a branch each.
+  // Each of two nodes mines a branch on the block of the dump.
   const [weak, strong] = await Promise.all(
     [0, 1].map(async () => {
       const dataDir = group.folder();

@@ -9,7 +9,7 @@ import { headers, readInventory, HEADER_SIZE, shown } from './support/rawMessage
 import { RawPeer } from './support/rawPeer.js';
 import { canMount, mountSmall } from './support/smallDisk.js';
 
-/** A pruned peer sends the blocks above it. */
+/** Height of the snapshot. A pruned peer sends only the blocks above it. */
 const HEIGHT = 800;
 /** Regtest allows pruning from block 1,000 on. */
 const TIP = 1010;
@@ -132,7 +132,7 @@ it('waits while the peers have pruned the blocks, and passes with a peer that ha
   await expectPassed(node);
 });
 
-it('skips what is wrong in files of -loadblock, and requests the missing blocks from a peer', async () => {
+it('skips invalid data in files of -loadblock, and requests the missing blocks from a peer', async () => {
   const changed = Buffer.from(blocks[30]!);
   changed[changed.length - 10]! ^= 1;
   const files: [string, Buffer][] = [

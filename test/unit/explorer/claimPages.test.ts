@@ -455,7 +455,7 @@ describe('the page of a name', () => {
 });
 
 describe('the list of claims', () => {
-  it('has all claims of a channel by name, and names this list where the search ends', async () => {
+  it('has all claims of a channel by name, and the search links to it where it ends', async () => {
     const whole = await shown('claims', [], {}, { channel: ID, order: 'name', after: 'x' });
     expect(whole.asked).toEqual([['listchannelclaims', ID, 50, 'x']]);
     expect(whole.html).toContain('<h2>Claims (2,000)</h2>');

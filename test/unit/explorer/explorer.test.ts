@@ -24,7 +24,7 @@ describe('the explorer', () => {
   it.each([
     ['main', 'tipChanged'],
     ['regtest', 'headerTip'],
-  ])('learns of a sync on %s by %s, before the next poll', async (network, event) => {
+  ])('detects a sync on %s by the event %s, before the next poll', async (network, event) => {
     // Polls do not run.
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const logged = vi.fn();

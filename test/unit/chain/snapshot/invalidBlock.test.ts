@@ -101,7 +101,7 @@ it.each([
       tx.inputs[0]!.sequence = 0;
     },
   ],
-])('a block that breaks a rule %s', async (_, reason, change) => {
+])('a block that breaks a rule that is %s refutes the snapshot', async (_, reason, change) => {
   const { chain, hash, blocks } = await forge((coinbase) => void change(coinbase));
   const { validation, passed } = await startValidation(chain);
   const { error } = await chain.opened.chain.processBlock(blocks[WRONG_HEIGHT]!, true);
@@ -114,7 +114,7 @@ it.each([
   );
 });
 
-it('a block whose contents are not those of its header refutes nothing', async () => {
+it('a block whose contents do not match its header does not refute the snapshot', async () => {
   const { chain, blocks } = await forge(() => undefined);
   const { validation, passed } = await startValidation(chain);
   let ended = false;

@@ -117,7 +117,7 @@ describe.skipIf(native?.readBlob === undefined)('a read of a whole blob by the a
   const read = (stamp: string, table: Uint8Array | null, target: Uint8Array = into) =>
     native!.readBlob!(Buffer.from(paths.blob), Buffer.from(stamp), table, target);
 
-  test('gives the bytes of blobs of every kind of length, with a table and with a stamp only', async () => {
+  test('returns the bytes of blobs of several lengths, with a table and with a stamp only', async () => {
     for (const length of [1, 100, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES]) {
       const blob = randomBytes(length);
       const { stamp, table } = stored(blob);

@@ -167,7 +167,7 @@ describe('BlobServer', () => {
       expect([whole, opened]).toEqual([[b, c, d, a, d], [a]]);
     });
 
-    it('sends blobs in pieces to a peer that takes more time for a blob', async () => {
+    it('sends blobs in pieces to a slow peer', async () => {
       const [a, b] = [blobs.add(100_000), blobs.add(100_000)];
       const one = peer();
       for (const hash of [a, b, a]) {

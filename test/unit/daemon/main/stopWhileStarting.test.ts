@@ -1,4 +1,4 @@
-/** The components of content whose stop comes before the end of their start. An unhandled rejection fails the test. */
+/** Content components that are stopped before their start has ended. An unhandled rejection fails the test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ async function stopWhileStarting(component: Component): Promise<void> {
   await started;
 }
 
-it('blob_manager neither looks at published files nor starts exchange and uploads', async () => {
+it('blob_manager neither checks published files nor starts exchange and uploads', async () => {
   await part('database').start();
   await stopWhileStarting(part('blob_manager'));
   expect(events).toEqual(['stop']);

@@ -145,7 +145,7 @@ describe('rows in memory', () => {
 });
 
 describe('rows of a transaction', () => {
-  it('tell which types of rows they may have', () => {
+  it('report which types of rows they may contain', () => {
     const rows = new KeyedRows();
     rows.set('Itxindex', Buffer.alloc(0));
     rows.set('claim', Buffer.alloc(0));
