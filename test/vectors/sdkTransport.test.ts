@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { DECLARATIONS } from '../../src/daemon/api/declarations/table.js';
@@ -427,6 +427,15 @@ const MEANT: readonly Meant[] = [
         return false;
       refused.add(name);
       return true;
+    },
+  },
+  {
+    row: 'relative folder of a setting',
+    holds: (line, _ours, theirs, answer) => {
+      if (!isRequest(line, 'settings_set')) return false;
+      const [[, stored] = []] = resultOf(theirs)?.entries ?? [];
+      const [[, absolute] = []] = resultOf(answer)?.entries ?? [];
+      return typeof stored === 'string' && !stored.startsWith('/') && absolute === resolve(stored);
     },
   },
   {

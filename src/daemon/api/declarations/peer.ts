@@ -25,7 +25,7 @@ export const peerPing = declareMethod({
     'With address and port it pings the peer directly. Without them it first locates the peer: in the routing table, or else by ' +
       'asking other peers.',
   ],
-  usage: ['(<node_id> | --node_id=<node_id>) [<address> | --address=<address>] [<port> | --port=<port>]'],
+  usage: ['(<node_id> | --node_id=<node_id>) [((<address> | --address=<address>) (<port> | --port=<port>))]'],
   params: [
     {
       name: 'node_id',
