@@ -1,12 +1,9 @@
 /**
- * The chain and its only writer. Accepts blocks, makes the best valid branch the active one, and emits events. Defines the
- * order of events and the queue that serializes changes; the validity rules are elsewhere. Source: Core validation.cpp
- * `ProcessNewBlock`, `AcceptBlock`, `ActivateBestChain`, `InvalidateBlock`.
+ * The chain and its only writer. Makes the best valid branch the active one, and emits events. Defines the order of events
+ * and the queue that serializes changes; `Acceptance` stores blocks and headers, and the validity rules are elsewhere.
+ * Source: Core validation.cpp `ProcessNewBlock`, `ActivateBestChain`, `InvalidateBlock`.
  */
-import { blockWork } from '../primitives/compactTarget.js';
 import type { ValidationError } from '../consensus/reject.js';
-import { TX_FLAGS, TX_IS_COINBASE } from '../primitives/blockLayout.js';
-import { headerHash, parseHeaderBytes } from '../primitives/header.js';
 import type { FilePosition } from '../store/files/blockFiles.js';
 import { NO_HEADER, STATUS } from '../store/files/headerTable.js';
 import type { Logger } from '../util/logging.js';
@@ -14,10 +11,11 @@ import { hashToHex, type Bytes } from '../util/bytes.js';
 import { yieldIfDue } from '../scheduler/yield.js';
 import { assert } from '../util/assert.js';
 import { inSlices } from '../scheduler/slices.js';
+import { Acceptance, type AcceptedHeaders, type AcceptResult } from './blocks/acceptance.js';
 import { AssumedValid } from './index/assumedValid.js';
 import { ChainEvents } from './chainEvents.js';
 import { ChainQueue } from './chainQueue.js';
-import { checkBlockView, contextualCheckBlockView } from './connect/checkBlockView.js';
+import { checkBlockView } from './connect/checkBlockView.js';
 import { logConnectedClaims, logDisconnectedClaims } from './connect/claimLog.js';
 import {
   connectBlock,
@@ -35,15 +33,11 @@ import { Reorganisation } from './reorganisation.js';
 import { Route } from './index/route.js';
 import { StoredBlocks } from './blocks/storedBlocks.js';
 
-/** Maximum height above the tip of an unrequested block that is stored (Core's MIN_BLOCKS_TO_KEEP). */
-export const MIN_BLOCKS_TO_KEEP = 288;
 /**
  * Milliseconds without a new block after which the caches are flushed, so that a kill of the process loses little work.
  * During import and initial download blocks arrive faster, so that only a full cache causes a flush. Arbitrary.
  */
 export const QUIET_MS = 20_000;
-/** Number of blocks whose work a branch may lack compared with the tip to be accepted (Core's 144-block buffer). */
-const NEAR_TIP_BLOCKS = 144n;
 
 export interface ChainOptions {
   minimumChainWork: bigint;
@@ -58,13 +52,6 @@ export interface ChainOptions {
   onStopHeight: () => void;
   /** Called after an internal error while the chain was changed. The state in memory may be inconsistent. */
   onFatal: (error: unknown) => void;
-}
-
-export interface AcceptResult {
-  id: number;
-  error: ValidationError | null;
-  /** Whether the block's data was stored by this call. */
-  isNew: boolean;
 }
 
 export interface ProcessResult extends AcceptResult {
@@ -91,6 +78,7 @@ export class Chain {
   /** Queue in which tasks may read or change the chain. */
   readonly tasks = new ChainQueue(() => this.refuseWhenBroken());
   private readonly blocks: StoredBlocks;
+  readonly acceptance: Acceptance;
   /** The branch of the best header, for ancestor lookups. Its end may be far ahead of the tip. */
   readonly headerChain: HeaderChain;
   private readonly assumed: AssumedValid;
@@ -106,10 +94,6 @@ export class Chain {
   /** Whether blocks are being read from files (`-reindex`, `-loadblock`). During this time no blocks are requested from peers. */
   importing = false;
 
-  /** Called after the data of a block was stored. */
-  onStored: (id: number) => void = () => undefined;
-  /** Called with a block below a snapshot whose contents match its header, but break a rule. */
-  onInvalidBehind: (id: number, error: ValidationError) => void = () => undefined;
   /** Returns the heights of the blocks below a snapshot that should be downloaded at present; null if there are none. */
   wantedBehind: () => { readonly first: number; readonly last: number } | null = () => null;
 
@@ -119,6 +103,9 @@ export class Chain {
     this.flusher = flusher;
     this.log = log;
     this.blocks = new StoredBlocks(deps.files, deps.index);
+    const { minimumChainWork } = options;
+    const rules = { minimumChainWork, bip34Height: deps.params.bip34Height };
+    this.acceptance = new Acceptance(rules, deps.index, this.blocks, this);
     this.headerChain = new HeaderChain(deps.index);
     this.route = new Route(deps.index);
     const { assumeValidDepthSec, targetSpacingSec } = deps.params;
@@ -173,7 +160,7 @@ export class Chain {
   }
 
   /** Called when memory and disk may be inconsistent. Returns the error that the caller must throw. */
-  private fail(error: unknown): unknown {
+  fail(error: unknown): unknown {
     if (!this.broken) this.options.onFatal(error);
     this.broken = true;
     return error;
@@ -190,116 +177,16 @@ export class Chain {
     return false;
   }
 
-  /**
-   * Minimum total work of a branch received from a peer, so that headers of minimal difficulty cannot fill the memory: the
-   * known work of the network's chain, and nearly the work of this node's tip. Blocks from the operator (calls, files) need no
-   * minimum. Source: later Core's `GetAntiDoSWorkThreshold`.
-   */
-  get leastBranchWork(): bigint {
-    const { minimumChainWork } = this.options;
-    if (this.tip === NO_HEADER) return minimumChainWork;
-    const { headers } = this.index;
-    const nearTip = headers.work(this.tip) - NEAR_TIP_BLOCKS * blockWork(headers.bits(this.tip));
-    return nearTip > minimumChainWork ? nearTip : minimumChainWork;
-  }
-
-  /** Whether a header with these bits after the header `parent` is on a branch with too little work to store. */
-  isWeakBranch(parent: number, bits: number): boolean {
-    return this.index.headers.work(parent) + blockWork(bits) < this.leastBranchWork;
-  }
-
-  /** Checks a block in the order of `ProcessNewBlock`, and stores it if it is new and valid. */
+  /** Checks a block and stores it if it is new and valid, without connecting it. See `Acceptance.acceptBlock`. */
   acceptBlock(block: LoadedBlock, requested: boolean, position: FilePosition | null = null): AcceptResult {
     this.refuseWhenBroken();
-    const { index } = this.deps;
-    const { headers } = index;
-    const wrong = index.checkWork(block.header, block.raw.subarray(0, 112)) ?? checkBlockView(block);
-    if (wrong) {
-      const known = headers.find(block.hash);
-      if (this.isBehind(known) && hasCoinbase(block)) this.noteInvalidBehind(known, wrong);
-      return { id: known, error: wrong, isNew: false };
-    }
-    const previousBest = index.bestHeader;
-    const { id, error } = index.acceptHeader(block.header, block.hash, true);
-    if (error) return { id, error, isNew: false };
-    if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
-    if (headers.hasStatus(id, STATUS.haveData)) return { id, error: null, isNew: false };
-    if (!requested && !this.wantsUnrequested(id)) return { id, error: null, isNew: false };
-    const contextual = this.checkContext(block, headers.prev(id));
-    if (contextual) {
-      if (this.isBehind(id)) this.noteInvalidBehind(id, contextual);
-      else if (!contextual.corruption) index.markFailed(id);
-      return { id, error: contextual, isNew: false };
-    }
-    try {
-      this.blocks.add(id, block, position, this.importing);
-    } catch (error) {
-      throw this.fail(error);
-    }
-    this.onStored(id);
-    if (headers.prev(id) === this.tip && !this.isInitialDownload())
-      this.events.emit('blockFound', {
-        id,
-        height: headers.height(id),
-        hash: block.hash,
-        raw: block.raw,
-        parsed: block.parsed,
-      });
-    return { id, error: null, isNew: true };
+    return this.acceptance.acceptBlock(block, requested, position);
   }
 
-  /**
-   * Accepts consecutive headers up to the first invalid header. Returns the id of the last accepted header (`NO_HEADER` for
-   * none) and the verdict on the invalid header. `workChecked`: the caller has verified the proof of work of all headers.
-   * Source: `ProcessNewBlockHeaders`.
-   */
-  acceptHeaders(
-    headers: readonly Buffer[],
-    workChecked = false,
-  ): { last: number; error: ValidationError | null } {
+  /** See `Acceptance.acceptHeaders`. */
+  acceptHeaders(headers: readonly Buffer[], workChecked = false): AcceptedHeaders {
     this.refuseWhenBroken();
-    const { index } = this.deps;
-    const previousBest = index.bestHeader;
-    let last = NO_HEADER;
-    let error: ValidationError | null = null;
-    for (const bytes of headers) {
-      const accepted = index.acceptHeader(parseHeaderBytes(bytes), headerHash(bytes), workChecked);
-      error = accepted.error;
-      if (error) break;
-      last = accepted.id;
-    }
-    if (index.bestHeader !== previousBest) this.events.emit('headerTip', { id: index.bestHeader });
-    return { last, error };
-  }
-
-  /** Whether the block is assumed to be valid because of the snapshot that the node was started from. */
-  private isBehind(id: number): boolean {
-    const { headers, active, snapshotHeight } = this.index;
-    return id !== NO_HEADER && headers.height(id) <= snapshotHeight && active.contains(id);
-  }
-
-  private noteInvalidBehind(id: number, error: ValidationError): void {
-    if (!error.corruption) this.onInvalidBehind(id, error);
-  }
-
-  private wantsUnrequested(id: number): boolean {
-    const { headers } = this.index;
-    if (headers.txCount(id) !== 0) return false;
-    if (this.tip !== NO_HEADER && headers.compareWork(id, this.tip) < 0) return false;
-    if (headers.height(id) > this.height + MIN_BLOCKS_TO_KEEP) return false;
-    return headers.work(id) >= this.options.minimumChainWork;
-  }
-
-  /** Source: `ContextualCheckBlock`. */
-  checkContext(block: LoadedBlock, parent: number): ValidationError | null {
-    const { versionBits, active, headers } = this.index;
-    const medianTime = parent !== NO_HEADER && versionBits.isActive('csv', parent);
-    return contextualCheckBlockView(block, {
-      height: parent === NO_HEADER ? 0 : headers.height(parent) + 1,
-      bip34Height: this.deps.params.bip34Height,
-      segwitActive: versionBits.isActive('segwit', parent),
-      lockTimeCutoffSec: medianTime ? active.medianTimeOf(parent) : block.header.timeSec,
-    });
+    return this.acceptance.acceptHeaders(headers, workChecked);
   }
 
   /** Whether the scripts of a block are verified when it is connected. */
@@ -521,7 +408,7 @@ export class Chain {
         this.index.checkAfterParent(block.header, this.tip) ??
         (checkWork ? this.index.checkWork(block.header) : null) ??
         checkBlockView(block) ??
-        this.checkContext(block, this.tip);
+        this.acceptance.checkContext(block, this.tip);
       if (early) return early;
       const { error } = await connectBlock(this.deps, block, this.tip, {
         checkScripts: true,
@@ -631,12 +518,4 @@ export class Chain {
     await this.tasks.idle();
     if (!this.broken) await this.change(() => this.flusher.flush());
   }
-}
-
-/**
- * Whether the first transaction is a coinbase. If not, the transactions may be nodes of the merkle tree, which have the same
- * root as the block. Source: later Core's `IsBlockMutated`.
- */
-function hasCoinbase({ parsed }: LoadedBlock): boolean {
-  return parsed.txCount > 0 && (parsed.txs[TX_FLAGS]! & TX_IS_COINBASE) !== 0;
 }

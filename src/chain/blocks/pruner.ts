@@ -5,7 +5,8 @@
  */
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import type { Logger } from '../../util/logging.js';
-import { MIN_BLOCKS_TO_KEEP, type Chain } from '../chain.js';
+import type { Chain } from '../chain.js';
+import { MIN_BLOCKS_TO_KEEP } from './acceptance.js';
 import type { Flusher } from '../flusher.js';
 
 /** Number of bytes below the target that must stay free for the next chunk of a block file and its undo data. */

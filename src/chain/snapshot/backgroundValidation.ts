@@ -154,8 +154,8 @@ export class BackgroundValidation {
   private bind(): void {
     const { chain } = this;
     this.useGround();
-    chain.onStored = () => this.wake();
-    chain.onInvalidBehind = (id, error) => {
+    chain.acceptance.onStored = () => this.wake();
+    chain.acceptance.onInvalidBehind = (id, error) => {
       this.invalid ??= invalidBlock(chain.index.headers, id, error);
       this.wake();
     };
@@ -454,8 +454,8 @@ export class BackgroundValidation {
       chain.index.snapshotHeight = -1;
     });
     options.onPoint('validation:passed');
-    chain.onStored = () => undefined;
-    chain.onInvalidBehind = () => undefined;
+    chain.acceptance.onStored = () => undefined;
+    chain.acceptance.onInvalidBehind = () => undefined;
     chain.wantedBehind = () => null;
     chain.events.emit('backgroundProgress', null);
     await ground.store.close();

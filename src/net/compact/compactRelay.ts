@@ -58,7 +58,7 @@ export class CompactRelay implements MessageHandler {
     }
     const hash = headerHash(message.header);
     const hasNews = headers.find(hash) === NO_HEADER;
-    if (hasNews && chain.isWeakBranch(parent, bits)) {
+    if (hasNews && chain.acceptance.isWeakBranch(parent, bits)) {
       log.debug('net', () => `ignoring low-work compact block ${hashToHex(hash)} from peer=${peer.id}`);
       return;
     }

@@ -90,7 +90,7 @@ export class BlockReceiver implements MessageHandler {
     const { headers } = chain.index;
     const parent = headers.find(block.header.prevHash);
     const isNewHeader = headers.find(block.hash) === NO_HEADER;
-    if (isNewHeader && parent !== NO_HEADER && chain.isWeakBranch(parent, block.header.bits)) {
+    if (isNewHeader && parent !== NO_HEADER && chain.acceptance.isWeakBranch(parent, block.header.bits)) {
       log.debug('net', () => `ignoring block ${hashToHex(block.hash)} of a low-work branch, peer=${peer.id}`);
       return;
     }

@@ -2,7 +2,7 @@
  * Serves getheaders and getblocks: the headers or block ids after a locator. Source: Core net_processing.cpp `GETHEADERS`,
  * `GETBLOCKS`.
  */
-import { MIN_BLOCKS_TO_KEEP } from '../../chain/chain.js';
+import { MIN_BLOCKS_TO_KEEP } from '../../chain/blocks/acceptance.js';
 import { formatHeader } from '../../primitives/header.js';
 import { NO_HEADER, STATUS } from '../../store/files/headerTable.js';
 import { equalBytes } from '../../util/bytes.js';

@@ -263,7 +263,7 @@ export class HeadersSync implements MessageHandler {
     const first = hashes.findIndex((hash) => table.find(hash) === NO_HEADER);
     if (first < 0 || peer.isWhitelisted) return null;
     const start = table.find(prevHashOf(headers[first]!));
-    const needed = chain.leastBranchWork;
+    const needed = chain.acceptance.leastBranchWork;
     // An invalid chain is not a weak branch; the normal checks handle it.
     if (start === NO_HEADER || table.isFailed(start) || table.work(start) >= needed) return null;
     const fresh = { headers: headers.slice(first), hashes: hashes.slice(first), isFull };

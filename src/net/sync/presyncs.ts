@@ -71,7 +71,7 @@ export class Presyncs {
     const sync = new HeadersPresync({
       beginWalk: () => index.beginWalk(start),
       startHash: Buffer.from(index.headers.hash(start)),
-      requiredWork: chain.leastBranchWork,
+      requiredWork: chain.acceptance.leastBranchWork,
       nowSec: clock.adjustedTimeSec(),
       salt: random.bytes(32),
     });

@@ -1,5 +1,5 @@
 /** `pruneblockchain`: deletes old block files manually. */
-import { MIN_BLOCKS_TO_KEEP } from '../../../chain/chain.js';
+import { MIN_BLOCKS_TO_KEEP } from '../../../chain/blocks/acceptance.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';

@@ -1,6 +1,6 @@
 /** Which block files are deleted, and when. */
 import { describe, expect, it } from 'vitest';
-import { MIN_BLOCKS_TO_KEEP } from '../../../../src/chain/chain.js';
+import { MIN_BLOCKS_TO_KEEP } from '../../../../src/chain/blocks/acceptance.js';
 import { ChainEvents } from '../../../../src/chain/chainEvents.js';
 import { Pruner } from '../../../../src/chain/blocks/pruner.js';
 import { NO_HEADER } from '../../../../src/store/files/headerTable.js';
