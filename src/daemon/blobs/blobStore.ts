@@ -11,7 +11,7 @@ import type { BlobBytes } from '../content/incomingBlob.js';
 import type { BlobCheckRow, BlobRow } from '../content/rows.js';
 import { ArrivingBlobs } from './store/arrivingBlobs.js';
 import { BlobFiles, stampOf } from './blobFiles.js';
-import { BlobRemoval } from './store/blobRemoval.js';
+import { BlobRemoval, type Deletion } from './store/blobRemoval.js';
 import type { BlobState } from './store/blobState.js';
 import { BlobStoring, type RecordedBlob } from './blobStoring.js';
 import type { BlobSet, BlobStoreDeps, EncryptedBlob, Restored } from './blobStorePorts.js';
@@ -313,6 +313,11 @@ export class BlobStore {
   /** See `BlobRemoval.delete`. */
   delete(hashes: readonly string[]): Promise<void> {
     return this.#removal.delete(hashes);
+  }
+
+  /** See `BlobRemoval.tryDelete`. */
+  tryDelete(hashes: readonly string[]): Promise<Deletion> {
+    return this.#removal.tryDelete(hashes);
   }
 
   /** See `BlobRemoval.discard`. */

@@ -28,7 +28,7 @@ export interface DiskLimits {
 
 export interface DiskSpaceDeps {
   readonly database: Pick<ContentDatabase, 'diskUsage' | 'removableContent' | 'removableNetwork'>;
-  readonly store: Pick<BlobStore, 'delete' | 'repeatDeletions'> & {
+  readonly store: Pick<BlobStore, 'tryDelete' | 'repeatDeletions'> & {
     readonly originals: Pick<Originals, 'madeBytes'>;
   };
   /** Returns the current limits. Called at each cleaning. */
@@ -91,37 +91,43 @@ export class DiskSpace {
     const { contentMib, networkMib } = limits();
     const used = await this.#measure();
     const contentBytes = contentMib === 0 ? 0 : used.contentBytes + used.privateBytes - contentMib * MIB;
-    const refusals: unknown[] = [];
-    const refused = (error: unknown): void => void refusals.push(error);
+    const errors: unknown[] = [];
+    const failed = (error: unknown): void => void errors.push(error);
     // Files that the system refused to remove earlier.
-    await store.repeatDeletions().catch(refused);
+    await store.repeatDeletions().catch(failed);
     const count =
-      (await this.#remove((limit) => database.removableContent(limit), contentBytes, refused)) +
+      (await this.#remove((limit) => database.removableContent(limit), contentBytes, failed)) +
       (await this.#remove(
         (limit) => database.removableNetwork(limit),
         used.networkBytes - networkMib * MIB,
-        refused,
+        failed,
       ));
     if (count > 0) log.info(`Blobs deleted because of the disk space limits in the settings: ${count}.`);
-    this.#usage = count === 0 ? used : await this.#measure();
-    if (refusals.length > 0) throw refusals[0];
+    this.#usage = count === 0 && errors.length === 0 ? used : await this.#measure();
+    if (errors.length > 0) throw errors[0];
   }
 
   /**
-   * Deletes the first removable blobs until at least `excessBytes` bytes are freed. Resolves to the number of deleted blobs.
-   * Calls `refused` with the errors of files that the system refuses to remove.
+   * Deletes the first removable blobs until at least `excessBytes` bytes are freed. Resolves to the number of blobs whose files are
+   * removed. A file that the system refuses to remove counts as freed, because its row is deleted; its removal is repeated later.
+   * Calls `failed` with the errors.
    */
   async #remove(
     list: (limit: number) => Promise<readonly StoredBlob[]>,
     excessBytes: number,
-    refused: (error: unknown) => void,
+    failed: (error: unknown) => void,
   ): Promise<number> {
     let count = 0;
     for (let left = excessBytes; left > 0;) {
       const chosen = chooseBlobs(await list(BLOBS_AT_ONCE), left);
       if (chosen.length === 0) break;
-      await this.#deps.store.delete(chosen.map(({ hash }) => hash)).catch(refused);
-      count += chosen.length;
+      try {
+        const { removed, refusal } = await this.#deps.store.tryDelete(chosen.map(({ hash }) => hash));
+        count += removed;
+        if (refusal !== null) failed(refusal);
+      } catch (error) {
+        failed(error);
+      }
       left -= chosen.reduce((sum, { lengthBytes }) => sum + lengthBytes, 0);
     }
     return count;

@@ -14,11 +14,23 @@ export interface StreamDeletionHooks {
 /** Errors of the system by the hash of the blob whose file it refused to remove. */
 type Refused = ReadonlyMap<string, unknown>;
 
+/** Result of a deletion of blobs. */
+export interface Deletion {
+  /** Number of blobs whose files are removed. */
+  readonly removed: number;
+  /** Error of the first file that the system refused to remove, or null. */
+  readonly refusal: unknown;
+}
+
 export interface BlobRemovalDeps {
   readonly state: BlobState;
   readonly onDisk: Pick<BlobsOnDisk, 'forget'>;
   readonly arriving: Pick<ArrivingBlobs, 'settle'>;
   readonly hooks: StreamDeletionHooks;
+}
+
+function throwRefusal({ refusal }: Deletion): void {
+  if (refusal !== null) throw refusal;
 }
 
 export class BlobRemoval {
@@ -35,12 +47,20 @@ export class BlobRemoval {
     this.#hooks = hooks;
   }
 
-  /** Deletes blobs. The row of a blob that a stream needs stays, marked as pending. */
+  /** Deletes blobs like `tryDelete`. Rejects if the system refuses to remove a file, after the other files are removed. */
   async delete(hashes: readonly string[]): Promise<void> {
+    throwRefusal(await this.tryDelete(hashes));
+  }
+
+  /**
+   * Deletes blobs. The row of a blob that a stream needs stays, marked as pending. Files that the system refuses to remove are
+   * in the result, and their removal is repeated later. Rejects if the database cannot be changed.
+   */
+  async tryDelete(hashes: readonly string[]): Promise<Deletion> {
     await Promise.all(this.#keptUntil);
     await this.#arriving.settle(hashes);
     await this.#state.deps.database.forgetBlobs(hashes);
-    await this.#removeFiles(hashes);
+    return this.#removeFiles(hashes);
   }
 
   /**
@@ -50,7 +70,7 @@ export class BlobRemoval {
   async discard(hashes: readonly string[]): Promise<void> {
     const refused = await this.#removeFirst(hashes);
     await this.#state.deps.database.forgetBlobs(hashes);
-    await this.#endDeletion(hashes, refused);
+    throwRefusal(await this.#endDeletion(hashes, refused));
   }
 
   /** Removes the files of blobs whose rows are deleted afterwards. */
@@ -72,14 +92,13 @@ export class BlobRemoval {
     return refused;
   }
 
-  /**
-   * Records that the files are removed, except those in `refused`, whose removal is repeated later. Rejects with the first error in
-   * `refused`.
-   */
-  async #endDeletion(hashes: readonly string[], refused: Refused): Promise<void> {
-    await this.#state.deps.database.endDeletion(hashes.filter((hash) => !refused.has(hash)));
+  /** Records that the files are removed, except those in `refused`, whose removal is repeated later. */
+  async #endDeletion(hashes: readonly string[], refused: Refused): Promise<Deletion> {
+    const removed = hashes.filter((hash) => !refused.has(hash));
+    await this.#state.deps.database.endDeletion(removed);
     const [first] = refused.entries();
-    if (first !== undefined) throw environmentError(first[1], this.#state.pathOf(first[0]));
+    const refusal = first === undefined ? null : environmentError(first[1], this.#state.pathOf(first[0]));
+    return { removed: removed.length, refusal };
   }
 
   /** On a full disk the database cannot be changed, so files are deleted first. */
@@ -116,34 +135,34 @@ export class BlobRemoval {
     const removed = await this.#removeStreamRows(streamHash);
     this.#state.originals.removeStream(streamHash);
     await this.#hooks.onStreamDeleted(streamHash);
-    await this.#removeFiles(removed);
+    throwRefusal(await this.#removeFiles(removed));
   }
 
-  async #removeFiles(hashes: readonly string[]): Promise<void> {
+  #removeFiles(hashes: readonly string[]): Promise<Deletion> {
     for (const hash of hashes) {
       this.#state.finished.delete(hash);
       this.#onDisk.forget(hash);
       this.#state.held.delete(hash);
       this.#state.originals.forget(hash);
     }
-    await this.#removeUnused(hashes);
+    return this.#removeUnused(hashes);
   }
 
   /** Removes the files of blobs whose rows are deleted. */
-  async #removeUnused(hashes: readonly string[]): Promise<void> {
+  async #removeUnused(hashes: readonly string[]): Promise<Deletion> {
     const refused = await this.#each(hashes, async (hash) => {
       // The blob may have been stored again meanwhile.
       if (this.#state.finished.has(hash)) return;
       const path = this.#state.pathOf(hash);
       for (const file of [path, path + QUARANTINE_SUFFIX]) await removeFile(file);
     });
-    await this.#endDeletion(hashes, refused);
+    return this.#endDeletion(hashes, refused);
   }
 
   /** Removes the files that earlier deletions could not remove. Rejects like `delete`. */
   async repeat(): Promise<void> {
     const hashes = await this.#state.deps.database.doomedBlobs();
-    if (hashes.length > 0) await this.#removeUnused(hashes);
+    if (hashes.length > 0) throwRefusal(await this.#removeUnused(hashes));
   }
 
   /** Defers all deletions of blobs until the promise settles. */

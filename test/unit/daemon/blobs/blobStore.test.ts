@@ -343,6 +343,17 @@ describe('a file of a blob that cannot be removed', () => {
     mkdirSync(join(folder.blobPath(hash), 'inside'), { recursive: true });
   }
   const unfix = (hash: string): void => rmSync(folder.blobPath(hash), { recursive: true });
+  /** Limits that no blob is within, and the information that the cleanings log. */
+  function fullSpace(): { space: DiskSpace; lines: string[] } {
+    const lines: string[] = [];
+    const space = new DiskSpace({
+      database: folder.database,
+      store: folder.store,
+      limits: () => ({ contentMib: 0, networkMib: 0 }),
+      log: { info: (line) => void lines.push(line), warn: () => undefined },
+    });
+    return { space, lines };
+  }
 
   it('does not keep the other files, and its removal is repeated', async () => {
     const { descriptor } = await streamOf(5_000_000);
@@ -386,22 +397,28 @@ describe('a file of a blob that cannot be removed', () => {
     expect(existsSync(folder.blobPath(hash))).toBe(true);
   });
 
-  it('is reported by a cleaning, which deletes the others', async () => {
+  it('is reported by a cleaning, which deletes and counts the others', async () => {
     const [first, second] = [await blobOf(2000), await blobOf(1000)];
     fix(first.hash);
-    const space = new DiskSpace({
-      database: folder.database,
-      store: folder.store,
-      limits: () => ({ contentMib: 0, networkMib: 0 }),
-      log: { info: () => undefined, warn: () => undefined },
-    });
+    const { space, lines } = fullSpace();
     await expect(space.clean()).rejects.toThrow(folder.blobPath(first.hash));
     expect(readdirSync(folder.blobFolder)).toEqual([first.hash]);
+    expect(lines).toEqual(['Blobs deleted because of the disk space limits in the settings: 1.']);
     expect(space.status()).toMatchObject({ seed_blobs_storage_used_mb: 0 });
     unfix(first.hash);
     await space.clean();
     expect(await folder.database.doomedBlobs()).toEqual([]);
     expect(second.bytes.length).toBe(1000);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('is not counted by a cleaning that can delete nothing', async () => {
+    const { hash } = await blobOf(1000);
+    fix(hash);
+    const { space, lines } = fullSpace();
+    await expect(space.clean()).rejects.toThrow(folder.blobPath(hash));
+    expect(lines).toEqual([]);
+    unfix(hash);
   });
 });
 
