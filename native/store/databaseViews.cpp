@@ -146,8 +146,8 @@ napi_value viewGetMany(napi_env env, napi_callback_info info) {
 }
 
 // (gte, lt, reverse, maxRows) => u32 size of the memtable's records ‖ these records, ascending, deletions included ‖ rows
-// of the database in the format of `rangeNow`. The database returns `maxRows` plus the number of memtable records, because
-// each record may hide a row.
+// of the database in the format of `rangeNow`. The memtable returns the records up to that with the last of `maxRows` values.
+// The database returns `maxRows` plus the number of memtable records, because each record may hide a row.
 napi_value viewRange(napi_env env, napi_callback_info info) {
   napi_value arguments[4];
   KeyBounds bounds;
@@ -159,8 +159,9 @@ napi_value viewRange(napi_env env, napi_callback_info info) {
   }
   const auto bytesIn = [](const std::string& key) { return reinterpret_cast<const uint8_t*>(key.data()); };
   Bytes own;
-  const size_t hidden = view->rows->lookRange(bytesIn(bounds.gte), bounds.gte.size(), bytesIn(bounds.lt),
-                                              bounds.lt.size(), &own);
+  const size_t hidden = view->rows->lookRange(
+      Memtable::Range{bytesIn(bounds.gte), bounds.gte.size(), bytesIn(bounds.lt), bounds.lt.size(), bounds.isReverse, maxRows},
+      &own);
   Bytes answer(sizeof(uint32_t));
   writeLE32(answer.data(), static_cast<uint32_t>(own.size()));
   answer.insert(answer.end(), own.begin(), own.end());

@@ -509,25 +509,53 @@ void Memtable::settle(Order* order) {
   runs.push_back(std::move(run));
 }
 
-size_t Memtable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
-                       std::vector<uint8_t>* out) const {
-  std::vector<uint32_t> found;
-  const size_t last = ltSize == 0 ? 0 : lt[0];
-  for (size_t kind = gteSize == 0 ? 0 : gte[0]; kind <= last; kind++) {
+std::vector<uint32_t> Memtable::numbersIn(const Range& range) const {
+  // Sorted lists of row numbers that are not taken yet.
+  struct Rest {
+    const uint32_t* from;
+    const uint32_t* to;
+  };
+  const auto isBelowGte = [&](uint32_t number, int) { return isBelow(number, range.gte, range.gteSize); };
+  const auto isBelowLt = [&](uint32_t number, int) { return isBelow(number, range.lt, range.ltSize); };
+  std::vector<Rest> lists;
+  std::vector<uint32_t> fresh;
+  const size_t last = range.ltSize == 0 ? 0 : range.lt[0];
+  for (size_t kind = range.gteSize == 0 ? 0 : range.gte[0]; kind <= last; kind++) {
     for (const std::vector<uint32_t>& run : orders_[kind].runs) {
-      const auto from = std::lower_bound(run.begin(), run.end(), 0, [&](uint32_t number, int) {
-        return isBelow(number, gte, gteSize);
-      });
-      const auto to = std::lower_bound(from, run.end(), 0, [&](uint32_t number, int) {
-        return isBelow(number, lt, ltSize);
-      });
-      found.insert(found.end(), from, to);
+      const auto from = std::lower_bound(run.begin(), run.end(), 0, isBelowGte);
+      const auto to = std::lower_bound(from, run.end(), 0, isBelowLt);
+      if (from != to) lists.push_back(Rest{&*from, &*from + (to - from)});
     }
     for (const uint32_t number : orders_[kind].fresh) {
-      if (!isBelow(number, gte, gteSize) && isBelow(number, lt, ltSize)) found.push_back(number);
+      if (!isBelowGte(number, 0) && isBelowLt(number, 0)) fresh.push_back(number);
     }
   }
-  std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
+  std::sort(fresh.begin(), fresh.end(), [&](uint32_t a, uint32_t b) { return less(a, b); });
+  if (!fresh.empty()) lists.push_back(Rest{fresh.data(), fresh.data() + fresh.size()});
+  // The top of the heap has the next row.
+  const auto isAfter = [&](const Rest& a, const Rest& b) {
+    return range.isReverse ? less(a.to[-1], b.to[-1]) : less(*b.from, *a.from);
+  };
+  std::make_heap(lists.begin(), lists.end(), isAfter);
+  std::vector<uint32_t> found;
+  for (size_t rows = 0; rows < range.maxRows && !lists.empty();) {
+    std::pop_heap(lists.begin(), lists.end(), isAfter);
+    Rest& next = lists.back();
+    const uint32_t number = range.isReverse ? *--next.to : *next.from++;
+    found.push_back(number);
+    if (row(number).valueSize != kDeletedValue) rows++;
+    if (next.from == next.to) {
+      lists.pop_back();
+    } else {
+      std::push_heap(lists.begin(), lists.end(), isAfter);
+    }
+  }
+  if (range.isReverse) std::reverse(found.begin(), found.end());
+  return found;
+}
+
+size_t Memtable::range(const Range& range, std::vector<uint8_t>* out) const {
+  const std::vector<uint32_t> found = numbersIn(range);
   size_t size = 0;
   for (const uint32_t number : found) size += recordSize(row(number));
   out->resize(size);

@@ -97,9 +97,19 @@ class Memtable {
   // no record fits; then `needed` is the size required.
   size_t walk(uint8_t* out, size_t capacity, size_t* needed);
 
-  // Writes to `out` the records of the keys from `gte` up to but not including `lt`, ascending, and returns their number.
-  // Rows of the same type (first byte of the key) that are not sorted yet are compared one by one.
-  size_t range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out) const;
+  // Keys from `gte` up to but not including `lt`. Only the first rows with `maxRows` values are wanted, or the last ones if
+  // `isReverse`; deletions do not count.
+  struct Range {
+    const uint8_t* gte;
+    size_t gteSize;
+    const uint8_t* lt;
+    size_t ltSize;
+    bool isReverse;
+    size_t maxRows;
+  };
+  // Writes to `out` the records of a range, ascending, and returns their number. Rows of the same type (first byte of the
+  // key) that are not sorted yet are compared one by one.
+  size_t range(const Range& range, std::vector<uint8_t>* out) const;
   // Sorts the rows of a kind (first byte of the key). The cost depends on the rows added since the last sort.
   void sortKind(size_t kind) { settle(&orders_[kind]); }
   bool isSorted(size_t kind) const { return orders_[kind].fresh.empty(); }
@@ -195,6 +205,8 @@ class Memtable {
   void settle(Order* order);
   // Sorts the rows of the iteration that have the same two first bytes as the next one.
   void sortAhead();
+  // Row numbers of a range, ascending.
+  std::vector<uint32_t> numbersIn(const Range& range) const;
   bool less(uint32_t a, uint32_t b) const;
   bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
 

@@ -202,12 +202,17 @@ napi_value walk(napi_env env, napi_callback_info info) {
 }
 
 napi_value range(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
+  napi_value arguments[4];
   Latin1Key gte, lt;
-  SharedTable* table = readWalkable(env, info, 2, arguments);
-  if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1])) return nullptr;
+  bool isReverse;
+  uint32_t maxRows;
+  SharedTable* table = readWalkable(env, info, 4, arguments);
+  if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1]) ||
+      !readBool(env, arguments[2], "reverse", &isReverse) || !readUint32(env, arguments[3], "maxRows", &maxRows)) {
+    return nullptr;
+  }
   std::vector<uint8_t> records;
-  table->range(gte.data(), gte.size(), lt.data(), lt.size(), &records);
+  table->range(Memtable::Range{gte.data(), gte.size(), lt.data(), lt.size(), isReverse, maxRows}, &records);
   // Usually no records are in the range, in which case no buffer is allocated.
   return records.empty() ? makeUndefined(env) : makeBuffer(env, records.data(), records.size());
 }

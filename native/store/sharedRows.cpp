@@ -9,9 +9,9 @@ namespace {
 
 // Runs `take` for each row type (first byte of a key) that occurs in a range of keys.
 template <typename Take>
-void forKinds(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, const Take& take) {
-  const size_t last = ltSize == 0 ? 0 : lt[0];
-  for (size_t kind = gteSize == 0 ? 0 : gte[0]; kind <= last; kind++) take(kind);
+void forKinds(const Memtable::Range& range, const Take& take) {
+  const size_t last = range.ltSize == 0 ? 0 : range.lt[0];
+  for (size_t kind = range.gteSize == 0 ? 0 : range.gte[0]; kind <= last; kind++) take(kind);
 }
 
 }  // namespace
@@ -33,14 +33,13 @@ void SharedTable::endChange() {
   unlock();
 }
 
-void SharedTable::range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
-                        std::vector<uint8_t>* out) {
-  forKinds(gte, gteSize, lt, ltSize, [&](size_t kind) {
+void SharedTable::range(const Memtable::Range& range, std::vector<uint8_t>* out) {
+  forKinds(range, [&](size_t kind) {
     if (rows_.isSorted(kind)) return;
     const Change change(this);
     rows_.sortKind(kind);
   });
-  rows_.range(gte, gteSize, lt, ltSize, out);
+  rows_.range(range, out);
 }
 
 int64_t SharedTable::look(const uint8_t* key, size_t keySize, std::vector<uint8_t>* out) {
@@ -51,12 +50,10 @@ int64_t SharedTable::look(const uint8_t* key, size_t keySize, std::vector<uint8_
   return size;
 }
 
-size_t SharedTable::lookRange(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize,
-                              std::vector<uint8_t>* out) {
-  forKinds(gte, gteSize, lt, ltSize,
-           [&](size_t kind) { walked_[kind].store(true, std::memory_order_relaxed); });
+size_t SharedTable::lookRange(const Memtable::Range& range, std::vector<uint8_t>* out) {
+  forKinds(range, [&](size_t kind) { walked_[kind].store(true, std::memory_order_relaxed); });
   const ReadLock shared = lockForReading();
-  return rows_.range(gte, gteSize, lt, ltSize, out);
+  return rows_.range(range, out);
 }
 
 }  // namespace lbc

@@ -29,7 +29,7 @@ class SharedTable {
   void beginChange();
   void endChange();
   // Appends the rows of a range as `Memtable::range` does, after sorting the rows that were added since the last sort.
-  void range(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
+  void range(const Memtable::Range& range, std::vector<uint8_t>* out);
 
   // Scope of one change: takes the lock unless the owner already holds it.
   class Change {
@@ -54,7 +54,7 @@ class SharedTable {
   // Like `Memtable::find`, but appends the value to `out`.
   int64_t look(const uint8_t* key, size_t keySize, std::vector<uint8_t>* out);
   // Appends the rows of a range as `Memtable::range` does. Returns the number of records.
-  size_t lookRange(const uint8_t* gte, size_t gteSize, const uint8_t* lt, size_t ltSize, std::vector<uint8_t>* out);
+  size_t lookRange(const Memtable::Range& range, std::vector<uint8_t>* out);
 
  private:
   using ReadLock = std::shared_lock<std::shared_mutex>;

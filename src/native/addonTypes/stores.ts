@@ -38,10 +38,16 @@ export interface NativeRows {
    */
   walk(target: Uint8Array): number;
   /**
-   * Records with keys from `gte` (inclusive) to `lt` (exclusive), ascending; undefined if there are none. Only for tables
-   * without a size limit.
+   * Records with keys from `gte` (inclusive) to `lt` (exclusive), ascending; undefined if there are none. Only the first
+   * records with `maxRows` values, or the last ones if `reverse`; deletions do not count. Only for tables without a size
+   * limit.
    */
-  range(gte: Uint8Array | string, lt: Uint8Array | string): Buffer | undefined;
+  range(
+    gte: Uint8Array | string,
+    lt: Uint8Array | string,
+    reverse: boolean,
+    maxRows: number,
+  ): Buffer | undefined;
   /** Number of changes so far, i.e. of calls of `beginChange`. */
   readonly changes: number;
   /** Number by which other threads attach to the table (`RowView`). Only for tables without a size limit. */
@@ -64,8 +70,8 @@ export interface NativeRowView {
   /** Packed values of all keys. Throws an error with the code LEVEL_DATABASE_NOT_OPEN if the database is closed. */
   getMany(keys: readonly string[]): Buffer;
   /**
-   * Rows of a range: size of the table's records (u32, little endian) ‖ these records, ascending, with deletions ‖ the
-   * output of the database's `rangeNow`, with as many additional rows as the table may hide.
+   * Rows of a range: size of the table's records (u32, little endian) ‖ these records as `NativeRows.range` returns them ‖
+   * the output of the database's `rangeNow`, with as many additional rows as the table may hide.
    */
   range(gte: string, lt: string, reverse: boolean, maxRows: number): Buffer;
 }

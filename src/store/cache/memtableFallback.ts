@@ -4,7 +4,8 @@
  */
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf, RecordWriter } from '../rows/rowRecords.js';
-import type { KeyRange, Memtable } from './memtable.js';
+import type { RowRange } from '../rows/rows.js';
+import type { Memtable } from './memtable.js';
 import { SortedKeys } from './sortedKeys.js';
 import { ValueArena } from './valueArena.js';
 
@@ -117,7 +118,15 @@ export class MemtableFallback implements Memtable {
     if (records.sizeBytes > 0) yield records.take();
   }
 
-  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
-    return this.order.between(gte, lt).map((key) => [key, this.get(key)!]);
+  slice({ gte, lt, reverse = false, limit = Infinity }: RowRange): [string, Bytes | null][] {
+    const keys = this.order.between(gte, lt);
+    const found: [string, Bytes | null][] = [];
+    for (let at = 0, rows = 0; at < keys.length && rows < limit; at++) {
+      const key = keys.at(reverse ? -1 - at : at)!;
+      const value = this.get(key)!;
+      found.push([key, value]);
+      if (value !== null) rows++;
+    }
+    return reverse ? found.reverse() : found;
   }
 }

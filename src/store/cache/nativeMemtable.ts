@@ -5,13 +5,16 @@
 import type { NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from '../rows/rowRecords.js';
-import type { KeyRange, KnownValues, Memtable, RowCache } from './memtable.js';
+import type { RowRange } from '../rows/rows.js';
+import type { KnownValues, Memtable, RowCache } from './memtable.js';
 
 /**
  * Result of an addon lookup for a row that is marked as deleted. Other results are the length of the value, or another
  * negative number for an unknown key.
  */
 const DELETED = -2;
+/** Maximum number of rows of a range without a limit. */
+const MOST_ROWS = 0x7fffffff;
 
 /**
  * Size in bytes of the pool. A caller that keeps one value keeps the whole pool in memory, so the pool is as small as that of
@@ -122,8 +125,8 @@ export class NativeMemtable extends NativeRowCache implements Memtable {
     }
   }
 
-  slice({ gte, lt }: KeyRange): [string, Bytes | null][] {
-    const records = this.rows.range(gte, lt);
+  slice({ gte, lt, reverse = false, limit = MOST_ROWS }: RowRange): [string, Bytes | null][] {
+    const records = this.rows.range(gte, lt, reverse, limit);
     return records === undefined
       ? []
       : Array.from(changesOf(records), ([key, value]) => [toLatin1(key), value]);

@@ -352,7 +352,8 @@ export class RowStore implements RowReader, TransactionGround {
   /** The layers of committed rows, the newest first. */
   layers(throughStage: boolean): Layer[] {
     const layers: Layer[] = [
-      (range) => fromArray(inOrder(this.overlay.slice(range), range)),
+      // Upper layers may hide rows, so the limit of the range does not apply to a layer.
+      (range) => fromArray(inOrder(this.overlay.slice({ gte: range.gte, lt: range.lt }), range)),
       (range) => databaseRange(this.db, range, false),
     ];
     if (throughStage) layers.splice(1, 0, (range) => databaseRange(this.db, range, true));

@@ -7,7 +7,8 @@ import { changesOf } from '../../../../src/store/rows/rowRecords.js';
 import { MemtableFallback } from '../../../../src/store/cache/memtableFallback.js';
 import { SortedKeys } from '../../../../src/store/cache/sortedKeys.js';
 import { ValueArena } from '../../../../src/store/cache/valueArena.js';
-import type { KeyRange, Memtable } from '../../../../src/store/cache/memtable.js';
+import type { Memtable } from '../../../../src/store/cache/memtable.js';
+import type { RowRange } from '../../../../src/store/rows/rows.js';
 
 /** Numbers below `count`, the same in every run. */
 function numbers(seed: number): (count: number) => number {
@@ -33,10 +34,15 @@ function all(rows: Memtable | KeyedRows, maxBytes: number): [string, string | nu
   }).flat();
 }
 
-function modelSlice(model: Map<string, string | null>, range: KeyRange): [string, string | null][] {
-  return [...model]
-    .filter(([key]) => key >= range.gte && key < range.lt)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+function modelSlice(
+  model: Map<string, string | null>,
+  { gte, lt, reverse, limit = Infinity }: RowRange,
+): [string, string | null][] {
+  const rows = [...model].filter(([key]) => key >= gte && key < lt).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (reverse) rows.reverse();
+  let values = 0;
+  const found = rows.filter(([, value]) => values < limit && (value === null || ++values <= limit));
+  return reverse ? found.reverse() : found;
 }
 
 const native = loadNative();
@@ -60,6 +66,12 @@ describe('rows in memory', () => {
         const [a, b] = [randomKey(), randomKey()].sort() as [string, string];
         const range = { gte: a, lt: b };
         expect(text(rows.slice(range))).toEqual(modelSlice(model, range));
+        // The rows of a transaction are always read as a whole.
+        if (rows instanceof KeyedRows) continue;
+        for (const reverse of [false, true]) {
+          const part = { ...range, reverse, limit: pick(30) };
+          expect(text(rows.slice(part))).toEqual(modelSlice(model, part));
+        }
       }
       for (const maxBytes of [1, 5_000, 1 << 20]) {
         const found = all(rows, maxBytes);

@@ -138,7 +138,7 @@ describe.skipIf(!native)('a bounded native table', () => {
     for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
     expect(() => rows.beginWalk()).toThrow('cannot be iterated');
     expect(() => rows.walk(Buffer.alloc(1000))).toThrow('cannot be iterated');
-    expect(() => rows.range('', 's')).toThrow('cannot be iterated');
+    expect(() => rows.range('', 's', false, 10)).toThrow('cannot be iterated');
   });
 
   it('evicts even if every row was read', () => {
