@@ -168,8 +168,8 @@ export class ClaimIndexRun {
 
   /** Compares the changes of effective amounts of claims in the latest block. */
   async checkTrending(): Promise<void> {
-    const found = await this.chain.services.claimIndex!.trending(this.height);
-    const reported = found.map(({ claimId, formerSat, latterSat }) => [
+    const found = await this.chain.services.claimIndex!.trending(this.height, this.height);
+    const reported = (found.get(this.height) ?? []).map(({ claimId, formerSat, latterSat }) => [
       toHex(claimId),
       [formerSat, latterSat],
     ]);

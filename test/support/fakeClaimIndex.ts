@@ -249,8 +249,13 @@ export class FakeClaimIndex implements ClaimIndexReader, FollowedChain {
     return { ...changes, touched: changes.touched.filter((id) => claims.has(keyOf(id))) };
   }
 
-  async trending(height: number): Promise<BlockClaimChanges['trending']> {
-    return this.blocks[height]!.changes.trending;
+  async trending(from: number, to: number): Promise<Map<number, BlockClaimChanges['trending']>> {
+    const found = new Map<number, BlockClaimChanges['trending']>();
+    for (let height = from; height <= to; height++) {
+      const { trending } = this.blocks[height]!.changes;
+      if (trending.length > 0) found.set(height, trending);
+    }
+    return found;
   }
 
   async *allClaims(after: Uint8Array | null): AsyncGenerator<ClaimWithValue[]> {

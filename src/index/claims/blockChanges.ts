@@ -7,8 +7,10 @@
  */
 import { RowDecoder, RowEncoder } from '../../store/claims/rows/rowCodec.js';
 import type { RowReader, RowTransaction } from '../../store/rows/rows.js';
+import { yieldIfDue } from '../../scheduler/yield.js';
+import type { Bytes } from '../../util/bytes.js';
 import { ReadError } from '../../util/reader.js';
-import { changesKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
+import { changesKey, heightOfKey, ID_LENGTH, TAG_LENGTH, trendingKey } from './claimIndexKeys.js';
 
 /** Size in bytes at which a row ends and the next one starts. Only the last row may be smaller. */
 const CHUNK_BYTES = 32 << 10;
@@ -121,11 +123,34 @@ export async function readTrending(rows: RowReader, height: number): Promise<Not
     const row = await rows.get(trendingKey(height, chunk));
     if (row === undefined) break;
     isLast = row.length < CHUNK_BYTES;
-    const input = new RowDecoder(row);
-    while (!input.done) {
-      const claimId = input.raw(ID_LENGTH);
-      changes.push({ claimId, formerSat: input.amount(), latterSat: input.amount() });
-    }
+    addTrending(changes, row);
   }
   return changes;
+}
+
+/** Reads the changes of effective amounts of blocks `from` to `to` (inclusive), by height. Blocks without changes are omitted. */
+export async function readTrendingOf(
+  rows: RowReader,
+  from: number,
+  to: number,
+): Promise<Map<number, NotedTrending[]>> {
+  const blocks = new Map<number, NotedTrending[]>();
+  let since = performance.now();
+  for await (const [key, row] of rows.range({ gte: trendingKey(from, 0), lt: trendingKey(to + 1, 0) })) {
+    const height = heightOfKey(key);
+    let changes = blocks.get(height);
+    if (changes === undefined) blocks.set(height, (changes = []));
+    addTrending(changes, row);
+    const slice = yieldIfDue(since);
+    since = typeof slice === 'number' ? slice : await slice;
+  }
+  return blocks;
+}
+
+function addTrending(changes: NotedTrending[], row: Bytes): void {
+  const input = new RowDecoder(row);
+  while (!input.done) {
+    const claimId = input.raw(ID_LENGTH);
+    changes.push({ claimId, formerSat: input.amount(), latterSat: input.amount() });
+  }
 }

@@ -11,7 +11,7 @@ import { yieldIfDue } from '../../scheduler/yield.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import type { IndexStatus } from '../chainIndex.js';
-import { readNotedChanges, readTrending } from './blockChanges.js';
+import { readNotedChanges, readTrending, readTrendingOf } from './blockChanges.js';
 import {
   claimIdOfKey,
   claimKey,
@@ -116,7 +116,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     return (await this.withValues(async () => claimIds.map(toLatin1))).claims;
   }
 
-  private async withValues(choose: (rows: RowReader) => Promise<readonly string[]>): Promise<{
+  private async withValues(choose: (scope: ResolveScope) => Promise<readonly string[]>): Promise<{
     ids: readonly string[];
     claims: (ClaimWithValue | null)[];
   }> {
@@ -137,12 +137,13 @@ export class ClaimIndexQueries implements ClaimIndexReader {
    * Reads the chosen claims, their values, and the values of the claims that they repost. A claim that is not live is
    * null. All claims belong to the same tip. Their values stay valid as long as no block is disconnected.
    */
-  private async readWithValues(choose: (rows: RowReader) => Promise<readonly string[]>) {
+  private async readWithValues(choose: (scope: ResolveScope) => Promise<readonly string[]>) {
     const { active, values } = this.source;
     for (;;) {
-      const read = await this.atOneTip(async ({ rows, records }) => {
+      const read = await this.atOneTip(async (scope) => {
         const { disconnects } = active;
-        const ids = await choose(rows);
+        const { records } = scope;
+        const ids = await choose(scope);
         const plain = await records.loadPlain(ids);
         const reposted = plain.flatMap((claim) => (claim?.repostedId ? [toLatin1(claim.repostedId)] : []));
         return { ids, plain, disconnects, places: await placesOf(records, [...ids, ...reposted]) };
@@ -194,17 +195,27 @@ export class ClaimIndexQueries implements ClaimIndexReader {
     });
   }
 
-  async trending(height: number): Promise<TrendingChange[]> {
-    const changes = await this.atOneTip(({ rows }) => readTrending(rows, height));
-    return changes.map((change) => ({ ...change, claimId: fromLatin1(change.claimId) }));
+  async trending(from: number, to: number): Promise<Map<number, TrendingChange[]>> {
+    const blocks = await this.atOneTip(({ rows }) => readTrendingOf(rows, from, to));
+    const withBytes = new Map<number, TrendingChange[]>();
+    for (const [height, changes] of blocks)
+      withBytes.set(
+        height,
+        changes.map((change) => ({ ...change, claimId: fromLatin1(change.claimId) })),
+      );
+    return withBytes;
   }
 
   async *allClaims(after: Bytes | null): AsyncGenerator<ClaimWithValue[]> {
     let gte = after === null ? CLAIMS_PREFIX : `${claimKey(toLatin1(after))}\0`;
     for (;;) {
       const range = { gte, lt: prefixEnd(CLAIMS_PREFIX), limit: CLAIMS_A_STEP };
-      const { ids, claims } = await this.withValues(async (rows) =>
-        (await rows.getRange(range)).map(([key]) => claimIdOfKey(key)),
+      const { ids, claims } = await this.withValues(async ({ rows, records }) =>
+        (await rows.getRange(range)).map(([key, row]) => {
+          const claimId = claimIdOfKey(key);
+          records.note(claimId, row);
+          return claimId;
+        }),
       );
       yield claims.filter((claim) => claim !== null);
       if (ids.length < CLAIMS_A_STEP) return;

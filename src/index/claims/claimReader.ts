@@ -133,8 +133,11 @@ export interface ClaimIndexReader {
    * unspent and unexpired. Throws `ClaimChangesGoneError` for a block that is too old to be disconnected.
    */
   changes(height: number): Promise<BlockClaimChanges>;
-  /** The changes of effective amounts in a block, which are stored for every block. */
-  trending(height: number): Promise<readonly TrendingChange[]>;
+  /**
+   * The changes of effective amounts in blocks `from` to `to` (inclusive), by height. They are stored for every block. Blocks
+   * without changes are omitted.
+   */
+  trending(from: number, to: number): Promise<ReadonlyMap<number, readonly TrendingChange[]>>;
   /**
    * Lists all live claims (unspent and not expired) in the order of their ids, starting after the id `after`. The claims of
    * each batch belong to the same tip.

@@ -74,6 +74,11 @@ export class ClaimRecords {
     return claimIds.map((id) => this.claims.get(id) ?? null);
   }
 
+  /** Takes the index row of a claim that the caller has read. */
+  note(claimId: string, row: Bytes): void {
+    this.claims.set(claimId, parseClaimRow(row));
+  }
+
   /** The index row of a claim that `rowsOf` has read before; null for a claim that is spent or expired. */
   knownRow(claimId: string): ClaimRow | null {
     return this.claims.get(claimId) ?? null;

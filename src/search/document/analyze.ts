@@ -54,7 +54,7 @@ function stem(word: string): string {
 
 /** Returns the text in lower case, without characters that the index cannot store. */
 export function foldText(text: string): string {
-  return Buffer.from(text.toLowerCase(), 'utf8').toString('utf8').replace(CONTROLS, '\ufffd');
+  return text.toLowerCase().toWellFormed().replace(CONTROLS, '\ufffd');
 }
 
 /** Returns the words of a text, in order, after folding and splitting. */

@@ -4,12 +4,15 @@
  */
 import { hashFromHex, hashToHex, type Bytes } from '../../util/bytes.js';
 import type { Logger } from '../../util/logging.js';
+import { readAhead } from '../../util/readAhead.js';
 import { scoreOf, type FollowedClaims } from './followedClaims.js';
 import type { BlockScores, BuildState, IndexWriter } from './indexChange.js';
 import type { NotedBlocks } from './notedBlocks.js';
 
 /** Number of blocks whose score changes are written in one transaction. */
 const SCORE_BLOCKS = 2000;
+/** Number of blocks whose score changes are read together. Arbitrary. */
+const BLOCKS_A_READ = 256;
 /** Interval in ms between two progress lines in the log. */
 const PROGRESS_MS = 30_000;
 /** A height below the genesis block, so that all blocks are recorded while claims are read. */
@@ -59,13 +62,14 @@ export class FirstBuild {
   private async addClaims(after: string | null): Promise<void> {
     const { claims, noted, writer, logger, isClosed } = this.deps;
     let loggedMs = performance.now();
-    // The next claims are read while the previous ones are being written.
+    // The next claims are read while documents of the previous ones are built and written. A block that was disconnected since
+    // the read of a batch is noticed when the batch is taken.
     let writing: Promise<void> = Promise.resolve();
     let last: Bytes | null = after === null ? null : hashFromHex(after);
     for (let isWhole = false; !isWhole;) {
       const { disconnects } = claims;
       isWhole = true;
-      for await (const batch of claims.reader.allClaims(last)) {
+      for await (const batch of readAhead(claims.reader.allClaims(last))) {
         if (isClosed()) return writing;
         await claims.prepare(batch);
         await noted.noteAhead(BOTTOM);
@@ -107,11 +111,13 @@ export class FirstBuild {
   private async addScores(from: number, to: number): Promise<void> {
     const { claims, writer, isClosed } = this.deps;
     let blocks: BlockScores[] = [];
-    for (let height = Math.max(0, from); height <= to; height++) {
+    for (let first = Math.max(0, from); first <= to; first += BLOCKS_A_READ) {
       if (isClosed()) return;
-      const trending = await claims.reader.trending(height);
-      if (trending.length > 0 || height === to) blocks.push({ height, scores: trending.map(scoreOf) });
-      if (blocks.length < SCORE_BLOCKS && height < to) continue;
+      const last = Math.min(to, first + BLOCKS_A_READ - 1);
+      const trending = await claims.reader.trending(first, last);
+      for (const [height, changes] of trending) blocks.push({ height, scores: changes.map(scoreOf) });
+      if (last === to && !trending.has(to)) blocks.push({ height: to, scores: [] });
+      if (blocks.length < SCORE_BLOCKS && last < to) continue;
       await writer.addScores(blocks);
       blocks = [];
     }

@@ -172,8 +172,9 @@ describe.each(searchBackends)('the follower of the search index in $name', (back
             };
           const value: unknown = target[name];
           if (name !== 'claimsWithValues' && name !== 'changes' && name !== 'trending') return value;
-          return async (asked: never) => {
-            const answer: unknown = await target[name](asked);
+          return async (...asked: never[]) => {
+            const method = target[name] as (...args: never[]) => Promise<unknown>;
+            const answer = await method.apply(target, asked);
             move();
             return answer;
           };
