@@ -23,8 +23,8 @@ import type { IndexStatus, TrackedIndex } from './chainIndex.js';
 /** Approximate maximum time for which one step of a fill occupies the chain's queue and the event loop. */
 const TURN_MS = 4;
 /**
- * Maximum number and total size of blocks that are read ahead. Besides the rows that wait for a flush, they take most of the
- * memory of a fill.
+ * Maximum number and total size of blocks that are read together. Twice as many are in memory, because the next blocks are read
+ * while blocks are written. Besides the rows that wait for a flush, they take most of the memory of a fill.
  */
 const READ_BLOCKS = 64;
 const READ_BYTES = 4 << 20;
@@ -35,7 +35,7 @@ export interface FillDeps {
   readonly log: Logger;
   /** Shows a warning to the operator and writes it to the log. */
   readonly warn: (message: string) => void;
-  /** Maximum number of blocks that are read ahead. Tests set fewer. */
+  /** Maximum number of blocks that are read together. Tests set fewer. */
   readonly mostBlocks?: number;
 }
 
@@ -59,6 +59,8 @@ export class BackgroundFill {
   private readonly mostBlocks: number;
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
+  /** Blocks that are being read while earlier ones are written: id of the first one. Null if reading failed. */
+  private ahead: { readonly first: number; readonly blocks: Promise<ReadBlock[] | null> } | null = null;
   /** Receives unexpected errors. Set by `start`, null before. */
   private onBug: ((error: unknown) => void) | null = null;
 
@@ -139,6 +141,8 @@ export class BackgroundFill {
     try {
       while (!this.stopping && (await this.round()));
     } finally {
+      await this.ahead?.blocks;
+      this.ahead = null;
       this.deps.chain.events.emit('backgroundProgress', null);
     }
   }
@@ -150,12 +154,13 @@ export class BackgroundFill {
     if (steps.length === 0) return false;
     let blocks: ReadBlock[];
     try {
-      blocks = await this.read(steps);
+      blocks = await this.takeAhead(steps);
     } catch (error) {
       if (!(error instanceof BlockFileError)) throw error;
       this.fail(steps[0]!, error);
       return true;
     }
+    this.readAhead(blocks);
     while (blocks.length > 0 && !this.stopping) {
       const began = performance.now();
       try {
@@ -167,6 +172,27 @@ export class BackgroundFill {
       await letOthersWork(performance.now() - began);
     }
     return true;
+  }
+
+  /** Returns the blocks that were read ahead if they begin with the first of these steps. Otherwise reads blocks. */
+  private async takeAhead(steps: readonly Step[]): Promise<ReadBlock[]> {
+    const { ahead } = this;
+    this.ahead = null;
+    const { id, isForward } = steps[0]!;
+    const isNext = ahead !== null && ahead.first === id && isForward;
+    return (isNext ? await ahead.blocks : null) ?? this.read(steps);
+  }
+
+  /** Starts to read the blocks that follow these blocks, which are written meanwhile. */
+  private readAhead(blocks: readonly ReadBlock[]): void {
+    const { active, headers } = this.deps.chain.index;
+    const last = blocks.at(-1);
+    if (last === undefined || !last.isForward || !active.contains(last.id)) return;
+    const steps = this.stepsFrom(headers.height(last.id) + 1);
+    if (steps.length === 0) return;
+    // After an error the blocks are read again when they are needed. The error is handled there.
+    const reading = this.read(steps).catch(() => null);
+    this.ahead = { first: steps[0]!.id, blocks: reading };
   }
 
   private async dropLost(tracked: TrackedIndex): Promise<void> {
@@ -236,9 +262,14 @@ export class BackgroundFill {
       const id = this.idOf(tracked);
       if (id !== NO_HEADER && !active.contains(id)) return [{ id, isForward: false }];
     }
+    return this.stepsFrom(Math.min(...behind.map((tracked) => this.heightOf(tracked))) + 1);
+  }
+
+  /** The blocks of the active chain from a height on, as many as are read together. */
+  private stepsFrom(from: number): Step[] {
+    const { active } = this.deps.chain.index;
     const steps: Step[] = [];
-    let height = Math.min(...behind.map((tracked) => this.heightOf(tracked))) + 1;
-    for (; height <= active.height && steps.length < this.mostBlocks; height++)
+    for (let height = from; height <= active.height && steps.length < this.mostBlocks; height++)
       steps.push({ id: active.at(height), isForward: true });
     return steps;
   }

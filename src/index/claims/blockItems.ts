@@ -6,7 +6,7 @@
  */
 import { REMOVAL, type Item } from '../../claimtrie/item.js';
 import { logKey } from '../../store/claims/rows/claimKeys.js';
-import { itemsByOrdinal } from '../../store/claims/query/itemHistory.js';
+import { itemsByOrdinal, itemsOfFew, rangeOfFew } from '../../store/claims/query/itemHistory.js';
 import type { LoggedEvent } from '../../store/claims/claimStore.js';
 import { parseLogChunk, type ItemRef, type LogEvent } from '../../store/claims/rows/logRow.js';
 import type { RowReader } from '../../store/rows/rows.js';
@@ -22,7 +22,14 @@ export interface BlockItems {
   readonly activated: readonly Item[];
   /** Names, as stored in the claim trie, whose takeover height changed in the block. */
   readonly takeovers: readonly string[];
+  /**
+   * All items of some names, by name in the claim trie, that were stored in this block or before. Their data is that of the
+   * latest block. Null if the block was just connected.
+   */
+  readonly filed: FiledItems | null;
 }
+
+type FiledItems = ReadonlyMap<string, readonly Item[]>;
 
 export interface CreatedItem {
   readonly item: Item;
@@ -35,18 +42,37 @@ export const wasSpent = ({ removal }: Item): boolean => removal === REMOVAL.spen
 
 const refGroup = ({ name, since }: ItemRef): string => `${since}:${name}`;
 
-/** Reads the claims and supports to which log events refer, without those that only moved to another name. */
-async function itemsOf(rows: RowReader, events: readonly LogEvent[]): Promise<(ref: ItemRef) => Item> {
+/**
+ * Reads the claims and supports to which log events of the block at `height` refer, without those that only moved to another
+ * name. Adds the items of names with few items to `filed`, because the amounts of the name need them too.
+ */
+async function itemsOf(
+  rows: RowReader,
+  height: number,
+  events: readonly LogEvent[],
+  filed: Map<string, readonly Item[]>,
+): Promise<(ref: ItemRef) => Item> {
   const groups = new Map<string, Map<number, Item>>();
+  const many = new Set<string>();
   let since = performance.now();
   for (const event of events) {
-    if (!('isSupport' in event) || event.op === 'refile' || groups.has(refGroup(event.ref))) continue;
-    const { ref } = event;
-    groups.set(refGroup(ref), await itemsByOrdinal(rows, ref.name, ref.since));
-    since = await yieldIfDue(since);
+    if (!('isSupport' in event) || event.op === 'refile') continue;
+    const { name, since: from } = event.ref;
+    if (!filed.has(name) && !many.has(name)) {
+      const range = rangeOfFew(name, height);
+      const few = itemsOfFew(name, rows.getRangeNow?.(range) ?? (await rows.getRange(range)));
+      if (few === null) many.add(name);
+      else filed.set(name, few);
+    }
+    if (many.has(name) && !groups.has(refGroup(event.ref)))
+      groups.set(refGroup(event.ref), await itemsByOrdinal(rows, name, from));
+    const slice = yieldIfDue(since);
+    since = typeof slice === 'number' ? slice : await slice;
   }
   return (ref) => {
-    const item = groups.get(refGroup(ref))?.get(ref.ordinal);
+    const item =
+      filed.get(ref.name)?.find((one) => one.since === ref.since && one.ordinal === ref.ordinal) ??
+      groups.get(refGroup(ref))?.get(ref.ordinal);
     assert(item, 'an item of the log of a block is missing');
     return item;
   };
@@ -64,7 +90,7 @@ export function itemsOfLog(log: readonly LoggedEvent[]): BlockItems {
     else if (event.op === 'spend' || event.op === 'expire') removed.push(event.item);
     else if (event.op === 'activate') activated.push(event.item);
   }
-  return { created, removed, activated, takeovers: [...takeovers] };
+  return { created, removed, activated, takeovers: [...takeovers], filed: null };
 }
 
 /**
@@ -76,11 +102,12 @@ export async function readBlockItems(rows: RowReader, height: number): Promise<B
   const removed: Item[] = [];
   const activated: Item[] = [];
   const takeovers = new Set<string>();
+  const filed = new Map<string, readonly Item[]>();
   for (let chunk = 0; ; chunk++) {
     const row = await rows.get(logKey(height, chunk));
     if (row === undefined) break;
     const events = parseLogChunk(height, row);
-    const find = await itemsOf(rows, events);
+    const find = await itemsOf(rows, height, events, filed);
     for (const event of events) {
       if (event.op === 'takeover') takeovers.add(event.name);
       else if (event.op === 'create') created.push({ item: find(event.ref), isActive: event.active });
@@ -88,5 +115,5 @@ export async function readBlockItems(rows: RowReader, height: number): Promise<B
       else if (event.op === 'activate') activated.push(find(event.ref));
     }
   }
-  return { created, removed, activated, takeovers: [...takeovers] };
+  return { created, removed, activated, takeovers: [...takeovers], filed };
 }

@@ -331,8 +331,8 @@ export class BlockWork {
   private loadWeights(events: BlockEvents): MaybePromise<void> {
     const { rows, rules } = this.deps;
     const { weighed } = events;
-    const { height, isPresent, names } = events.of;
-    events.after = new EffectiveAmounts(rows, rules, height, isPresent, names);
+    const { height, isPresent, names, items } = events.of;
+    events.after = new EffectiveAmounts(rows, rules, height, isPresent, names, items.filed);
     const after = events.after.load(weighed.map(({ row }) => row.rawName));
     if (height !== rules.normalizationForkHeight) return after;
     // The normalization fork moves claims and supports to other names, so their amounts before the block are read under

@@ -7,7 +7,7 @@ import type { Item } from '../../claimtrie/item.js';
 import { findClaim } from '../../claimtrie/nameState.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { nameKey } from '../../store/claims/rows/claimKeys.js';
-import { aliveItems } from '../../store/claims/query/itemHistory.js';
+import { aliveItems, filedAt } from '../../store/claims/query/itemHistory.js';
 import { parseNameRow } from '../../store/claims/rows/nameRow.js';
 import type { NamesAfter, StateAfter } from '../../store/claims/claimStore.js';
 import type { RowReader } from '../../store/rows/rows.js';
@@ -35,6 +35,7 @@ export class EffectiveAmounts {
   private readonly height: number;
   private readonly isPresent: boolean;
   private readonly known: NamesAfter | null;
+  private readonly filed: ReadonlyMap<string, readonly Item[]> | null;
   /** States of names, by name in the claim trie, if they are known or the block is the tip. */
   private readonly states = new Map<string, StateAfter | null>();
   /** Active items (claims and supports) of the other names. */
@@ -44,7 +45,8 @@ export class EffectiveAmounts {
 
   /**
    * Effective amounts after the block at `height`. `isPresent` means that `rows` are those immediately after this block.
-   * `names` contains states after the block that are in memory.
+   * `names` contains states after the block that are in memory, `filed` the items of names that have been read
+   * (`BlockItems`).
    */
   constructor(
     rows: RowReader,
@@ -52,7 +54,9 @@ export class EffectiveAmounts {
     height: number,
     isPresent: boolean,
     names: NamesAfter | null,
+    filed: ReadonlyMap<string, readonly Item[]> | null = null,
   ) {
+    this.filed = filed;
     this.rows = rows;
     this.known = names;
     this.rules = rules;
@@ -82,7 +86,8 @@ export class EffectiveAmounts {
         part.forEach((name, i) => this.states.set(name, rows[i] ? parseNameRow(rows[i]) : null));
       } else {
         for (const name of part) {
-          const filed = await aliveItems(this.rows, name, this.height);
+          const known = this.filed?.get(name);
+          const filed = known ? filedAt(known, this.height) : await aliveItems(this.rows, name, this.height);
           const active = filed.filter(({ activated }) => activated !== 0 && activated <= this.height);
           this.items.set(name, active);
           if (filed.length === 1) this.alone.add(name);

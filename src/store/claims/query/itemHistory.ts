@@ -181,8 +181,18 @@ export function rangeOfFew(name: string, height: number): RowRange {
  * `FEW_ITEMS` rows.
  */
 export function aliveOfFew(name: string, few: readonly [string, Bytes][], height: number): Item[] | null {
-  if (few.length > FEW_ITEMS) return null;
-  return few.map((row) => parseRow(name, row)).filter((item) => wasFiled(item, height));
+  const items = itemsOfFew(name, few);
+  return items && filedAt(items, height);
+}
+
+/** The items (claims and supports) of the rows `few`; null if there are more than `FEW_ITEMS` rows. */
+export function itemsOfFew(name: string, few: readonly [string, Bytes][]): Item[] | null {
+  return few.length > FEW_ITEMS ? null : few.map((row) => parseRow(name, row));
+}
+
+/** Those of the items that were stored after block `height`, pending and active. */
+export function filedAt(items: readonly Item[], height: number): Item[] {
+  return items.filter((item) => wasFiled(item, height));
 }
 
 /** The last snapshot of the name at or before block `height`; null if there is none. */
