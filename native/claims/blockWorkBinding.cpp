@@ -5,6 +5,7 @@
 #include "napi/latin1Key.h"
 #include "napi/napi.h"
 #include "store/databaseBinding.h"
+#include "store/rowCacheBinding.h"
 #include "store/sharedRows.h"
 
 namespace lbc {
@@ -22,9 +23,7 @@ struct BoundWork {
   BlockResult result;
 };
 
-// Reads an argument that is a memtable, or null if `mayBeNull` is set.
-bool readTable(napi_env env, napi_value value, bool mayBeNull, Memtable** out) {
-  if (mayBeNull && isNullish(env, value)) return true;
+bool readTable(napi_env env, napi_value value, Memtable** out) {
   void* object = nullptr;
   if (napi_unwrap(env, value, &object) != napi_ok) {
     throwTypeError(env, "not a memtable");
@@ -34,9 +33,16 @@ bool readTable(napi_env env, napi_value value, bool mayBeNull, Memtable** out) {
   return true;
 }
 
+bool readCache(napi_env env, napi_value value, RowCache** out) {
+  std::shared_ptr<RowCache> cache;
+  if (!readRowCache(env, value, &cache)) return false;
+  *out = cache.get();
+  return true;
+}
+
 bool readLayers(napi_env env, const napi_value* arguments, RowLayers* out) {
-  if (!readTable(env, arguments[0], false, &out->overlay) || !readTable(env, arguments[1], true, &out->names) ||
-      !readTable(env, arguments[2], true, &out->items) || !readTable(env, arguments[3], true, &out->nodes)) {
+  if (!readTable(env, arguments[0], &out->overlay) || !readCache(env, arguments[1], &out->names) ||
+      !readCache(env, arguments[2], &out->items) || !readCache(env, arguments[3], &out->nodes)) {
     return false;
   }
   if (isNullish(env, arguments[4])) return true;

@@ -29,7 +29,7 @@ bool RowLayers::read(const std::string& key, std::string* row, bool* failed) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
   const uint8_t* value = nullptr;
   int64_t length = overlay->find(bytes, key.size(), &value);
-  Memtable* cache = cacheOf(bytes[0]);
+  RowCache* cache = cacheOf(bytes[0]);
   if (length == Memtable::kUnknown && cache) length = cache->find(bytes, key.size(), &value);
   if (length >= 0) row->assign(reinterpret_cast<const char*>(value), static_cast<size_t>(length));
   if (length != Memtable::kUnknown || !database) return length >= 0;
@@ -55,7 +55,7 @@ bool RowLayers::readMany(Memtable::Lookup* lookups, size_t count) {
     unknown_.push_back(i);
     rest_.push_back(lookups[i]);
   }
-  if (Memtable* cache = cacheOf(lookups[0].key[0])) {
+  if (RowCache* cache = cacheOf(lookups[0].key[0])) {
     cache->findMany(rest_.data(), rest_.size());
     size_t left = 0;
     for (size_t i = 0; i < rest_.size(); i++) {

@@ -8,6 +8,7 @@
 
 #include "store/database.h"
 #include "store/memtable.h"
+#include "store/rowCache.h"
 
 namespace lbc {
 
@@ -15,22 +16,22 @@ class RowLayers {
  public:
   Memtable* overlay = nullptr;
   // Caches; null if the store has none.
-  Memtable* names = nullptr;
-  Memtable* items = nullptr;
-  Memtable* nodes = nullptr;
+  RowCache* names = nullptr;
+  RowCache* items = nullptr;
+  RowCache* nodes = nullptr;
   // Null if the database has no row of the types that are read.
   const Database* database = nullptr;
 
   // Reads a row. Returns false if there is none. Sets `failed` if it cannot be read, or if reads wait too long for the disk.
   bool read(const std::string& key, std::string* row, bool* failed);
   // Reads many rows of one type. The length of a row that does not exist is `Memtable::kDeleted`. The values are valid until
-  // a table changes or the layers are destroyed. Returns false where `read` sets `failed`.
+  // a table or cache changes or the layers are destroyed. Returns false where `read` sets `failed`.
   bool readMany(Memtable::Lookup* lookups, size_t count);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  Memtable* cacheOf(uint8_t kind) const {
+  RowCache* cacheOf(uint8_t kind) const {
     return kind == 'n' ? names : kind == 'i' ? items : kind == 't' ? nodes : nullptr;
   }
   // Reads a packed row from the database. Sets `isSlow` if the row was not in memory.

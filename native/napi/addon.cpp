@@ -21,6 +21,7 @@ NAPI_MODULE_INIT() {
   registerPaymentScan(env, exports);
   registerCoinTable(env, exports);
   registerMemtable(env, exports);
+  registerRowCache(env, exports);
   registerIndexRows(env, exports);
 #ifdef LBC_SECP256K1_BUNDLED
   setProperty(env, exports, "secp256k1", makeString(env, "bundled"));

@@ -6,7 +6,7 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 41;
+constexpr uint32_t kAbi = 42;
 
 void registerAddresses(napi_env env, napi_value exports);
 void registerDatabase(napi_env env, napi_value exports);
@@ -26,6 +26,7 @@ void registerSnapshotRows(napi_env env, napi_value exports);
 void registerPaymentScan(napi_env env, napi_value exports);
 void registerCoinTable(napi_env env, napi_value exports);
 void registerMemtable(napi_env env, napi_value exports);
+void registerRowCache(napi_env env, napi_value exports);
 // Adds the curve operations, `verify` excepted, to the object `ecdsa`.
 void registerEcdsa(napi_env env, napi_value ecdsa);
 void registerVerification(napi_env env, napi_value exports);

@@ -19,18 +19,7 @@ constexpr size_t kRecordHead = 8;
 constexpr size_t kCacheLine = 64;
 // Number of lines that are prefetched of a row. Most nodes of the claim trie are shorter.
 constexpr size_t kPrefetchedLines = 4;
-constexpr uint32_t kMinSegmentUnits = 1u << 9;
-// Number of segments that may be moved when space is made for one row. Limits the time of one insertion.
-constexpr uint32_t kMovedSegments = 2;
-// Number of empty segments that a bounded table keeps for reuse.
-constexpr size_t kSpareOfBound = 2;
-// A bounded table is compacted when 1/`kDeadShare` of its units is unused, one segment at a time, if at least
-// 1/`kSparseShare` of that segment is unused. If unused units are spread evenly, at most three times the units gained are
-// moved.
-constexpr uint64_t kDeadShare = 4;
-constexpr uint32_t kSparseShare = 8;
-// A bounded table has at least this many segments.
-constexpr uint64_t kSegmentsOfBound = 16;
+constexpr uint32_t kSegmentUnits = 1u << 18;
 // Fraction of a long value by which it may grow before its row moves.
 constexpr size_t kRoomShare = 8;
 constexpr size_t kLongValue = 256;
@@ -53,13 +42,9 @@ uint64_t startOf(const uint8_t* key, size_t size) {
 
 }  // namespace
 
-Memtable::Memtable(uint64_t maxBytes) : maxBytes_(maxBytes), segmentUnits_(1u << kSegmentBits) {
+Memtable::Memtable() {
   drawSalts(salt_);
-  if (maxBytes == 0) orders_.resize(kKinds);
-  while (maxBytes > 0 && segmentUnits_ > kMinSegmentUnits &&
-         segmentUnits_ * kUnitBytes * kSegmentsOfBound > maxBytes) {
-    segmentUnits_ /= 2;
-  }
+  orders_.resize(kKinds);
 }
 
 uint32_t Memtable::hashOf(const uint8_t* key, size_t size) const {
@@ -88,16 +73,15 @@ size_t Memtable::slotOf(const uint8_t* key, size_t size, uint32_t hash) const {
   }
 }
 
-int64_t Memtable::find(const uint8_t* key, size_t keySize, const uint8_t** value) {
+int64_t Memtable::find(const uint8_t* key, size_t keySize, const uint8_t** value) const {
   return count_ == 0 ? kUnknown : find(key, keySize, hashOf(key, keySize), value);
 }
 
-int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) {
+int64_t Memtable::find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) const {
   if (count_ == 0) return kUnknown;
   const size_t slot = slotOf(key, keySize, hash);
   if (slots_[slot].number == kNone) return kUnknown;
   Row& found = row(slots_[slot].number);
-  if (maxBytes_ > 0) found.keySizeFlags |= kAsked;
   if (found.valueSize == kDeletedValue) return kDeleted;
   *value = found.value();
   return found.valueSize;
@@ -122,7 +106,7 @@ void Memtable::prefetch(const uint32_t* hashes, size_t count) const {
   }
 }
 
-void Memtable::findMany(Lookup* lookups, size_t count) {
+void Memtable::findMany(Lookup* lookups, size_t count) const {
   uint32_t hashes[kRecordsAtOnce];
   for (size_t start = 0; start < count; start += kRecordsAtOnce) {
     const size_t some = std::min(kRecordsAtOnce, count - start);
@@ -165,34 +149,27 @@ void Memtable::set(const uint8_t* key, size_t keySize, uint32_t hash, const uint
       return;
     }
   }
-  const size_t room = needed < kLongValue || maxBytes_ > 0 ? needed : needed + needed / kRoomShare;
+  const size_t room = needed < kLongValue ? needed : needed + needed / kRoomShare;
   const uint32_t units = static_cast<uint32_t>((sizeof(Row) + keySize + room + kUnitBytes - 1) / kUnitBytes);
-  if (maxBytes_ > 0 && units > segmentUnits_) {
-    if (!isNew) erase(slot);
-    return;
-  }
   const uint32_t place = append(units);
-  const uint32_t number = isNew ? takeNumber() : slots_[slot].number;
+  const uint32_t number = isNew ? static_cast<uint32_t>(places_.size()) : slots_[slot].number;
   uint32_t flags = isNew && value && keySize > 0 && isNewKind_[key[0]] ? kNew : 0;
-  if (!isNew) {
-    flags = row(number).keySizeFlags & kNew;
-    leave(places_[number]);
-  }
-  places_[number] = place;
   if (isNew) {
+    places_.push_back(place);
     slots_[slot] = Slot{number, hash};
     count_++;
-    if (maxBytes_ == 0) orders_[keySize == 0 ? 0 : key[0]].fresh.push_back(number);
+    orders_[keySize == 0 ? 0 : key[0]].fresh.push_back(number);
+  } else {
+    flags = row(number).keySizeFlags & kNew;
+    places_[number] = place;
   }
   Row& made = at(place);
   made = Row{units, storedSize, static_cast<uint32_t>(keySize) | flags, number};
   memcpy(made.key(), key, keySize);
   if (needed > 0) memcpy(made.value(), value, needed);
-  uint32_t mayMove = kMovedSegments * segmentUnits_;
-  while (maxBytes_ > 0 && usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
-size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
+size_t Memtable::readAhead(const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const {
   size_t count = 0;
   while (count < kRecordsAtOnce && *at < end) {
     const size_t left = static_cast<size_t>(end - *at);
@@ -208,7 +185,6 @@ size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Rec
       break;
     }
     *at = key + keySize + valueSize;
-    if (kind >= 0 && (keySize == 0 || key[0] != kind)) continue;
     records[count++] = Record{key, keySize, storedSize, hashOf(key, keySize)};
   }
   uint32_t hashes[kRecordsAtOnce];
@@ -217,11 +193,11 @@ size_t Memtable::readAhead(int kind, const uint8_t** at, const uint8_t* end, Rec
   return count;
 }
 
-bool Memtable::setRecords(int kind, const uint8_t* records, size_t size) {
+bool Memtable::setRecords(const uint8_t* records, size_t size) {
   Record some[kRecordsAtOnce];
   bool isWhole = true;
   for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
-    const size_t count = readAhead(kind, &at, end, some, &isWhole);
+    const size_t count = readAhead(&at, end, some, &isWhole);
     for (size_t i = 0; i < count; i++) {
       const Record& record = some[i];
       const bool isDeletion = record.storedSize == kDeletedValue;
@@ -232,12 +208,12 @@ bool Memtable::setRecords(int kind, const uint8_t* records, size_t size) {
   return isWhole;
 }
 
-ptrdiff_t Memtable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) {
+ptrdiff_t Memtable::readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) const {
   Record some[kRecordsAtOnce];
   bool isWhole = true;
   ptrdiff_t unknown = 0;
   for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
-    const size_t count = readAhead(-1, &at, end, some, &isWhole);
+    const size_t count = readAhead(&at, end, some, &isWhole);
     for (size_t i = 0; i < count; i++) {
       const uint8_t* value = nullptr;
       const int64_t found = find(some[i].key, some[i].keySize, some[i].hash, &value);
@@ -253,158 +229,38 @@ ptrdiff_t Memtable::readRecords(const uint8_t* records, size_t size, std::vector
   return isWhole ? unknown : -1;
 }
 
-uint32_t Memtable::takeNumber() {
-  if (freeNumbers_.empty()) {
-    places_.push_back(kNone);
-    return static_cast<uint32_t>(places_.size() - 1);
-  }
-  const uint32_t number = freeNumbers_.back();
-  freeNumbers_.pop_back();
-  return number;
-}
-
-// Erases a slot and moves the following slots up if their keys are still found there.
-void Memtable::erase(size_t slot) {
-  const uint32_t number = slots_[slot].number;
-  leave(places_[number]);
-  places_[number] = kNone;
-  freeNumbers_.push_back(number);
-  count_--;
-  const size_t mask = slots_.size() - 1;
-  for (size_t next = (slot + 1) & mask; slots_[next].number != kNone; next = (next + 1) & mask) {
-    const size_t home = slots_[next].hash & mask;
-    if (((next - home) & mask) < ((next - slot) & mask)) continue;
-    slots_[slot] = slots_[next];
-    slot = next;
-  }
-  slots_[slot].number = kNone;
-}
-
 uint32_t Memtable::append(uint32_t units) {
-  if (filled_.empty() || segments_[filled_.back()].used + units > segments_[filled_.back()].size) {
-    addSegment(std::max(units, segmentUnits_));
-  }
-  Segment& segment = segments_[filled_.back()];
-  const uint32_t place = filled_.back() << kSegmentBits | segment.used;
+  if (segments_.empty() || segments_.back().used + units > segments_.back().size) addSegment(std::max(units, kSegmentUnits));
+  Segment& segment = segments_.back();
+  const uint32_t place = static_cast<uint32_t>(segments_.size() - 1) << kSegmentBits | segment.used;
   segment.used += units;
   units_ += units;
   return place;
 }
 
 void Memtable::addSegment(uint32_t units) {
-  uint32_t number;
-  if (freeSegments_.empty()) {
-    number = static_cast<uint32_t>(segments_.size());
-    segments_.emplace_back();
-  } else {
-    number = freeSegments_.back();
-    freeSegments_.pop_back();
-  }
-  Segment& segment = segments_[number];
-  if (units == segmentUnits_ && !spare_.empty()) {
+  segments_.emplace_back();
+  Segment& segment = segments_.back();
+  segment.size = units;
+  if (units == kSegmentUnits && !spare_.empty()) {
     segment.bytes = std::move(spare_.back());
     spare_.pop_back();
   } else {
     segment.bytes = makeHugeBytes(units * kUnitBytes);
   }
-  segment.size = units;
-  segment.used = 0;
-  segment.dead = 0;
-  filled_.push_back(number);
-}
-
-void Memtable::freeSegment(uint32_t number) {
-  Segment& segment = segments_[number];
-  units_ -= segment.used;
-  dead_ -= segment.dead;
-  const bool isWanted = maxBytes_ == 0 || spare_.size() < kSpareOfBound;
-  if (segment.size == segmentUnits_ && isWanted) spare_.push_back(std::move(segment.bytes));
-  segment = Segment();
-  freeSegments_.push_back(number);
-}
-
-void Memtable::leave(uint32_t place) {
-  const uint32_t units = at(place).units;
-  segments_[place >> kSegmentBits].dead += units;
-  dead_ += units;
-}
-
-void Memtable::moveToEnd(uint32_t place) {
-  const uint32_t moved = append(at(place).units);
-  const Row& old = at(place);
-  memcpy(static_cast<void*>(&at(moved)), &old, old.units * kUnitBytes);
-  places_[old.number] = moved;
-  leave(place);
-}
-
-ptrdiff_t Memtable::sparsest() const {
-  if (dead_ * kDeadShare < units_) return -1;
-  uint32_t most = 0;
-  ptrdiff_t found = -1;
-  // The last segment is still being filled, so it is never compacted.
-  for (size_t i = 0; i + 1 < filled_.size(); i++) {
-    const Segment& segment = segments_[filled_[i]];
-    if (segment.dead <= most || segment.dead < segment.used / kSparseShare) continue;
-    most = segment.dead;
-    found = static_cast<ptrdiff_t>(i);
-  }
-  return found;
-}
-
-void Memtable::makeRoom(uint32_t* mayMove) {
-  const ptrdiff_t position = sparsest();
-  if (position < 0) return evictOldest(mayMove);
-  const uint32_t number = filled_[static_cast<size_t>(position)];
-  const uint32_t live = segments_[number].used - segments_[number].dead;
-  if (live > *mayMove) return evictOldest(mayMove);
-  *mayMove -= live;
-  filled_.erase(filled_.begin() + position);
-  for (uint32_t unit = 0; unit < segments_[number].used;) {
-    const uint32_t place = number << kSegmentBits | unit;
-    const Row& row = at(place);
-    unit += row.units;
-    if (places_[row.number] == place) moveToEnd(place);
-  }
-  freeSegment(number);
-}
-
-void Memtable::evictOldest(uint32_t* mayMove) {
-  const uint32_t oldest = filled_.front();
-  filled_.pop_front();
-  for (uint32_t unit = 0; unit < segments_[oldest].used;) {
-    const uint32_t place = oldest << kSegmentBits | unit;
-    Row& old = at(place);
-    unit += old.units;
-    if (places_[old.number] != place) continue;
-    if ((old.keySizeFlags & kAsked) && old.units <= *mayMove) {
-      *mayMove -= old.units;
-      old.keySizeFlags &= ~kAsked;
-      moveToEnd(place);
-    } else {
-      erase(slotOf(old.key(), old.keySize(), hashOf(old.key(), old.keySize())));
-    }
-  }
-  freeSegment(oldest);
-}
-
-void Memtable::resize(uint64_t maxBytes) {
-  maxBytes_ = maxBytes;
-  uint32_t mayMove = 0;
-  while (usedBytes() > maxBytes_ && filled_.size() > 1) makeRoom(&mayMove);
 }
 
 void Memtable::clear() {
-  const size_t took = filled_.size();
-  for (const uint32_t segment : filled_) freeSegment(segment);
-  filled_.clear();
+  const size_t took = segments_.size();
+  for (Segment& segment : segments_)
+    if (segment.size == kSegmentUnits) spare_.push_back(std::move(segment.bytes));
+  segments_.clear();
+  units_ = 0;
   // Number of empty segments that stay allocated: the smaller of the numbers that the last two fillings used.
   if (spare_.size() > std::min(took, lastSegments_)) spare_.resize(std::min(took, lastSegments_));
   lastSegments_ = took;
-  segments_.clear();
-  freeSegments_.clear();
   std::fill(slots_.begin(), slots_.end(), Slot{kNone, 0});
   places_.clear();
-  freeNumbers_.clear();
   count_ = 0;
   walk_.clear();
   walked_ = sorted_ = 0;
@@ -435,7 +291,7 @@ size_t recordSize(const Row& row) {
 void Memtable::beginWalk() {
   constexpr size_t kGroups = 1 << 16;
   std::vector<uint32_t> starts(kGroups + 1, 0);
-  const auto isWalked = [&](uint32_t number) { return places_[number] != kNone && !row(number).isForgotten(); };
+  const auto isWalked = [&](uint32_t number) { return !row(number).isForgotten(); };
   for (uint32_t number = 0; number < places_.size(); number++) {
     if (isWalked(number)) starts[groupOf(row(number).key(), row(number).keySize()) + 1]++;
   }

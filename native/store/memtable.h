@@ -1,15 +1,11 @@
-// Rows by key in packed memory: the write-back overlay of the database, or, with a size limit, the cache of recently
-// written rows. The JavaScript bindings are in memtableBinding.cpp. Memory: rows stored consecutively in segments, `u32
-// size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of the key ‖ u32 number of the row ‖ key ‖ value`; a row
-// that outgrows its space moves to the end and leaves the old space unused. A hash table with slots of 8 bytes maps a key
-// to a row number. A vector maps a row number to the position of the row. A table with a size limit that is full compacts
-// a mostly empty segment. If no such segment exists, the table evicts the oldest segment. Rows of that segment that were
-// read since they were written move to the end.
+// Rows by key in packed memory: the write-back overlay of the database. The JavaScript bindings are in memtableBinding.cpp.
+// Memory: rows stored consecutively in segments, `u32 size in units of 8 bytes ‖ u32 length of the value ‖ u32 length of the
+// key ‖ u32 number of the row ‖ key ‖ value`; a row that outgrows its space moves to the end and leaves the old space unused. A
+// hash table with slots of 8 bytes maps a key to a row number. A vector maps a row number to the position of the row.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "store/hugePages.h"
@@ -26,14 +22,12 @@ class Memtable {
   // Length that marks an unknown key in packed values.
   static constexpr uint32_t kUnknownValue = UINT32_MAX - 1;
 
-  // Creates an empty table. A `maxBytes` of 0 sets no size limit.
-  explicit Memtable(uint64_t maxBytes);
+  Memtable();
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
 
-  // Looks up a key. Returns the length of its value. The value is valid until the next change of the table. In a table
-  // without a size limit this call changes nothing.
-  int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value);
+  // Looks up a key. Returns the length of its value. The value is valid until the next change of the table.
+  int64_t find(const uint8_t* key, size_t keySize, const uint8_t** value) const;
 
   // A key that is looked up together with others, and the result that `find` returns for it.
   struct Lookup {
@@ -43,29 +37,27 @@ class Memtable {
     const uint8_t* value = nullptr;
   };
   // Looks up all keys. This is faster than single lookups, because the memory accesses of several lookups overlap.
-  void findMany(Lookup* lookups, size_t count);
+  void findMany(Lookup* lookups, size_t count) const;
 
-  // Adds or replaces a row. A null value marks a deletion. In a table with a size limit, a row that does not fit in a
-  // segment is dropped.
+  // Adds or replaces a row. A null value marks a deletion.
   void set(const uint8_t* key, size_t keySize, const uint8_t* value, size_t valueSize);
 
-  // Sets the rows of records (see `walk`). If `kind` is 0 or more, sets only rows whose keys begin with that byte. Returns
-  // false when the bytes are not records.
-  bool setRecords(int kind, const uint8_t* records, size_t size);
+  // Sets the rows of records (see `walk`). Returns false when the bytes are not records.
+  bool setRecords(const uint8_t* records, size_t size);
 
   // Appends a packed value for each key in `records`: `u32 length ‖ value`. The length is kDeletedValue for a deletion and
   // kUnknownValue for an unknown key, both without a value. Returns the number of unknown keys, or -1 when the bytes are
   // not records.
-  ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out);
+  ptrdiff_t readRecords(const uint8_t* records, size_t size, std::vector<uint8_t>* out) const;
 
   // Looks up the key of each record and calls `visit(key, size, value)` with the result of `find`, in the order of the
   // records, until it returns false. Faster than calls of `find`. `records` must be records.
   template <typename Visit>
-  void findAll(const uint8_t* records, size_t size, const Visit& visit) {
+  void findAll(const uint8_t* records, size_t size, const Visit& visit) const {
     Record some[kRecordsAtOnce];
     bool isWhole = true;
     for (const uint8_t *at = records, *end = records + size; isWhole && at < end;) {
-      const size_t count = readAhead(-1, &at, end, some, &isWhole);
+      const size_t count = readAhead(&at, end, some, &isWhole);
       for (size_t i = 0; i < count; i++) {
         const uint8_t* value = nullptr;
         const int64_t found = find(some[i].key, some[i].keySize, some[i].hash, &value);
@@ -76,19 +68,14 @@ class Memtable {
 
   void clear();
 
-  // Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit.
-  void resize(uint64_t maxBytes);
-
   uint64_t usedBytes() const { return units_ * kUnitBytes + count_ * kRowBytes; }
   size_t count() const { return count_; }
-  bool isBounded() const { return maxBytes_ > 0; }
 
   // Declares that a row of this type (first byte of the key) is added only if the layers below have no row with its key.
   // If such a row is deleted before the next `clear`, iterations leave it out.
   void declareNew(uint8_t kind) { isNewKind_[kind] = true; }
 
-  // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian. The
-  // following functions are only for tables without a size limit.
+  // Records are `u32 length of the key ‖ u32 length of the value, or kDeletedValue ‖ key ‖ value`, little endian.
 
   // Starts an iteration over all rows in the order of their keys, so that LevelDB inserts neighbours one after the other
   // and its table files do not overlap. The table must not change until the iteration ends.
@@ -120,8 +107,6 @@ class Memtable {
   static constexpr size_t kRowBytes = 24;
   static constexpr unsigned kSegmentBits = 18;
   static constexpr uint32_t kNone = UINT32_MAX;
-  // Flag in the stored key length: the row was read since it was written to its current position.
-  static constexpr uint32_t kAsked = 1u << 31;
   // Flag in the stored key length: the layers below have no row with this key (`declareNew`).
   static constexpr uint32_t kNew = 1u << 30;
 
@@ -131,7 +116,7 @@ class Memtable {
     uint32_t keySizeFlags;
     uint32_t number;
 
-    uint32_t keySize() const { return keySizeFlags & ~(kAsked | kNew); }
+    uint32_t keySize() const { return keySizeFlags & ~kNew; }
     // Whether neither this table nor the layers below have a row with this key.
     bool isForgotten() const { return (keySizeFlags & kNew) != 0 && valueSize == kDeletedValue; }
     uint8_t* key() { return reinterpret_cast<uint8_t*>(this + 1); }
@@ -160,8 +145,6 @@ class Memtable {
     // In units.
     uint32_t size = 0;
     uint32_t used = 0;
-    // Number of unused units in the segment, left by rows that moved or were removed.
-    uint32_t dead = 0;
   };
 
   // The rows of one type (first byte of the key): sorted runs of row numbers, the longest run first, and the row numbers
@@ -172,36 +155,21 @@ class Memtable {
   };
 
   uint32_t hashOf(const uint8_t* key, size_t size) const;
-  // Reads records from `*at` on, advances `*at`, and prefetches the hash slots of the records. If `kind` is 0 or more,
-  // reads only records whose keys begin with that byte. Returns the number of records. Sets `isWhole` to false when the
-  // bytes are not records.
-  size_t readAhead(int kind, const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const;
+  // Reads records from `*at` on, advances `*at`, and prefetches the hash slots of the records. Returns the number of records.
+  // Sets `isWhole` to false when the bytes are not records.
+  size_t readAhead(const uint8_t** at, const uint8_t* end, Record* records, bool* isWhole) const;
   // Prefetches the memory that lookups of keys with these hashes read.
   void prefetch(const uint32_t* hashes, size_t count) const;
-  int64_t find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value);
+  int64_t find(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t** value) const;
   void set(const uint8_t* key, size_t keySize, uint32_t hash, const uint8_t* value, size_t valueSize);
   Row& at(uint32_t place) const;
   Row& row(uint32_t number) const { return at(places_[number]); }
   // The slot of the key, or the empty slot where it would be inserted.
   size_t slotOf(const uint8_t* key, size_t size, uint32_t hash) const;
   void grow();
-  // Returns a row number that is not in use.
-  uint32_t takeNumber();
-  void erase(size_t slot);
   // Allocates space for a row at the end.
   uint32_t append(uint32_t units);
   void addSegment(uint32_t units);
-  void freeSegment(uint32_t segment);
-  // Marks the row at the position as removed. Its space is freed later.
-  void leave(uint32_t place);
-  void moveToEnd(uint32_t place);
-  // Frees space in a table with a size limit. At most `mayMove` units of rows are moved.
-  void makeRoom(uint32_t* mayMove);
-  // Position in `filled_` of the segment with the most unused space. Returns -1 if compacting would free too little.
-  ptrdiff_t sparsest() const;
-  // Evicts the oldest segment. Rows that were read since they were written are moved to the end instead, at most `mayMove`
-  // units of them.
-  void evictOldest(uint32_t* mayMove);
   void settle(Order* order);
   // Sorts the rows of the iteration that have the same two first bytes as the next one.
   void sortAhead();
@@ -210,24 +178,17 @@ class Memtable {
   bool less(uint32_t a, uint32_t b) const;
   bool isBelow(uint32_t number, const uint8_t* key, size_t size) const;
 
-  uint64_t maxBytes_;
-  uint32_t segmentUnits_;
+  // In the order of filling; the last one is being filled.
   std::vector<Segment> segments_;
-  std::vector<uint32_t> freeSegments_;
-  // Segments in the order of filling; the last one is being filled.
-  std::deque<uint32_t> filled_;
   // Empty segments kept for the next filling, and the number of segments that the last filling used.
   std::vector<HugeBytes> spare_;
   size_t lastSegments_ = 0;
   uint64_t units_ = 0;
-  // Number of unused units in all segments.
-  uint64_t dead_ = 0;
   size_t count_ = 0;
 
   std::vector<Slot, HugePages<Slot>> slots_;
-  // Position of each row, by row number; kNone for an unused row number.
+  // Position of each row, by row number.
   std::vector<uint32_t, HugePages<uint32_t>> places_;
-  std::vector<uint32_t> freeNumbers_;
 
   // Row numbers of the iteration, grouped by the first two bytes of their keys; the number of rows that were returned; the
   // number of rows that are in their final order.
@@ -236,8 +197,7 @@ class Memtable {
   size_t sorted_ = 0;
   bool isNewKind_[256] = {};
 
-  // Rows in sorted order by row type (first byte of the key); empty in a table with a size limit. Types over which no code
-  // iterates are never sorted.
+  // Rows in sorted order by row type (first byte of the key). Types over which no code iterates are never sorted.
   std::vector<Order> orders_;
 
   uint64_t salt_[3];

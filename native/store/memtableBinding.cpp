@@ -24,19 +24,10 @@ Memtable* readCall(napi_env env, napi_callback_info info, size_t count, napi_val
   return table ? &table->rows() : nullptr;
 }
 
-// Like `readShared`, but throws if the table has a size limit, because such tables do not support iterations.
-SharedTable* readWalkable(napi_env env, napi_callback_info info, size_t count, napi_value* arguments) {
-  SharedTable* table = readShared(env, info, count, arguments);
-  if (!table || !table->rows().isBounded()) return table;
-  throwError(env, "a memtable with a size limit cannot be iterated");
-  return nullptr;
-}
-
 napi_value construct(napi_env env, napi_callback_info info) {
-  napi_value self, argument;
-  uint64_t maxBytes;
-  if (!readArguments(env, info, 1, &argument, &self) || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
-  return wrapObject(env, self, new Table(std::make_shared<SharedTable>(maxBytes)), "the memtable could not be created");
+  napi_value self;
+  if (!readArguments(env, info, 0, nullptr, &self)) return nullptr;
+  return wrapObject(env, self, new Table(std::make_shared<SharedTable>()), "the memtable could not be created");
 }
 
 napi_value getSizeBytes(napi_env env, napi_callback_info info) {
@@ -56,8 +47,8 @@ napi_value getChanges(napi_env env, napi_callback_info info) {
 
 // () => number with which other threads attach to the table
 napi_value share(napi_env env, napi_callback_info info) {
-  if (!readWalkable(env, info, 0, nullptr)) return nullptr;
   Table* table = lbc::readCall<Table>(env, info, "not a memtable", 0, nullptr);
+  if (!table) return nullptr;
   (*table)->share();
   return makeNumber(env, publish(SharedKind::kRows, *table));
 }
@@ -118,29 +109,14 @@ napi_value set(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-napi_value setAll(napi_env env, SharedTable* table, int kind, const Span& records) {
-  const SharedTable::Change change(table);
-  if (table->rows().setRecords(kind, records.data, records.size)) return makeUndefined(env);
-  return throwError(env, "malformed row records were passed to a memtable");
-}
-
-napi_value setRecords(napi_env env, napi_callback_info info) {
-  napi_value arguments[2];
-  uint32_t kind;
-  Span records;
-  SharedTable* table = readShared(env, info, 2, arguments);
-  if (!table || !readUint32(env, arguments[0], "kind", &kind) || !readBytes(env, arguments[1], "records", &records)) {
-    return nullptr;
-  }
-  return setAll(env, table, static_cast<uint8_t>(kind), records);
-}
-
 napi_value addRecords(napi_env env, napi_callback_info info) {
   napi_value argument;
   Span records;
   SharedTable* table = readShared(env, info, 1, &argument);
   if (!table || !readBytes(env, argument, "records", &records)) return nullptr;
-  return setAll(env, table, -1, records);
+  const SharedTable::Change change(table);
+  if (table->rows().setRecords(records.data, records.size)) return makeUndefined(env);
+  return throwError(env, "malformed row records were passed to a memtable");
 }
 
 napi_value readRecords(napi_env env, napi_callback_info info) {
@@ -172,20 +148,8 @@ napi_value clear(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// (maxBytes); only for tables with a size limit. The limit cannot be removed.
-napi_value resize(napi_env env, napi_callback_info info) {
-  napi_value argument;
-  uint64_t maxBytes;
-  SharedTable* table = readShared(env, info, 1, &argument);
-  if (!table || !readSize(env, argument, "maxBytes", &maxBytes)) return nullptr;
-  if (!table->rows().isBounded() || maxBytes == 0) return throwError(env, "only a size limit can be changed");
-  const SharedTable::Change change(table);
-  table->rows().resize(maxBytes);
-  return makeUndefined(env);
-}
-
 napi_value beginWalk(napi_env env, napi_callback_info info) {
-  SharedTable* table = readWalkable(env, info, 0, nullptr);
+  SharedTable* table = readShared(env, info, 0, nullptr);
   if (!table) return nullptr;
   table->rows().beginWalk();
   return makeUndefined(env);
@@ -195,7 +159,7 @@ napi_value walk(napi_env env, napi_callback_info info) {
   napi_value argument;
   uint8_t* target;
   size_t room, needed;
-  SharedTable* table = readWalkable(env, info, 1, &argument);
+  SharedTable* table = readShared(env, info, 1, &argument);
   if (!table || !readTarget(env, argument, &target, &room)) return nullptr;
   const size_t written = table->rows().walk(target, room, &needed);
   return makeNumber(env, written > 0 ? static_cast<double>(written) : -static_cast<double>(needed));
@@ -206,7 +170,7 @@ napi_value range(napi_env env, napi_callback_info info) {
   Latin1Key gte, lt;
   bool isReverse;
   uint32_t maxRows;
-  SharedTable* table = readWalkable(env, info, 4, arguments);
+  SharedTable* table = readShared(env, info, 4, arguments);
   if (!table || !gte.read(env, arguments[0]) || !lt.read(env, arguments[1]) ||
       !readBool(env, arguments[2], "reverse", &isReverse) || !readUint32(env, arguments[3], "maxRows", &maxRows)) {
     return nullptr;
@@ -222,11 +186,10 @@ napi_value range(napi_env env, napi_callback_info info) {
 void registerMemtable(napi_env env, napi_value exports) {
   const napi_property_descriptor members[] = {
       getter("sizeBytes", getSizeBytes), getter("count", getCount), method("read", read),
-      method("set", set),                method("setRecords", setRecords), method("addRecords", addRecords),
-      method("readRecords", readRecords), method("clear", clear),
-      method("beginWalk", beginWalk),    method("walk", walk),      method("range", range),
-      getter("changes", getChanges),     method("share", share),    method("beginChange", beginChange),
-      method("endChange", endChange),    method("resize", resize),  method("declareNew", declareNew),
+      method("set", set),                method("addRecords", addRecords), method("readRecords", readRecords),
+      method("clear", clear),            method("beginWalk", beginWalk), method("walk", walk),
+      method("range", range),            getter("changes", getChanges), method("share", share),
+      method("beginChange", beginChange), method("endChange", endChange), method("declareNew", declareNew),
   };
   setClass(env, exports, "Memtable", construct, members, sizeof members / sizeof members[0]);
 }

@@ -17,8 +17,6 @@ namespace lbc {
 // A memtable with the lock through which other threads read it.
 class SharedTable {
  public:
-  explicit SharedTable(uint64_t maxBytes) : rows_(maxBytes) {}
-
   // Functions that only the owner may call.
 
   Memtable& rows() { return rows_; }

@@ -33,7 +33,7 @@ function randomName(random: Random): string {
 
 function tablesOf(rows: Rows, source: Source): RowTables | null {
   if (source === 'supplied') return null;
-  const tables = { overlay: new (addon().Memtable)(0), recent: new (addon().Memtable)(1 << 22) };
+  const tables = { overlay: new (addon().Memtable)(), recent: new (addon().RowCache)(1 << 22) };
   let number = 0;
   for (const [key, row] of rows) {
     number++;
@@ -195,7 +195,7 @@ describe.skipIf(!native)('trie of the addon against WorkTrie', () => {
   });
 
   it('reads a malformed row in memory as one that must be supplied', () => {
-    const overlay = new (addon().Memtable)(0);
+    const overlay = new (addon().Memtable)();
     overlay.set('t1', Buffer.from([0, 4, 97]));
     const trie = new (addon().ClaimTrie)();
     trie.reset('t1', overlay);

@@ -67,7 +67,7 @@ class Pair {
       return;
     }
     this.fallback.load(keys, values);
-    const rows = new (addon().Memtable)(0);
+    const rows = new (addon().Memtable)();
     for (const [key, row] of this.nativeDb) rows.set(PREFIX.coin + key, row);
     // Without time the addon loads one coin a call.
     const micros = this.loads % 4 === 0 ? 0 : 1_000_000;

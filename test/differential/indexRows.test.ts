@@ -193,7 +193,7 @@ describe.skipIf(!native)('rows of indexes by the addon', () => {
     const random = new Random(19);
     const block = loadBlock(randomBlock(random, 40, commonScripts(random)));
     const coins = randomCoins(random, block.parsed.inputs.length / INPUT_STRIDE, commonScripts(random));
-    const overlay = new (addon().Memtable)(0);
+    const overlay = new (addon().Memtable)();
     const places = new Uint32Array(2);
     const rowsWith = (table: NativeRows | null): Buffer =>
       addon().addressRows(block.raw, block.parsed, coins, 5, table, null, 1000, 1000, places);

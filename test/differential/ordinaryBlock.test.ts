@@ -46,8 +46,8 @@ class NativeTransaction extends MemoryTransaction {
 class BothWays {
   readonly rows = new MemoryRows();
   private readonly store: ClaimStore;
-  private readonly overlay = new (addon().Memtable)(0);
-  private readonly recent = new (addon().Memtable)(1 << 24);
+  private readonly overlay = new (addon().Memtable)();
+  private readonly recent = new (addon().RowCache)(1 << 24);
   private readonly database: LevelDb | null;
   /** Number of blocks with operations that the addon connected, and that it declined. */
   connected = 0;

@@ -3,6 +3,7 @@
 #include "napi/addon.h"
 #include "napi/latin1Key.h"
 #include "napi/napi.h"
+#include "store/rowCacheBinding.h"
 #include "store/sharedRows.h"
 
 namespace lbc {
@@ -18,7 +19,7 @@ struct BoundTrie {
   std::string prefix;
   // Null if rows are not looked up in memory.
   Table overlay;
-  Table recent;
+  std::shared_ptr<RowCache> recent;
   std::string key;
 
   void lookUp(const ClaimTrie::Paths& paths, std::vector<ClaimTrie::Row>* rows) {
@@ -29,7 +30,7 @@ struct BoundTrie {
       const uint8_t* bytes = reinterpret_cast<const uint8_t*>(key.data());
       const uint8_t* row;
       int64_t length = overlay->rows().find(bytes, key.size(), &row);
-      if (length == Memtable::kUnknown && recent) length = recent->rows().find(bytes, key.size(), &row);
+      if (length == Memtable::kUnknown && recent) length = recent->find(bytes, key.size(), &row);
       if (length >= 0) (*rows)[i] = {row, static_cast<size_t>(length), true};
     }
   }
@@ -81,7 +82,7 @@ napi_value reset(napi_env env, napi_callback_info info) {
   Latin1Key prefix;
   BoundTrie* bound = readCall(env, info, 3, arguments);
   if (!bound || !prefix.read(env, arguments[0]) || !readTable(env, arguments[1], &bound->overlay) ||
-      !readTable(env, arguments[2], &bound->recent)) {
+      !readRowCache(env, arguments[2], &bound->recent)) {
     return nullptr;
   }
   bound->prefix = viewOf(prefix);

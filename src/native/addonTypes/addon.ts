@@ -1,6 +1,7 @@
 /** The native addon: its functions and classes. */
 import type { NativeClaimTrie, NativeBlockClaims, NativeNameClaims } from './claims.js';
 import type {
+  NativeCachedRows,
   NativeRows,
   NativeRowView,
   NativeDatabaseOptions,
@@ -284,7 +285,8 @@ export interface NativeAddon {
     reverse: boolean,
   ) => NativeDatabaseWalk;
   /** Table of rows. `maxBytes` limits the memory, in which case the table is a cache that evicts rows; 0 for no limit. */
-  readonly Memtable: new (maxBytes: number) => NativeRows;
+  readonly Memtable: new () => NativeRows;
+  readonly RowCache: new (maxBytes: number) => NativeCachedRows;
   /** View of a table and a database, given by their numbers. The constructor throws if one of them no longer exists. */
   readonly RowView: new (rows: number, database: number) => NativeRowView;
 

@@ -1,5 +1,5 @@
 /** Types of the addon for the claim trie and the claims of blocks. */
-import type { NativeRows, NativeDatabase } from './stores.js';
+import type { NativeCachedRows, NativeDatabase, NativeRows } from './stores.js';
 
 /**
  * The part of the claim trie that a block uses (`WorkTrie` of src/claimtrie/workTrie.ts). Paths and names are strings with one code
@@ -11,7 +11,7 @@ export interface NativeClaimTrie {
    * Starts with an empty trie. `prefix` is the part of a node row's key before the path. If `overlay` is given, rows are looked up
    * there and then in `recent`.
    */
-  reset(prefix: string, overlay?: NativeRows | null, recent?: NativeRows | null): void;
+  reset(prefix: string, overlay?: NativeRows | null, recent?: NativeCachedRows | null): void;
   /** Loads the paths of names, and returns the paths whose rows must be supplied before the next call, which has no names. */
   load(names?: readonly string[]): string[];
   /** Returns the loaded nodes whose claims hash is in no row, in the order in which they were found, and clears the list. */
@@ -51,9 +51,9 @@ export interface NativeBlockClaims {
    */
   connect(
     overlay: NativeRows,
-    names: NativeRows | null,
-    items: NativeRows | null,
-    nodes: NativeRows | null,
+    names: NativeCachedRows | null,
+    items: NativeCachedRows | null,
+    nodes: NativeCachedRows | null,
     database: NativeDatabase | null,
     rules: Uint8Array,
     notePrefix: string,

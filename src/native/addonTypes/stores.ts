@@ -4,7 +4,7 @@
  * Rows by key, in memory outside the JavaScript heap. The value `null` marks a deletion. Keys are strings of one code unit
  * per byte, or bytes. Records have the format of `store/leveldb/flushJournal.ts`.
  */
-export interface NativeRows {
+interface NativeKeyedRows {
   /** Number of bytes of memory that the rows use. */
   readonly sizeBytes: number;
   readonly count: number;
@@ -13,8 +13,19 @@ export interface NativeRows {
    */
   read(key: Uint8Array | string, target: Uint8Array, at: number): number;
   set(key: Uint8Array | string, value: Uint8Array | null): void;
-  /** Sets the rows in `records` (in the format of `walk`) whose keys start with the byte `kind`. */
+  clear(): void;
+}
+
+/** A cache of rows with a size limit, which is an integer greater than 0. `sizeBytes` is at most the limit or 4096. */
+export interface NativeCachedRows extends NativeKeyedRows {
+  /** Sets the rows in `records` whose keys start with the byte `kind`. */
   setRecords(kind: number, records: Uint8Array): void;
+  /** Changes the size limit, and evicts rows if the cache exceeds it. */
+  resize(maxBytes: number): void;
+}
+
+/** A table of rows without a size limit. */
+export interface NativeRows extends NativeKeyedRows {
   /** Sets all rows in `records` (in the format of `walk`). */
   addRecords(records: Uint8Array): void;
   /**
@@ -24,12 +35,8 @@ export interface NativeRows {
   readRecords(records: Uint8Array): Buffer;
   /** See `Memtable.declareNew`. Every character is a row type. */
   declareNew(kinds: string): void;
-  clear(): void;
-  /** Changes the size limit, and evicts rows if the table exceeds it. Only for tables with a size limit. */
-  resize(maxBytes: number): void;
   /**
-   * Starts an iteration over all rows in the order of their keys. Only for tables without a size limit. The table must not
-   * change until the iteration ends.
+   * Starts an iteration over all rows in the order of their keys. The table must not change until the iteration ends.
    */
   beginWalk(): void;
   /**
@@ -39,8 +46,7 @@ export interface NativeRows {
   walk(target: Uint8Array): number;
   /**
    * Records with keys from `gte` (inclusive) to `lt` (exclusive), ascending; undefined if there are none. Only the first
-   * records with `maxRows` values, or the last ones if `reverse`; deletions do not count. Only for tables without a size
-   * limit.
+   * records with `maxRows` values, or the last ones if `reverse`; deletions do not count.
    */
   range(
     gte: Uint8Array | string,
@@ -50,7 +56,7 @@ export interface NativeRows {
   ): Buffer | undefined;
   /** Number of changes so far, i.e. of calls of `beginChange`. */
   readonly changes: number;
-  /** Number by which other threads attach to the table (`RowView`). Only for tables without a size limit. */
+  /** Number by which other threads attach to the table (`RowView`). */
   share(): number;
   /**
    * Starts a change. Other threads see either all or none of the modifications until `endChange`, which must be called in

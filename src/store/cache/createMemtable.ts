@@ -7,5 +7,5 @@ import { NativeMemtable } from './nativeMemtable.js';
 /** Creates an empty table: the native table if the addon is available, else the fallback. */
 export function createMemtable(): Memtable {
   const native = loadNative();
-  return native ? new NativeMemtable(new native.Memtable(0)) : new MemtableFallback();
+  return native ? new NativeMemtable(new native.Memtable()) : new MemtableFallback();
 }

@@ -3,7 +3,7 @@
  * `null` marks a deletion, which hides the row in the database below. With the addon the rows are outside the JavaScript
  * heap.
  */
-import type { NativeRows } from '../../native/binding.js';
+import type { NativeCachedRows, NativeRows } from '../../native/binding.js';
 import type { Bytes } from '../../util/bytes.js';
 import type { RowRange } from '../rows/rows.js';
 
@@ -60,8 +60,8 @@ export interface KnownValues {
 
 /** Cache of rows of one type. The first byte of a key is the row type. */
 export interface RowCache {
-  /** The table of the addon. Exists only with the addon. */
-  readonly native?: NativeRows;
+  /** The cache of the addon. Exists only with the addon. */
+  readonly native?: NativeCachedRows;
   readonly sizeBytes: number;
   /** Returns a copy of the row; null if the row is known to be absent, undefined if the caller must read the database. */
   get(key: string): Bytes | null | undefined;

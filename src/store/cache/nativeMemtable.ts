@@ -2,7 +2,7 @@
  * The addon's memtables with the interfaces of the store: without a size limit (`Memtable`), and as a cache (`RowCache`).
  * Contains the buffers for the calls.
  */
-import type { NativeRows } from '../../native/binding.js';
+import type { NativeCachedRows, NativeRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { changesOf } from '../rows/rowRecords.js';
 import type { RowRange } from '../rows/rows.js';
@@ -25,15 +25,15 @@ const POOL_BYTES = 8 << 10;
 let pool = Buffer.allocUnsafeSlow(POOL_BYTES);
 let usedBytes = 0;
 
-/** A cache with a size limit. If it is exceeded, rows that were not read since their insertion are evicted first. */
-export class NativeRowCache implements RowCache {
-  protected readonly rows: NativeRows;
+/** What both classes have in common. */
+class NativeKeyedRows<Rows extends NativeRows | NativeCachedRows> {
+  protected readonly rows: Rows;
 
-  constructor(rows: NativeRows) {
+  constructor(rows: Rows) {
     this.rows = rows;
   }
 
-  get native(): NativeRows {
+  get native(): Rows {
     return this.rows;
   }
 
@@ -66,12 +66,15 @@ export class NativeRowCache implements RowCache {
     this.rows.set(key, value);
   }
 
-  setRecords(kind: string, records: Buffer): void {
-    this.rows.setRecords(kind.charCodeAt(0), records);
-  }
-
   clear(): void {
     this.rows.clear();
+  }
+}
+
+/** A cache with a size limit. If it is exceeded, rows that were not read since their insertion are evicted first. */
+export class NativeRowCache extends NativeKeyedRows<NativeCachedRows> implements RowCache {
+  setRecords(kind: string, records: Buffer): void {
+    this.rows.setRecords(kind.charCodeAt(0), records);
   }
 
   resize(maxBytes: number): void {
@@ -80,7 +83,7 @@ export class NativeRowCache implements RowCache {
 }
 
 /** A table of rows without a size limit. */
-export class NativeMemtable extends NativeRowCache implements Memtable {
+export class NativeMemtable extends NativeKeyedRows<NativeRows> implements Memtable {
   get count(): number {
     return this.rows.count;
   }

@@ -2,7 +2,7 @@
  * Cache of the latest values of some row types, with a memory limit: a block often reads rows that a recent block wrote.
  * Also decides which rows are evicted. Code that writes rows must report each change to the cache.
  */
-import { loadNative, type NativeRows } from '../../native/binding.js';
+import { loadNative, type NativeCachedRows } from '../../native/binding.js';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
 import { NativeRowCache } from './nativeMemtable.js';
 import { changesOf } from '../rows/rowRecords.js';
@@ -48,7 +48,7 @@ export class RowCaches {
   }
 
   /** The cache of a row type in the addon; null if there is none. */
-  nativeOf(kind: string): NativeRows | null {
+  nativeOf(kind: string): NativeCachedRows | null {
     return this.caches.get(kind)?.native ?? null;
   }
 
@@ -77,7 +77,7 @@ export class RowCaches {
 
 function createRowCache(maxBytes: number): RowCache {
   const native = loadNative();
-  return native ? new NativeRowCache(new native.Memtable(maxBytes)) : new RowCacheFallback(maxBytes);
+  return native ? new NativeRowCache(new native.RowCache(maxBytes)) : new RowCacheFallback(maxBytes);
 }
 
 /**

@@ -3,7 +3,7 @@
  * order of strings is the order of bytes. Values are byte arrays. A caller must not change a value after it was passed.
  */
 import type { Bytes } from '../../util/bytes.js';
-import type { NativeDatabase, NativeRows } from '../../native/binding.js';
+import type { NativeCachedRows, NativeDatabase, NativeRows } from '../../native/binding.js';
 import type { MaybePromise } from '../../util/maybePromise.js';
 
 export interface RowRange {
@@ -79,14 +79,14 @@ export interface RowTransaction extends RowReader, RowWriter {
 /** Tables of the addon: the rows that are not yet in the database, and the cache of rows of the database (null without a cache). */
 export interface RowTables {
   readonly overlay: NativeRows;
-  readonly recent: NativeRows | null;
+  readonly recent: NativeCachedRows | null;
 }
 
 /** Where the addon reads committed rows: in `overlay`, then in the cache of the row type, then in the database. */
 export interface RowSource {
   readonly overlay: NativeRows;
   /** The cache of a row type; null if there is none. */
-  readonly cacheOf: (kind: string) => NativeRows | null;
+  readonly cacheOf: (kind: string) => NativeCachedRows | null;
   /** Null if the database has no rows of these types. */
   readonly database: NativeDatabase | null;
 }

@@ -47,7 +47,7 @@ function modelSlice(
 
 const native = loadNative();
 const tables: [string, () => Memtable][] = [['fallback', () => new MemtableFallback()]];
-if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable(0))]);
+if (native) tables.push(['native', () => new NativeMemtable(new native.Memtable())]);
 
 describe('rows in memory', () => {
   for (const [kind, make] of [...tables, ['of a transaction', () => new KeyedRows()] as const]) {

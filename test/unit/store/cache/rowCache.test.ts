@@ -1,6 +1,6 @@
 /** Rows that remain in memory after a flush: they are never stale, they stay within the limit, and the useful ones are kept. */
 import { describe, expect, it } from 'vitest';
-import { loadNative } from '../../../../src/native/binding.js';
+import { loadNative, type NativeCachedRows } from '../../../../src/native/binding.js';
 import type { RowCache } from '../../../../src/store/cache/memtable.js';
 import { NativeRowCache } from '../../../../src/store/cache/nativeMemtable.js';
 import { RowCaches, RowCacheFallback } from '../../../../src/store/cache/rowCache.js';
@@ -10,7 +10,14 @@ import { Random } from '../../../differential/support.js';
 const MAX_BYTES = 64 << 10;
 const native = loadNative();
 const caches: [string, () => RowCache][] = [['fallback', () => new RowCacheFallback(MAX_BYTES)]];
-if (native) caches.push(['native', () => new NativeRowCache(new native.Memtable(MAX_BYTES))]);
+if (native) caches.push(['native', () => new NativeRowCache(new native.RowCache(MAX_BYTES))]);
+
+/** The value of a key in a cache of the addon; null if the key is unknown or deleted. */
+function valueOf(rows: NativeCachedRows, key: string): Buffer | null {
+  const target = Buffer.alloc(64 << 10);
+  const length = rows.read(key, target, 0);
+  return length < 0 ? null : target.subarray(0, length);
+}
 
 describe.each(caches)('a cache of rows: %s', (_, make) => {
   it('returns the value set last or nothing, within its size limit', () => {
@@ -89,7 +96,7 @@ describe.each(caches)('a cache of rows: %s', (_, make) => {
   });
 });
 
-describe.skipIf(!native)('a bounded native table', () => {
+describe.skipIf(!native)('a native cache', () => {
   it('keeps rows that are read now and then, however many are set', () => {
     const cache = caches[1]![1]();
     for (let i = 0; i < 50; i++) cache.set(`hot${i}`, Buffer.alloc(100, i));
@@ -104,10 +111,10 @@ describe.skipIf(!native)('a bounded native table', () => {
   it('has space for growing rows, and frees their former space', () => {
     const cache = caches[1]![1]();
     const random = new Random(9);
-    // The rows take about three quarters of the limit at most. The places that they leave behind take more than the rest.
-    const lengths = new Map(Array.from({ length: 250 }, (_, i) => [`t${i}`, 20]));
+    // The rows take about a quarter of the limit at most, so that each fits in its bucket.
+    const lengths = new Map(Array.from({ length: 100 }, (_, i) => [`t${i}`, 20]));
     for (let step = 0; step < 40_000; step++) {
-      const key = `t${random.below(250)}`;
+      const key = `t${random.below(100)}`;
       const length = Math.min(140, lengths.get(key)! + random.below(30));
       lengths.set(key, length);
       cache.set(key, Buffer.alloc(length, length));
@@ -121,7 +128,7 @@ describe.skipIf(!native)('a bounded native table', () => {
   });
 
   it('refuses bytes that are not records', () => {
-    const rows = new native!.Memtable(MAX_BYTES);
+    const rows = new native!.RowCache(MAX_BYTES);
     const records = new RecordWriter();
     records.add('t1', Buffer.alloc(100));
     const whole = records.take();
@@ -133,12 +140,63 @@ describe.skipIf(!native)('a bounded native table', () => {
     expect(rows.count).toBe(1);
   });
 
-  it('cannot be iterated', () => {
-    const rows = new native!.Memtable(MAX_BYTES);
-    for (let i = 0; i < 5000; i++) rows.set(`row${i}`, Buffer.alloc(100));
-    expect(() => rows.beginWalk()).toThrow('cannot be iterated');
-    expect(() => rows.walk(Buffer.alloc(1000))).toThrow('cannot be iterated');
-    expect(() => rows.range('', 's', false, 10)).toThrow('cannot be iterated');
+  it('grows with its rows, and uses its limit for keys and values alone', () => {
+    const limit = 2 << 20;
+    const rows = new native!.RowCache(limit);
+    const key = (i: number): string => `t1key${String(i).padStart(9, '0')}`;
+    const bytes = 14 + 100;
+    let set = 0;
+    for (const share of [0.01, 0.1, 0.4]) {
+      for (; set * bytes < share * limit; set++) rows.set(key(set), Buffer.alloc(100, set));
+      expect(rows.sizeBytes).toBeLessThan(3 * share * limit + (1 << 20));
+      expect(rows.count).toBeGreaterThan(0.98 * set);
+      for (let i = 0; i < set; i += 7) {
+        const value = valueOf(rows, key(i));
+        if (value) expect(value).toEqual(Buffer.alloc(100, i));
+      }
+    }
+    for (; set * bytes < 3 * limit; set++) rows.set(key(set), Buffer.alloc(100, set));
+    expect(rows.sizeBytes).toBeLessThanOrEqual(limit);
+    expect(rows.count * bytes).toBeGreaterThan(0.85 * limit);
+    expect(valueOf(rows, key(0))).toBeNull();
+    expect(valueOf(rows, key(set - 1))).toEqual(Buffer.alloc(100, set - 1));
+    const before = rows.count;
+    rows.resize(limit * 2);
+    expect(rows.count).toBeGreaterThan(0.99 * before);
+    rows.resize(limit / 4);
+    expect(rows.sizeBytes).toBeLessThanOrEqual(limit / 4);
+    expect(rows.count * bytes).toBeGreaterThan((0.85 * limit) / 4);
+  });
+
+  it('holds rows of any size, and gives many large ones a larger share', () => {
+    const limit = 1 << 20;
+    const rows = new native!.RowCache(limit);
+    for (const length of [10, 5000, 20, 40_000, 30]) {
+      rows.set('t1name', Buffer.alloc(length, length));
+      expect(valueOf(rows, 't1name')).toEqual(Buffer.alloc(length, length));
+      expect(rows.count).toBe(1);
+    }
+    for (let i = 0; i < 1000; i++) rows.set(`t1small${i}`, Buffer.alloc(100, i));
+    for (let i = 0; i < 100; i++) {
+      rows.set(`t1large${i}`, Buffer.alloc(8000, i));
+      expect(rows.sizeBytes).toBeLessThanOrEqual(limit);
+    }
+    for (let i = 80; i < 100; i++) expect(valueOf(rows, `t1large${i}`)).toEqual(Buffer.alloc(8000, i));
+    for (let i = 0; i < 1000; i++) expect(valueOf(rows, `t1small${i}`)).toEqual(Buffer.alloc(100, i));
+    rows.set('t1large99', null);
+    expect(rows.read('t1large99', Buffer.alloc(0), 0)).toBe(-2);
+    rows.set('t1small9', null);
+    expect(rows.read('t1small9', Buffer.alloc(0), 0)).toBe(-2);
+    rows.clear();
+    expect(rows.count).toBe(0);
+    expect(rows.sizeBytes).toBe(0);
+  });
+
+  it('refuses a size limit of 0', () => {
+    expect(() => new native!.RowCache(0)).toThrow('size limit');
+    expect(() => {
+      new native!.RowCache(MAX_BYTES).resize(0);
+    }).toThrow('size limit');
   });
 
   it('evicts even if every row was read', () => {
