@@ -136,6 +136,33 @@ struct WrittenRow {
   uint32_t length;
 };
 
+// LevelDB's bloom filters, except over parts of a table that contain only rows of `rangeKinds`. Such a part gets a filter that
+// matches every key. Its encoding is known to all versions of LevelDB's policy (`KeyMayMatch` in util/bloom.cc), so that any
+// program can read the tables.
+class RowFilter : public leveldb::FilterPolicy {
+ public:
+  explicit RowFilter(const std::string& rangeKinds)
+      : rangeKinds_(rangeKinds), bloom_(leveldb::NewBloomFilterPolicy(kFilterBits)) {}
+  const char* Name() const override { return bloom_->Name(); }
+  void CreateFilter(const leveldb::Slice* keys, int count, std::string* out) const override {
+    const auto isRange = [this](const leveldb::Slice& key) {
+      return !key.empty() && rangeKinds_.find(key[0]) != std::string::npos;
+    };
+    if (std::all_of(keys, keys + count, isRange)) out->append(kMatchesAll, sizeof kMatchesAll);
+    else bloom_->CreateFilter(keys, count, out);
+  }
+  bool KeyMayMatch(const leveldb::Slice& key, const leveldb::Slice& filter) const override {
+    return bloom_->KeyMayMatch(key, filter);
+  }
+
+ private:
+  // The last byte is the number of probes. A number above 30 matches every key.
+  static constexpr char kMatchesAll[2] = {0, 31};
+
+  const std::string rangeKinds_;
+  const std::unique_ptr<const leveldb::FilterPolicy> bloom_;
+};
+
 leveldb::ReadOptions checked(bool fillCache) {
   leveldb::ReadOptions options;
   options.verify_checksums = true;
@@ -150,7 +177,7 @@ leveldb::Status Database::open(const std::string& path, const DatabaseOptions& o
   readInsteadOfMapping();
   std::unique_ptr<Database> database(new Database());
   database->cache_.reset(leveldb::NewLRUCache(options.cacheBytes));
-  database->filter_.reset(leveldb::NewBloomFilterPolicy(kFilterBits));
+  database->filter_.reset(new RowFilter(options.rangeKinds));
   database->log_.reset(new SilentLog());
   leveldb::Options settings;
   settings.create_if_missing = true;

@@ -29,6 +29,9 @@ struct DatabaseOptions {
   uint64_t fileBytes = 2 << 20;
   // Maximum number of open table files.
   int openFiles = 1000;
+  // First bytes of the keys of rows that are read by ranges only. The tables have no bloom filters for them, because a filter
+  // helps only reads of single keys and stays in memory while its table is open.
+  std::string rangeKinds;
 };
 
 struct KeyBounds {

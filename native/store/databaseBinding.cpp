@@ -110,7 +110,7 @@ bool readNumberProperty(napi_env env, napi_value object, const char* name, uint6
 }
 
 napi_value construct(napi_env env, napi_callback_info info) {
-  napi_value self, arguments[2];
+  napi_value self, arguments[2], rangeKinds;
   size_t size;
   uint64_t openFiles;
   std::unique_ptr<OpenDatabase> made(new OpenDatabase());
@@ -125,7 +125,8 @@ napi_value construct(napi_env env, napi_callback_info info) {
   if (!readNumberProperty(env, arguments[1], "cacheBytes", &options.cacheBytes) ||
       !readNumberProperty(env, arguments[1], "writeBufferBytes", &options.writeBufferBytes) ||
       !readNumberProperty(env, arguments[1], "fileBytes", &options.fileBytes) ||
-      !readNumberProperty(env, arguments[1], "openFiles", &openFiles)) {
+      !readNumberProperty(env, arguments[1], "openFiles", &openFiles) ||
+      !readProperty(env, arguments[1], "rangeKinds", &rangeKinds) || !readKey(env, rangeKinds, &options.rangeKinds)) {
     return nullptr;
   }
   options.openFiles = static_cast<int>(openFiles);

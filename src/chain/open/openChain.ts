@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NetworkParams } from '../../params/network.js';
 import { BlockFiles } from '../../store/files/blockFiles.js';
-import { RECENT_SHARES } from '../../store/claims/rows/claimKeys.js';
+import { RANGE_KINDS, RECENT_SHARES } from '../../store/claims/rows/claimKeys.js';
 import { ClaimStore } from '../../store/claims/claimStore.js';
 import { createCoinTable } from '../../store/cache/createCoinTable.js';
 import { HeaderTable, NO_HEADER } from '../../store/files/headerTable.js';
@@ -275,6 +275,7 @@ async function openStore(path: string, options: OpenChainOptions): Promise<RowSt
       },
       batchBytes: options.batchBytes,
       newKinds: PREFIX.addressUnspent,
+      rangeKinds: RANGE_KINDS,
       mark: IDENTITY_KEY,
       ...(options.onPoint ? { onPoint: options.onPoint } : {}),
     });

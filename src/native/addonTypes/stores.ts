@@ -91,6 +91,8 @@ export interface NativeDatabaseOptions {
   fileBytes: number;
   /** Maximum number of table files that are kept open. */
   openFiles: number;
+  /** First characters of the keys of rows that are read by ranges only. The tables have no bloom filters for them. */
+  rangeKinds: string;
 }
 
 /**

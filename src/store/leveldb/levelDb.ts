@@ -34,6 +34,11 @@ export interface LevelDbOptions {
   readonly cacheBytes: number;
   /** Size in bytes of written data at which LevelDB writes it to a table file. */
   readonly writeBufferBytes: number;
+  /**
+   * Row types (first characters of keys) that are read by ranges only. New tables then have no bloom filters for them, which
+   * saves memory. Without the addon all rows have filters.
+   */
+  readonly rangeKinds?: string;
 }
 
 /** A LevelDB database. Keys are latin1 strings, one character for each byte. Returned values belong to the caller. */

@@ -34,12 +34,13 @@ export class NativeLevelDb implements LevelDb {
   private underWay = 0;
   private onIdle: (() => void) | null = null;
 
-  constructor(addon: NativeAddon, path: string, { cacheBytes, writeBufferBytes }: LevelDbOptions) {
+  constructor(addon: NativeAddon, path: string, options: LevelDbOptions) {
     this.addon = addon;
     this.path = path;
     this.db = new addon.Database(path, {
-      cacheBytes,
-      writeBufferBytes,
+      cacheBytes: options.cacheBytes,
+      writeBufferBytes: options.writeBufferBytes,
+      rangeKinds: options.rangeKinds ?? '',
       fileBytes: FILE_BYTES,
       openFiles: OPEN_FILES,
     });

@@ -9,6 +9,7 @@ import { assert } from '../../util/assert.js';
 import { DatabaseWriter, MAX_BATCH_BYTES, type DirtySource } from '../leveldb/databaseWriter.js';
 import type { KeyedRows } from './keyedRows.js';
 import { FILE_BYTES, OPEN_FILES, TABLE_INDEX_SHARE, type LevelDb } from '../leveldb/levelDb.js';
+import { loadNative } from '../../native/binding.js';
 import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { fromArray, inOrder, mergeLayers, mergeRows, reaching, type Layer } from './mergeLayers.js';
 import { createMemtable } from '../cache/createMemtable.js';
@@ -36,6 +37,11 @@ const ROWS_A_READER = 8;
  * thread, because a call to another thread takes longer than reading some tens of rows.
  */
 const THREAD_BYTES = 2048;
+/**
+ * Free bytes in the heap of the C library that are returned after a flush. A flush leaves small free pieces of many pages, which
+ * LevelDB used for its write buffers.
+ */
+const WORTH_RETURNING_BYTES = 16 << 20;
 /** List of positions for the read of a single key. */
 const FIRST = [0];
 export interface RowStoreOptions {
@@ -49,6 +55,8 @@ export interface RowStoreOptions {
   batchBytes?: number;
   /** Row types that are put only while the database has no row with the same key (`Memtable.declareNew`). */
   newKinds?: string;
+  /** Row types that are read by ranges only (`LevelDbOptions.rangeKinds`). */
+  rangeKinds?: string;
   /** Called at named points of a flush, at which tests kill the process. */
   onPoint?: (name: string) => void;
   /**
@@ -61,6 +69,13 @@ export interface RowStoreOptions {
 /** Thrown if the database contains rows, but was created by another program. */
 export class ForeignDatabaseError extends Error {
   override readonly name = 'ForeignDatabaseError';
+}
+
+/** Returns free pages of the C library's heap to the system, on another thread. Does nothing without the addon. */
+function returnFreeHeap(): void {
+  const native = loadNative();
+  const usage = native?.heapUsage();
+  if (native && usage && usage.freeBytes > WORTH_RETURNING_BYTES) native.trimHeap().catch(() => undefined);
 }
 
 export class RowStore implements RowReader, TransactionGround {
@@ -104,6 +119,7 @@ export class RowStore implements RowReader, TransactionGround {
     const db = makeLevelDb(options.path, {
       cacheBytes: options.cacheBytes,
       writeBufferBytes: WRITE_BUFFER_BYTES,
+      rangeKinds: options.rangeKinds ?? '',
     });
     await db.open();
     const store = new RowStore(db, options);
@@ -464,6 +480,7 @@ export class RowStore implements RowReader, TransactionGround {
     } finally {
       this.flushing = false;
     }
+    returnFreeHeap();
   }
 
   /** Iterates over the committed rows as records, for the flush. */

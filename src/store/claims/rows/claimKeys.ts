@@ -79,6 +79,9 @@ export const RECENT_SHARES: Readonly<Record<string, number>> = {
   [CLAIM_PREFIX.item]: 0.075,
 };
 
+/** Row types of claims that are read by ranges only, apart from blocks that are processed in several batches. */
+export const RANGE_KINDS = CLAIM_PREFIX.version;
+
 /** Generation of the trie: `0` with the hash form before the all-claims fork, `1` with the hash form from that fork on. */
 export type Generation = '0' | '1';
 

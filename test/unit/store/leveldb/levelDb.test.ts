@@ -61,6 +61,56 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+describe.skipIf(!native)('rows that are read by ranges only', () => {
+  /** Writes rows of two types, and compacts them. */
+  async function written(path: string, rangeKinds: string): Promise<LevelDb> {
+    const db = new NativeLevelDb(native!, path, { ...options, rangeKinds });
+    await db.open();
+    const changes = Array.from({ length: 20_000 }, (_, i): RowChange => [
+      `${i % 4 ? 'v' : 'n'}${i}`,
+      Buffer.from([i]),
+    ]);
+    await db.write([recordsOf(changes)], { sync: false });
+    await db.compact('', '\xff');
+    return db;
+  }
+
+  it('have no bloom filters, but every program finds them', async () => {
+    const path = join(folder, 'db');
+    const db = await written(path, 'v');
+    const found = async (from: LevelDb): Promise<void> => {
+      const keys = ['n0', 'n19996', 'v1', 'v19999', 'v0', 'n1', 'x'];
+      const rows = await from.getMany(keys, true);
+      expect(rows.map((row) => row?.[0])).toEqual([
+        0,
+        19996 & 255,
+        1,
+        19999 & 255,
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      expect(await contentOf(from)).toHaveLength(20_000);
+    };
+    await found(db);
+    await db.close();
+    const plain = await written(join(folder, 'plain'), '');
+    await plain.close();
+    const tableBytes = (of: string): number =>
+      readdirSync(join(folder, of))
+        .filter((name) => name.endsWith('.ldb'))
+        .reduce((sum, name) => sum + statSync(join(folder, of, name)).size, 0);
+    // A filter takes 10 bits a row.
+    expect(tableBytes('plain') - tableBytes('db')).toBeGreaterThan(15_000);
+    for (const [, make] of makers) {
+      const again = make(path);
+      await again.open();
+      await found(again);
+      await again.close();
+    }
+  });
+});
+
 describe.each(makers)('LevelDB (%s)', (_name, make) => {
   it('stores, deletes, counts and iterates', async () => {
     const db = make(join(folder, 'db'));
