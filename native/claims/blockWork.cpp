@@ -61,6 +61,7 @@ void BlockWork::processTransactions(const std::vector<ClaimTransaction>& transac
     }
   }
   load(names);
+  if (!declined_) loadSpent(transactions);
   for (const ClaimTransaction& transaction : transactions)
     if (!declined_) processTransaction(transaction);
 }

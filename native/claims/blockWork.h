@@ -122,6 +122,8 @@ class BlockWork {
   void loadTrie(const std::vector<std::string>& names);
   void loadNames(const std::vector<std::string>& names);
   ClaimItem* findItem(const std::string& name, uint32_t since, const Point& point);
+  ClaimItem* keepItem(const std::string& name, uint32_t since, const Point& point, const uint8_t* row, size_t size);
+  void loadSpent(const std::vector<ClaimTransaction>& transactions);
   void addItem(ClaimItem* item);
   bool mayBeIdle(const std::string& name) const;
   void addIdle(const std::string& name);

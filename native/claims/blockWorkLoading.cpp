@@ -120,18 +120,53 @@ ClaimItem* BlockWork::findItem(const std::string& name, uint32_t since, const Po
   const std::string key = itemIdentity(name, since, point);
   const auto known = itemsByKey_.find(key);
   if (known != itemsByKey_.end()) return known->second;
-  ClaimItem* found = nullptr;
   std::string row;
-  if (read(itemKey(name, since, point), &row)) {
+  const bool exists = read(itemKey(name, since, point), &row);
+  return keepItem(name, since, point, exists ? reinterpret_cast<const uint8_t*>(row.data()) : nullptr, row.size());
+}
+
+// `row` is null if the item has no row.
+ClaimItem* BlockWork::keepItem(const std::string& name, uint32_t since, const Point& point, const uint8_t* row, size_t size) {
+  ClaimItem* found = nullptr;
+  if (row) {
     items_.emplace_back();
     found = &items_.back();
     found->name = name;
     found->since = since;
     found->point = point;
-    require(parseItem(reinterpret_cast<const uint8_t*>(row.data()), row.size(), found));
+    require(parseItem(row, size, found));
   }
-  itemsByKey_[key] = found;
+  itemsByKey_[itemIdentity(name, since, point)] = found;
   return found;
+}
+
+// Loads the items that the transactions spend together. Without this, `removeSpent` reads them one by one.
+void BlockWork::loadSpent(const std::vector<ClaimTransaction>& transactions) {
+  if (!rules_.matchesNormalized()) return;
+  struct Spent {
+    std::string name;
+    uint32_t since;
+    const Point* point;
+  };
+  std::vector<Spent> wanted;
+  std::vector<std::string> keys;
+  std::unordered_set<std::string> known;
+  for (const ClaimTransaction& transaction : transactions) {
+    for (const ClaimOperation& spend : transaction.spends) {
+      if (!counts(spend) || spend.coinHeight == rules_.height) continue;
+      std::string name = normalize(spend.name);
+      if (!known.insert(itemIdentity(name, spend.coinHeight, spend.point)).second) continue;
+      keys.push_back(itemKey(name, spend.coinHeight, spend.point));
+      wanted.push_back({std::move(name), spend.coinHeight, &spend.point});
+    }
+  }
+  std::vector<Memtable::Lookup> rows;
+  if (declined_ || !readMany(keys, &rows)) return;
+  for (size_t i = 0; i < wanted.size(); i++) {
+    const bool exists = rows[i].length >= 0;
+    keepItem(wanted[i].name, wanted[i].since, *wanted[i].point, exists ? rows[i].value : nullptr,
+             exists ? static_cast<size_t>(rows[i].length) : 0);
+  }
 }
 
 void BlockWork::addItem(ClaimItem* item) { itemsByKey_[itemIdentity(item->name, item->since, item->point)] = item; }
