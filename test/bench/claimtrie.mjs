@@ -3,7 +3,7 @@
 // 300 blocks of 200 claim operations (half new claims, a fifth updates, a fifth supports, a tenth abandoned). Prints the time
 // of a block, the same with its share of the flush of all of them, the time to drop history beyond the proof window (once in
 // 1,024 blocks), the peak of resident memory of this process (the kernel's count, with mapped files), and the bytes on disk by
-// kind of row. Between the sizes it grows by blocks of 1,000 new claims, to save time; they are not measured.
+// kind of row. The blocks are made by another process (claimBlocks.mjs). Between the sizes it grows by blocks of 1,000 new claims, to save time; they are not measured.
 //
 // Growing takes a quarter of an hour, in which the speed of a shared machine may change by half. So the ratio is to a trie of
 // the first size in a process of its own, which is measured again in turns of 30 blocks each. The process that is not measured
@@ -13,7 +13,6 @@
 //
 // The next run continues with a folder that is kept, so it can measure a large trie again without growing it.
 import { fork } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,8 +24,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const dist = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
 const { RowStore } = await dist('store/rows/rowStore.js');
 const { ClaimStore } = await dist('store/claims/claimStore.js');
-const { packOperations } = await dist('store/claims/packedOperations.js');
-const { CLAIM_PREFIX, RECENT_SHARES } = await dist('store/claims/rows/claimKeys.js');
+const { CLAIM_PREFIX, RANGE_KINDS, RECENT_SHARES } = await dist('store/claims/rows/claimKeys.js');
 
 const args = process.argv.slice(2);
 const option = (name, fallback) => {
@@ -69,101 +67,36 @@ const store = await RowStore.open({
   path: join(folder, 'rows'),
   cacheBytes: DATABASE_CACHE_BYTES,
   recent: { shares: RECENT_SHARES, maxBytes: CLAIM_CACHE_BYTES },
+  rangeKinds: RANGE_KINDS,
 });
 const claims = new ClaimStore({ rules, proofWindow: 5000 });
 
-const hash = (text) => createHash('sha256').update(text).digest();
-const SYLLABLES =
-  'ba be bi bo da de di do fa fi ga go ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe pi po ra re ri ro sa se si so ta te ti to va ve vi vo za zo'.split(
-    ' ',
-  );
-/** A name like those of users: syllables with an occasional dash, and sometimes a number. */
-function nameOf(number) {
-  const bytes = hash(`name ${number}`);
-  let name = number % 5 === 0 ? '@' : '';
-  const words = 1 + (bytes[0] % 3);
-  for (let word = 0, at = 1; word < words; word++) {
-    if (word > 0) name += '-';
-    for (let i = 2 + (bytes[at++] % 3); i > 0; i--) name += SYLLABLES[bytes[at++] % SYLLABLES.length];
-  }
-  return Buffer.from(name + (words === 1 ? number.toString(36) : ''));
-}
+const maker = fork(join(dirname(fileURLToPath(import.meta.url)), 'claimBlocks.mjs'), {
+  serialization: 'advanced',
+});
+/** Resolvers of the calls that `maker` has not answered yet, the oldest first. */
+const asked = [];
+maker.on('message', (value) => asked.shift()(value));
 
 let height = 0;
 let names = 0;
 let operations = 0;
-/** A sample of claims that can be updated, supported or spent. */
-const alive = [];
-let random = 1;
-const pick = (count) => {
-  random = (Math.imul(random, 1103515245) + 12345) >>> 0;
-  return random % count;
-};
 
-function transaction(block, spends, outputs) {
-  const txid = hash(`tx ${height} ${block.length}`);
-  block.push({ txid, txOffset: 120 + block.length * 300, spends, outputs });
-  return txid;
+/** Calls the process that makes the blocks. It answers calls in their order. */
+function ask(message) {
+  maker.send(message);
+  return new Promise((resolve) => asked.push(resolve));
 }
 
-function newClaim(block) {
-  const name = nameOf(names++);
-  const amount = BigInt(1000000 + pick(100000000));
-  const txid = transaction(block, [], [{ n: 0, kind: 'claim', hasMetadata: false, name, amount }]);
-  const claim = {
-    txid,
-    n: 0,
-    coinHeight: height,
-    kind: 'claim',
-    hasMetadata: false,
-    name,
-    amount,
-    claimId: idOf(txid),
-  };
-  if (alive.length < 20000) alive.push(claim);
-  else alive[pick(alive.length)] = claim;
-}
-
-function idOf(txid) {
-  const first = createHash('sha256').update(txid).update(Buffer.alloc(4)).digest();
-  return createHash('ripemd160').update(first).digest();
-}
-
-function update(block) {
-  const claim = alive[pick(alive.length)];
-  if (claim.coinHeight === height) return newClaim(block);
-  const { name, amount, claimId } = claim;
-  const spend = { ...claim };
-  claim.txid = transaction(
-    block,
-    [spend],
-    [{ n: 0, kind: 'update', hasMetadata: false, name, claimId, amount }],
-  );
-  claim.coinHeight = height;
-  claim.kind = 'update';
-}
-
-function support(block) {
-  const { name, claimId } = alive[pick(alive.length)];
-  transaction(block, [], [{ n: 0, kind: 'support', hasMetadata: false, name, claimId, amount: 5000000n }]);
-}
-
-function abandon(block) {
-  const at = pick(alive.length);
-  const claim = alive[at];
-  if (claim.coinHeight === height) return newClaim(block);
-  transaction(block, [claim], []);
-  alive[at] = alive[alive.length - 1];
-  alive.pop();
-}
-
-async function connect(block, packed = packOperations({ height: height + 1, transactions: block })) {
+async function connect({ packed, operations: count }) {
   height++;
   const rows = store.begin();
-  const ordinary = claims.connectOrdinary(rows, height, () => packed);
-  await (ordinary ? ordinary.write() : claims.connect(rows, { height, transactions: block }));
+  const ordinary = claims.connectOrdinary(rows, height, () => Buffer.from(packed));
+  await (ordinary
+    ? ordinary.write()
+    : claims.connect(rows, { height, transactions: await ask({ transactions: height }) }));
   store.commit(rows);
-  operations += block.length;
+  operations += count;
   if (store.dirtyBytes > DIRTY_BYTES) await flush();
 }
 
@@ -187,13 +120,17 @@ async function flush() {
 
 async function grow(to) {
   const began = performance.now();
-  while (names < to) {
-    const block = [];
-    height++;
-    for (let i = names < GROWN_BY_SMALL ? OPERATIONS : 5 * OPERATIONS; i > 0; i--) newClaim(block);
-    height--;
+  const make = (from, at) =>
+    ask({ make: 'new', count: from < GROWN_BY_SMALL ? OPERATIONS : 5 * OPERATIONS, height: at });
+  let next = names < to ? make(names, height + 1) : null;
+  while (next !== null) {
+    const block = await next;
+    const before = names;
+    names = block.names;
+    // The next block is made while this one is connected.
+    next = names < to ? make(names, height + 2) : null;
     await connect(block);
-    if (Math.floor(names / 250_000) > Math.floor((names - block.length) / 250_000))
+    if (Math.floor(names / 250_000) > Math.floor(before / 250_000))
       process.stderr.write(`  ${names} names, ${residentMb().toFixed(0)} MB resident\n`);
   }
   return (performance.now() - began) / 1000;
@@ -206,22 +143,13 @@ async function measureBlocks(count, ends) {
   const flushedBefore = flushMs;
   const droppedBefore = dropMs;
   for (let i = 0; i < count; i++) {
-    const block = [];
-    height++;
-    for (let op = 0; op < OPERATIONS; op++) {
-      const kind = op % 10;
-      if (kind < 5) newClaim(block);
-      else if (kind < 7) update(block);
-      else if (kind < 9) support(block);
-      else abandon(block);
-    }
-    height--;
-    const packed = packOperations({ height: height + 1, transactions: block });
+    const block = await ask({ make: 'mixed', count: OPERATIONS, height: height + 1 });
+    names = block.names;
     const began = performance.now();
     const processorBefore = processorMs();
     const aside = flushMs + dropMs;
     const processorAside = flushProcessorMs;
-    await connect(block, packed);
+    await connect(block);
     times.push(performance.now() - began - (flushMs + dropMs - aside));
     processor += processorMs() - processorBefore - (flushProcessorMs - processorAside);
   }
@@ -329,15 +257,15 @@ const fromJson = (_, value) => {
 };
 
 /** Continues with a kept folder of an earlier run. */
-function resume() {
+async function resume() {
   if (!existsSync(stateFile)) return;
   const state = JSON.parse(readFileSync(stateFile, 'utf8'), fromJson);
-  ({ height, names, operations, random } = state);
-  alive.push(...state.alive);
+  ({ height, names, operations } = state);
+  await ask({ restore: { names, random: state.random, alive: state.alive } });
 }
 
 async function main() {
-  resume();
+  await resume();
   for (const size of sizes.filter((wanted) => wanted >= names - GROWN_BY_MEASURING)) {
     const seconds = await grow(size);
     const other = size === sizes[0] ? null : await startOther();
@@ -367,7 +295,8 @@ async function main() {
     );
   }
   await store.close();
-  writeFileSync(stateFile, JSON.stringify({ height, names, operations, random, alive }, toJson));
+  writeFileSync(stateFile, JSON.stringify({ height, operations, ...(await ask({ state: true })) }, toJson));
+  maker.disconnect();
 }
 
 await (args.includes('--other') ? beOther() : main());
