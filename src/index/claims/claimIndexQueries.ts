@@ -37,6 +37,7 @@ import { ClaimRecords } from './claimRecords.js';
 import { parseCountRow, parseTotalsRow, type KindTotals } from './claimRow.js';
 import { readValues, type ValuePlace, type ValueSource } from './claimValues.js';
 import { NameOrders } from './nameOrders.js';
+import { NameStates } from '../../store/claims/query/nameStates.js';
 import { readSignedBy, readSignedPage, type SignedPage } from './channelSums.js';
 import { RecentScripts } from './recentScripts.js';
 import { forEachRow } from './rowWalk.js';
@@ -84,6 +85,7 @@ export class ClaimIndexQueries implements ClaimIndexReader {
   /** Cached lists of the claims of names. They are valid for the tip in `ordersOf`. */
   private orders = new NameOrders();
   private ordersOf = { tip: -1, disconnects: 0 };
+  private readonly states = new NameStates();
 
   constructor(source: ClaimIndexSource) {
     this.source = source;
@@ -313,8 +315,9 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       this.orders = new NameOrders();
       this.ordersOf = { tip, disconnects };
     }
-    const { orders } = this;
-    return { rows, rules, height, orders, records: new ClaimRecords(rows, rules, height, orders) };
+    const { orders, states } = this;
+    const records = new ClaimRecords(rows, rules, height, orders, states);
+    return { rows, rules, height, orders, states, records };
   }
 }
 

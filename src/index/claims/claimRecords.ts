@@ -11,7 +11,6 @@ import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { itemKey, nameKey } from '../../store/claims/rows/claimKeys.js';
 import { parseItemRow } from '../../store/claims/rows/itemRow.js';
-import { parseNameRow } from '../../store/claims/rows/nameRow.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import { asBuffer, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
@@ -20,6 +19,7 @@ import type { ClaimRecord, PlainClaim } from './claimReader.js';
 import { parseAmountRow, parseClaimRow, parseCountRow, type ClaimRow } from './claimRow.js';
 import { filedNames, findPresentItem } from './filedNames.js';
 import { shortDigits, type NameOrders } from './nameOrders.js';
+import { NameStates } from '../../store/claims/query/nameStates.js';
 
 /** Number of claims whose rows are read together. */
 const CLAIMS_A_READ = 256;
@@ -53,17 +53,28 @@ export class ClaimRecords {
   private readonly rules: ClaimRules;
   private readonly height: number;
   private readonly orders: NameOrders;
+  private readonly parsed: NameStates;
   private readonly claims = new Map<string, ClaimRow | null>();
   private readonly states = new Map<string, NameState | null>();
   /** Items of claims in the claim trie, by outpoint; null if the claim trie has none. */
   private readonly items = new Map<string, Item | null>();
 
-  /** Reads records of claims at the tip, whose height is `height`. `orders` has the lists of claims by name for that tip. */
-  constructor(rows: RowReader, rules: ClaimRules, height: number, orders: NameOrders) {
+  /**
+   * Reads records of claims at the tip, whose height is `height`. `orders` has the lists of claims by name for that tip, `parsed`
+   * the states of names.
+   */
+  constructor(
+    rows: RowReader,
+    rules: ClaimRules,
+    height: number,
+    orders: NameOrders,
+    parsed = new NameStates(),
+  ) {
     this.rows = rows;
     this.rules = rules;
     this.height = height;
     this.orders = orders;
+    this.parsed = parsed;
   }
 
   /** Reads the index rows of claims; null for a claim that is spent or expired. */
@@ -88,7 +99,7 @@ export class ClaimRecords {
   async statesOf(names: readonly string[]): Promise<(NameState | null)[]> {
     const missing = [...new Set(names)].filter((name) => !this.states.has(name));
     const found = await this.rows.getMany(missing.map(nameKey));
-    missing.forEach((name, i) => this.states.set(name, found[i] ? parseNameRow(found[i]) : null));
+    missing.forEach((name, i) => this.states.set(name, found[i] ? this.parsed.of(name, found[i]) : null));
     return names.map((name) => this.states.get(name) ?? null);
   }
 

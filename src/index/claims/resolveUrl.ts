@@ -19,6 +19,7 @@ import { ID_LENGTH, groupOf, keyTag, signedNamePrefix } from './claimIndexKeys.j
 import type { ClaimRecord, ResolvedUrl, ResolveFailure } from './claimReader.js';
 import { ClaimRecords, nameText } from './claimRecords.js';
 import { idsOf, oldestWith, type ClaimOrder, type NameOrders } from './nameOrders.js';
+import type { NameStates } from '../../store/claims/query/nameStates.js';
 
 const ALL_DIGITS = 40;
 /**
@@ -45,6 +46,7 @@ export interface ResolveScope {
   readonly rules: ClaimRules;
   readonly height: number;
   readonly orders: NameOrders;
+  readonly states: NameStates;
   readonly records: ClaimRecords;
 }
 
@@ -226,13 +228,13 @@ interface Weighed {
 
 /** Claims of a name ordered by amount. They are read and sorted in parts, to limit the memory use. */
 async function readByAmount(scope: ResolveScope, group: string): Promise<ClaimOrder> {
-  const { rows, rules, height, orders } = scope;
+  const { rows, rules, height, orders, states } = scope;
   const ids = idsOf(await orders.of(rows, group)).map(toLatin1);
   let sorted: Weighed[] = [];
   for (let at = 0; at < ids.length; at += CLAIMS_A_PART) {
     // Each part of the list uses a new reader, because the reader caches ten times as much data per claim as an entry of
     // the list takes.
-    const records = new ClaimRecords(rows, rules, height, orders);
+    const records = new ClaimRecords(rows, rules, height, orders, states);
     const part: Weighed[] = [];
     for (const claim of await records.loadPlain(ids.slice(at, at + CLAIMS_A_PART))) {
       if (claim === null) continue;

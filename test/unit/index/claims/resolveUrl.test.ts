@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ClaimRecords } from '../../../../src/index/claims/claimRecords.js';
 import { NameOrders } from '../../../../src/index/claims/nameOrders.js';
+import { NameStates } from '../../../../src/store/claims/query/nameStates.js';
 import { resolveUrls, type ResolveScope } from '../../../../src/index/claims/resolveUrl.js';
 import { regtestParams } from '../../../../src/params/regtest.js';
 import type { RowReader } from '../../../../src/store/rows/rows.js';
@@ -19,6 +20,7 @@ function emptyScope() {
     },
   } as unknown as RowReader;
   const orders = new NameOrders();
+  const states = new NameStates();
   const rules = { ...regtestParams.claimForks, supportDelay: 'proportional' } as const;
   const height = 1000;
   const scope: ResolveScope = {
@@ -26,7 +28,8 @@ function emptyScope() {
     rules,
     height,
     orders,
-    records: new ClaimRecords(rows, rules, height, orders),
+    states,
+    records: new ClaimRecords(rows, rules, height, orders, states),
   };
   return { scope, longest: () => longest };
 }
