@@ -12,7 +12,8 @@ import {
 } from './messages.js';
 import { ConnectionLimit } from './connectionLimit.js';
 import { ExplorerRpcClient } from './explorerRpcClient.js';
-import { Site, type SiteState } from './site.js';
+import type { SiteState } from './pageRenderer.js';
+import { Site } from './site.js';
 import { SyncClock } from './syncClock.js';
 import { withoutOld } from './takenBlocks.js';
 import { inNextRound } from '../scheduler/rounds.js';

@@ -9,8 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
-import { Site, type SiteState } from '../../../src/explorer/site.js';
-import { renderedOf, type Rendered } from '../../../src/explorer/rendered.js';
+import type { ErrorPages } from '../../../src/explorer/errorPages.js';
+import type { SiteState } from '../../../src/explorer/pageRenderer.js';
+import { Site } from '../../../src/explorer/site.js';
+import type { SiteFiles } from '../../../src/explorer/siteFiles.js';
+import { renderedOf } from '../../../src/explorer/rendered.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
 
 let assetFolder: string;
@@ -318,6 +321,18 @@ test.each(['/find?q=x', '/%66ind?q=x', '/lbry/x', '/proof/a', '/proof-hex/61', '
   },
 );
 
+test('the page of refused requests is not rendered for each of them', async () => {
+  stoppedMs = performance.now();
+  const rendered = vi.spyOn(Reflect.get(site, 'errors') as ErrorPages, 'of');
+  const socket = await opened();
+  let refused = 0;
+  for (let n = 0; n < 60; n++)
+    if ((await ask(socket, `/find?q=${n}`)).startsWith('HTTP/1.1 429')) refused++;
+  socket.destroy();
+  // It is rendered again after a minute.
+  expect([refused, rendered.mock.calls.length < 4]).toEqual([40, true]);
+});
+
 test.each([
   '/console?method=getblockhash&run=1',
   '/%63onsole?method=getblockhash&run=1',
@@ -422,7 +437,7 @@ test('a flood during the start renders one page, and is answered after a second'
   try {
     state.status = 'Loading block index…';
     stoppedMs = performance.now();
-    const rendered = vi.spyOn(site as unknown as { errorPage: () => Rendered }, 'errorPage');
+    const rendered = vi.spyOn(Reflect.get(site, 'errors') as ErrorPages, 'of');
     const sockets = await Promise.all(Array.from({ length: 40 }, () => opened('127.0.0.2')));
     const texts: string[] = [];
     for (const [n, socket] of sockets.entries()) {
@@ -456,7 +471,8 @@ test('a connection whose client does not read the response is closed after a min
     socket.pause().on('error', () => undefined);
     // More than the buffers of a connection hold.
     const large = renderedOf(200, 'text/css', Buffer.alloc(16 << 20, '/'), {}, true);
-    (Reflect.get(site, 'files') as Map<string, Rendered>).set('/assets/large.css', large);
+    const file = { rendered: large, caching: 'no-store' };
+    vi.spyOn(Reflect.get(site, 'files') as SiteFiles, 'find').mockReturnValue(file);
     socket.write('GET /assets/large.css HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await expect.poll(() => served.writableLength).toBeGreaterThan(0);
     await vi.advanceTimersByTimeAsync(59_999);
