@@ -13,25 +13,25 @@ _lbcnode_methods=(
     getblockstats getblocktemplate getcfilter getcfilterheader getchainseries getchaintips getchaintxstats
     getchangesinblock getclaim getclaimbybid getclaimbyid getclaimbyseq getclaimindexinfo getclaimproofbybid
     getclaimproofbyseq getclaimsforname getclaimsfornamebybid getclaimsfornamebyid getclaimsfornamebyseq
-    getclaimsfortx getclaimsintrie getclaimstatus getconnectioncount getcurrentnet getdifficulty getgenerate
-    gethashespersec getheaders gethubinfo getindexinfo getmemoryinfo getmempoolancestors getmempooldescendants
-    getmempoolentry getmempoolinfo getmempoolsummary getmininginfo getnamehistory getnameproof getnamesintrie
-    getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses getpeerinfo getrawchangeaddress
-    getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress getreceivedbylabel
-    gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxinfo gettxout gettxoutproof
-    gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo getzmqnotifications help importaddress
-    importmulti importprivkey importprunedfunds importpubkey importwallet keypoolrefill listaccounts
-    listaddressgroupings listbanned listchannelclaims listclaims listlabels listlockunspent listmempoolclaims
-    listnameclaims listnames listnewclaims listreceivedbyaccount listreceivedbyaddress listreceivedbylabel
-    listsinceblock listsupports listtransactions listunspent listupcoming listwalletdir listwallets loadwallet
-    lockunspent logging migratewallet move node normalize ping preciousblock prioritisetransaction
-    pruneblockchain removeprunedfunds rescanblockchain resolve rpc.discover savemempool scantxoutset
-    searchclaims searchrawtransactions sendfrom sendmany sendrawtransaction sendtoaddress setaccount setban
-    setgenerate sethdseed setlabel setnetworkactive settxfee signmessage signmessagewithprivkey
-    signrawtransaction signrawtransactionwithkey signrawtransactionwithwallet stop submitblock supportclaim
-    testmempoolaccept unloadwallet updateclaim uptime validateaddress verifychain verifymessage verifysnapshot
-    verifytxoutproof version walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange
-    walletprocesspsbt
+    getclaimsfortx getclaimsintrie getclaimstates getclaimstatus getconnectioncount getcurrentnet getdifficulty
+    getgenerate gethashespersec getheaders gethubinfo getindexinfo getmemoryinfo getmempoolancestors
+    getmempooldescendants getmempoolentry getmempoolinfo getmempoolsummary getmininginfo getnamehistory
+    getnameproof getnamesintrie getnettotals getnetworkhashps getnetworkinfo getnewaddress getnodeaddresses
+    getpeerinfo getrawchangeaddress getrawmempool getrawtransaction getreceivedbyaccount getreceivedbyaddress
+    getreceivedbylabel gettotalclaimednames gettotalclaims gettotalvalueofclaims gettransaction gettxinfo
+    gettxout gettxoutproof gettxoutsetinfo getunconfirmedbalance getvalueforname getwalletinfo
+    getzmqnotifications help importaddress importmulti importprivkey importprunedfunds importpubkey
+    importwallet keypoolrefill listaccounts listaddressgroupings listbanned listchannelclaims listclaims
+    listlabels listlockunspent listmempoolclaims listnameclaims listnames listnewclaims listreceivedbyaccount
+    listreceivedbyaddress listreceivedbylabel listsinceblock listsupports listtransactions listunspent
+    listupcoming listwalletdir listwallets loadwallet lockunspent logging migratewallet move node normalize
+    ping preciousblock prioritisetransaction pruneblockchain removeprunedfunds rescanblockchain resolve
+    rpc.discover savemempool scantxoutset searchclaims searchrawtransactions sendfrom sendmany
+    sendrawtransaction sendtoaddress setaccount setban setgenerate sethdseed setlabel setnetworkactive settxfee
+    signmessage signmessagewithprivkey signrawtransaction signrawtransactionwithkey
+    signrawtransactionwithwallet stop submitblock supportclaim testmempoolaccept unloadwallet updateclaim
+    uptime validateaddress verifychain verifymessage verifysnapshot verifytxoutproof version
+    walletcreatefundedpsbt walletlock walletpassphrase walletpassphrasechange walletprocesspsbt
 )
 
 # Completes the value of an option. Returns 1 if the word is not the value of an option.

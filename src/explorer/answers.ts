@@ -9,6 +9,14 @@ export interface NamePieces {
   readonly normalized_name?: string;
 }
 
+/** Marks of `unmadeClaims.ts`, which the methods do not return. */
+interface UnmadeMarks {
+  /** Whether no claim has the id that the support names. */
+  readonly isUnmade?: boolean | undefined;
+  /** Whether no claim has the id of the channel. */
+  readonly isChannelUnmade?: boolean | undefined;
+}
+
 export interface BlockHeaderAnswer {
   readonly hash: string;
   readonly confirmations: number;
@@ -35,7 +43,7 @@ export interface BlockAnswer extends BlockHeaderAnswer {
   readonly tx: readonly string[];
 }
 
-export interface ClaimEvent extends NamePieces {
+export interface ClaimEvent extends NamePieces, UnmadeMarks {
   readonly event: string;
   readonly index: number;
   readonly claimId?: string;
@@ -60,7 +68,7 @@ export interface BlockEventsAnswer {
   readonly next?: number;
 }
 
-export interface OutputClaim extends NamePieces {
+export interface OutputClaim extends NamePieces, UnmadeMarks {
   readonly op: string;
   readonly claimId: string;
   readonly kind?: string;
@@ -125,7 +133,7 @@ export interface TxInfoAnswer {
   readonly next?: number;
 }
 
-export interface UpcomingEvent extends NamePieces {
+export interface UpcomingEvent extends NamePieces, UnmadeMarks {
   readonly event: string;
   readonly height: number;
   readonly claimId?: string;
@@ -146,7 +154,7 @@ export interface UpcomingAnswer {
   readonly next?: number;
 }
 
-export interface Bid extends NamePieces {
+export interface Bid extends NamePieces, UnmadeMarks {
   readonly bid: number;
   readonly sequence: number;
   readonly claimId: string;
@@ -221,7 +229,7 @@ export interface SupportsAnswer extends NamePieces {
   readonly total: number;
   readonly active: number;
   readonly amount: Lbc;
-  readonly supports: readonly {
+  readonly supports: readonly (UnmadeMarks & {
     readonly txid: string;
     readonly n: number;
     readonly amount: Lbc;
@@ -231,7 +239,7 @@ export interface SupportsAnswer extends NamePieces {
     readonly expirationHeight: number;
     readonly address?: string;
     readonly channelId?: string;
-  }[];
+  })[];
   readonly next?: string;
 }
 
@@ -262,6 +270,8 @@ export interface ClaimAnswer {
   readonly canonical_url: string;
   readonly permanent_url: string;
   readonly channel_id?: string;
+  /** Mark of `unmadeClaims.ts`: whether no claim has the id of the channel. */
+  readonly isChannelUnmade?: boolean | undefined;
   readonly is_channel_signature_valid?: boolean;
   readonly reposted_claim_id?: string;
   readonly is_reposted_claim_gone?: boolean;
@@ -317,16 +327,17 @@ export interface MempoolSummary {
 
 export interface MempoolClaims {
   readonly total: number;
-  readonly claims: readonly (NamePieces & {
-    readonly event: string;
-    readonly claimId: string;
-    readonly txid: string;
-    readonly n: number;
-    readonly amount: Lbc;
-    readonly isSupport?: boolean;
-    readonly transaction: string;
-    readonly time: number;
-  })[];
+  readonly claims: readonly (NamePieces &
+    UnmadeMarks & {
+      readonly event: string;
+      readonly claimId: string;
+      readonly txid: string;
+      readonly n: number;
+      readonly amount: Lbc;
+      readonly isSupport?: boolean;
+      readonly transaction: string;
+      readonly time: number;
+    })[];
   readonly next?: string;
 }
 

@@ -3,7 +3,7 @@
  * claims, blocks, transactions, addresses, the mempool and totals. All links up to three steps from the first page work.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildClaimPrefix, buildUpdatePrefix } from '../../src/script/claimScript.js';
+import { buildClaimPrefix, buildSupportPrefix, buildUpdatePrefix } from '../../src/script/claimScript.js';
 import { scriptForDestination } from '../../src/script/standard.js';
 import { ClaimSource } from './support/claimSource.js';
 import { OPEN, OPEN_ADDRESS } from './support/network.js';
@@ -94,6 +94,17 @@ async function names(): Promise<Listed[]> {
 const pathOf = (name: string): string => `/name/${encodeURIComponent(name)}`;
 const round = (amount: number): number => Math.round(amount * 1e8) / 1e8;
 
+/** An id that no claim has. */
+const UNMADE = 'fe'.repeat(20);
+
+/** A support that names an id without a claim. */
+async function makeStray(source: ClaimSource): Promise<void> {
+  const id = Buffer.from(UNMADE, 'hex').reverse();
+  const { hex } = await source.stake(buildSupportPrefix(Buffer.from('a'), id), 5_000_000n);
+  await rpc('sendrawtransaction', hex, true);
+  await rpc('generatetoaddress', 1, OPEN_ADDRESS);
+}
+
 /** Claim operations without effect: an update that spends no claim, and a claim in a coinbase. */
 async function makeRefused(source: ClaimSource): Promise<void> {
   const { hex } = await source.stake(
@@ -125,6 +136,7 @@ beforeAll(async () => {
     await rpc('generatetoaddress', 1, OPEN_ADDRESS);
   }
   await makeRefused(source);
+  await makeStray(source);
   await send(5);
   // The indexes may be a block behind.
   const isBehind = async (): Promise<boolean> =>
@@ -301,10 +313,11 @@ it('shows the claim operations in the outputs of an address with the states that
       expect(claim).toEqual(outputs[0]!.claim);
       const { claimId, state } = claim;
       states.set(state, (states.get(state) ?? 0) + 1);
-      // The state is shown unless the claim is active. The claim is linked unless it was refused.
+      // The state is shown unless the claim is active. The claim is linked unless it was refused or does not exist.
       expect([claimId, cells[1]!.includes(state), links.includes(`/claim/${claimId}`)]).toEqual([
-        ...[claimId, state !== 'active', state !== 'refused'],
+        ...[claimId, state !== 'active', state !== 'refused' && claimId !== UNMADE],
       ]);
+      expect(cells[1]!.includes('no such claim')).toBe(claimId === UNMADE);
     }
     next = /href="(\/address\/[^"]*coins=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
     after = page.next;

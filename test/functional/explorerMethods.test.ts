@@ -667,7 +667,20 @@ async function holdLives(): Promise<{ ended: number; fleeting: number }> {
       expect(status.spentBy).toBe(end.spentBy);
     }
   }
+  await holdStates();
   return { ended, fleeting };
+}
+
+/** Holds the states of all claims, in one call, against the state of each. */
+async function holdStates(): Promise<void> {
+  const ids = [...(await livesOf(await chain())).keys(), '00'.repeat(20)];
+  const statuses = await Promise.all(
+    ids.map((id) => node.rpc<Status>('getclaimstatus', [id]).catch(() => ({ state: 'unknown' }))),
+  );
+  const states = await node.rpc<Partial<Status>[]>('getclaimstates', [ids]);
+  expect(states.map(({ claimId }: { claimId?: string }) => claimId)).toEqual(ids);
+  for (const [i, state] of states.entries()) expect(statuses[i]).toMatchObject(state);
+  expect(states.at(-1)).toEqual({ claimId: ids.at(-1), state: 'unknown' });
 }
 
 /** All points of the series. */
@@ -700,6 +713,14 @@ describe('getclaimstatus', () => {
     expect([ended > 5, fleeting > 0]).toEqual([true, true]);
     await expect(node.rpc('getclaimstatus', ['00'.repeat(20)])).rejects.toThrow('Could not find claim');
     await expect(node.rpc('getclaimstatus', ['00'])).rejects.toThrow('40 hexadecimal digits');
+  });
+
+  it('refuses lists that are too long or malformed', async () => {
+    const states = (ids: unknown) => node.rpc('getclaimstates', [ids]);
+    expect(await states([])).toEqual([]);
+    for (const id of ['00', 5, null, 'g'.repeat(40)])
+      await expect(states([id])).rejects.toThrow('40 hexadecimal digits');
+    await expect(states(Array(1001).fill('00'.repeat(20)))).rejects.toThrow('At most 1000');
   });
 });
 

@@ -173,6 +173,7 @@ describe('a new claim', () => {
     const found = await node.rpc<Record<string, object>>('resolve', ['of-a-peer', true]);
     expect(found['of-a-peer']).toMatchObject({ error: { name: 'NOT_FOUND' } });
     expect(await node.rpc('getclaim', [id])).toMatchObject({ claim_id: id, is_waiting: true, height: 0 });
+    expect(await node.rpc('getclaimstates', [[id]])).toMatchObject([{ claimId: id, state: 'waiting' }]);
     await expect(node.rpc('getclaim', [id, true])).rejects.toMatchObject({ code: -5 });
     expect(await finds({ claim_ids: [id], confirmed_only: true })).toEqual({ rows: [], total: 0 });
     expect((await outputs('getclaimbyid', [id])).txos[0]).toMatchObject({ height: 0 });

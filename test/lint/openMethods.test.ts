@@ -20,7 +20,7 @@ const FOR_VISITORS =
   'getclaimbyseq getclaimproofbybid getclaimproofbyseq getclaimsforname getclaimsfortx getdifficulty getmempoolancestors ' +
   'getmempooldescendants getmempoolentry getmempoolinfo getmininginfo getnamehistory getnameproof getnetworkhashps ' +
   'getrawtransaction gettotalclaimednames gettotalclaims gettotalvalueofclaims gettxinfo gettxout gettxoutproof getvalueforname ' +
-  'getchainseries getclaimstatus getmempoolsummary listchannelclaims listclaims listmempoolclaims listnames listnewclaims listsupports listupcoming resolve validateaddress verifymessage verifytxoutproof';
+  'getchainseries getclaimstates getclaimstatus getmempoolsummary listchannelclaims listclaims listmempoolclaims listnames listnewclaims listsupports listupcoming resolve validateaddress verifymessage verifytxoutproof';
 
 /** Groups whose methods change something or return data only for the operator. */
 const CLOSED: readonly Category[] = ['wallet', 'control', 'generating', 'hidden', 'zmq'];

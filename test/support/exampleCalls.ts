@@ -219,6 +219,7 @@ function claimCalls({ claimId, claimTxid, claimBlock }: ExampleFacts): ExampleCa
     call('getclaim', claimId),
     call('getclaimindexinfo'),
     call('getclaimstatus', claimId),
+    call('getclaimstates', [claimId, '00'.repeat(20)]),
     call('listchannelclaims', claimId),
     call('resolve', ['lbry://MindBlown', '@nobody/anything']),
     call('searchclaims', { name: 'MindBlown' }),

@@ -257,6 +257,7 @@ function summaryAnswers({ text, name, event, claim }: Parts) {
       events: [event, { ...event, event: text }],
     },
     searchclaims: { claims: [claim], total: 1, next: text },
+    getclaimstates: [{ claimId: ID, state: 'active', name: text, normalized_name: text }],
     listchannelclaims: { claims: [claim], total: 2000, next: text },
     listnewclaims: {
       height: 10,

@@ -55,6 +55,7 @@ export const CONVERSIONS: Readonly<Record<string, readonly Conversion[]>> = {
   getclaimsfornamebybid: [[1, 'bids', 'json'], [3, 'includevalues', 'json'], [4, 'hex', 'json']],
   getclaimsfornamebyid: [[1, 'partialclaimids', 'json'], [3, 'includevalues', 'json'], [4, 'hex', 'json']],
   getclaimsfornamebyseq: [[1, 'sequences', 'json'], [3, 'includevalues', 'json'], [4, 'hex', 'json']],
+  getclaimstates: [[0, 'claimids', 'json']],
   getheaders: [[0, 'blocklocators', 'json']],
   getmempoolancestors: [[1, 'verbose', 'json']],
   getmempooldescendants: [[1, 'verbose', 'json']],

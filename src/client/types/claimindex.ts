@@ -17,6 +17,12 @@ export interface ClaimindexMethods {
     named: Record<string, never>;
     result: { synced: boolean; height: number; tip_height: number; progress: number; failure?: string; size_on_disk: number; claims?: { total: number; streams: number; channels: number; collections: number; reposts: number; unknown: number }; search?: { synced: boolean; height: number; documents: number; building?: { claims: number; stage: string }; failure?: string; backend: string; running: number; waiting: number; searches: number; timeouts: number } };
   };
+  /** `getclaimstates claimids` */
+  getclaimstates: {
+    params: [claimids: readonly unknown[]];
+    named: { claimids: readonly unknown[] };
+    result: ({ claimId: string; state: "active" | "pending" | "waiting" | "spent" | "expired" | "unknown"; name?: string; normalized_name?: string; namehex?: string; endedHeight?: number })[];
+  };
   /** `getclaimstatus "claimid"` */
   getclaimstatus: {
     params: [claimid: string];

@@ -18,6 +18,7 @@ import type { OutputClaim } from '../answers.js';
 import type { AskError } from '../explorerRpcClient.js';
 import { notFound, searchFor, type Page, type PageContext } from '../pageContext.js';
 import { ClaimLine, isMissing, lbcOf, Missing, orNull, type Satoshis } from './parts.js';
+import { doubtfulIds, marked, unmadeAmong } from './unmadeClaims.js';
 
 const A_PAGE = 50;
 
@@ -82,6 +83,18 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
         )
       : null,
   ]);
+}
+
+/** Marks the claims of outputs whose ids no claim has. */
+async function withMarks(ask: PageContext['ask'], page: UtxosPage): Promise<UtxosPage> {
+  const claims = page.utxos.flatMap(({ claim }) => claim ?? []);
+  const unmade = await unmadeAmong(ask, doubtfulIds(claims));
+  return {
+    ...page,
+    utxos: page.utxos.map((utxo) =>
+      utxo.claim === undefined ? utxo : { ...utxo, claim: marked([utxo.claim], unmade)[0]! },
+    ),
+  };
 }
 
 interface TransactionsProps extends Positions {
@@ -168,7 +181,8 @@ export const address: Page = async ({ ask, parts, query }) => {
       searchFor(wanted),
     );
   const positions = { after: query.get('after') ?? undefined, coinsAfter: query.get('coins') ?? undefined };
-  const [balance, transactions, utxos] = await read(ask, wanted, positions);
+  const [balance, transactions, unspent] = await read(ask, wanted, positions);
+  const utxos = unspent === null || isMissing(unspent) ? unspent : await withMarks(ask, unspent);
   const path = addressLink(wanted);
   return {
     title: `Address ${wanted.slice(0, 12)}…`,

@@ -32,6 +32,7 @@ import {
   type OrError,
   type Satoshis,
 } from './parts.js';
+import { withUnmade } from './unmadeClaims.js';
 
 const A_PAGE = 100;
 
@@ -137,7 +138,11 @@ async function read({ ask, query, tip }: PageContext, hash: string): Promise<Sho
       : null,
     isActive || header.height > tip.height ? null : orNull(ask<string>('getblockhash', header.height)),
   ]);
-  return { header, isActive, whole, stats, events, place, path: blockLink(hash), after, from };
+  const marked =
+    events === null || isMissing(events)
+      ? events
+      : { ...events, events: await withUnmade(ask, events.events) };
+  return { header, isActive, whole, stats, events: marked, place, path: blockLink(hash), after, from };
 }
 
 function Neighbours({ previousblockhash: before, nextblockhash: next, height }: BlockHeaderAnswer) {

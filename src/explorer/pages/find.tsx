@@ -136,7 +136,7 @@ async function results(context: PageContext, text: string, known: readonly Known
         <Objects text={text} names={known} claimId={id} isBlock={isHeight(text, context)} />
         <Section
           title="Names that begin with it"
-          more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All of them</a>}
+          more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All these names</a>}
         >
           {found.length === 0 ? (
             <p class="quiet">No claim holds a name that begins with it.</p>
@@ -154,7 +154,7 @@ async function results(context: PageContext, text: string, known: readonly Known
         </Section>
         <Section
           title="Matching claims"
-          more={<a href={withQuery('/claims', { text: text.slice(0, 300) })}>All of them</a>}
+          more={<a href={withQuery('/claims', { text: text.slice(0, 300) })}>All matching claims</a>}
         >
           {isMissing(claims) ? (
             <Notice>{claims.message}</Notice>

@@ -1,21 +1,11 @@
 /** `/mempool`: unconfirmed transactions by fee rate, and unconfirmed claim operations. */
-import {
-  Amount,
-  Coins,
-  ClaimId,
-  Figures,
-  Pager,
-  Section,
-  Table,
-  Tag,
-  Time,
-  Tx,
-} from '../../page/components.js';
+import { Amount, Coins, Figures, Pager, Section, Table, Tag, Time, Tx } from '../../page/components.js';
 import { integerText, sizeText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { MempoolClaims, MempoolSummary } from '../answers.js';
 import type { Page } from '../pageContext.js';
-import { EventTag, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
+import { ClaimRef, EventTag, isMissing, Missing, NameOf, NotYet, orNull, type OrError } from './parts.js';
+import { withUnmade } from './unmadeClaims.js';
 
 const BAR_WIDTH = 100;
 const A_PAGE = 100;
@@ -143,7 +133,10 @@ function Bids({ claims, next, after }: BidsProps) {
             title: 'What',
             cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
           },
-          { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+          {
+            title: 'Claim',
+            cell: ({ claimId, isUnmade }) => <ClaimRef id={claimId} isUnmade={isUnmade} />,
+          },
           { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
           { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
         ]}
@@ -158,11 +151,12 @@ function Bids({ claims, next, after }: BidsProps) {
 
 export const mempool: Page = async ({ ask, query, nowSec, isSyncing }) => {
   const after = query.get('after') ?? undefined;
-  const [summary, claims, estimate] = await Promise.all([
+  const [summary, found, estimate] = await Promise.all([
     orNull(ask<MempoolSummary>('getmempoolsummary')),
     orNull(ask<MempoolClaims>('listmempoolclaims', null, null, false, A_PAGE, after ?? null), after),
     orNull(ask<{ feerate?: number }>('estimatesmartfee', 6)),
   ]);
+  const claims = isMissing(found) ? found : { ...found, claims: await withUnmade(ask, found.claims) };
   return {
     title: 'Mempool',
     description: 'Unconfirmed transactions and bids.',

@@ -64,6 +64,16 @@ export function EventTag({
 export const NameOf = ({ of }: { readonly of: NamePieces }): VNode =>
   Name({ name: of.name, hex: of.namehex });
 
+interface ClaimRefProps {
+  readonly id: string;
+  /** Whether no claim has the id, so that no page shows it. */
+  readonly isUnmade?: boolean | undefined;
+}
+
+/** Links to a claim that a support or a value names, if a claim with this id exists or existed. */
+export const ClaimRef = ({ id, isUnmade }: ClaimRefProps): VNode =>
+  isUnmade ? markup`${Hash({ hash: id })} ${Tag({ children: 'no such claim' })}` : ClaimId({ id });
+
 /** Shows the claim that an event concerns; for a takeover also the previous owner. */
 export function EventSubject({
   event,
@@ -72,11 +82,12 @@ export function EventSubject({
     readonly event: string;
     readonly claimId?: string | undefined;
     readonly formerClaimId?: string | undefined;
+    readonly isUnmade?: boolean | undefined;
   };
 }): VNode {
   const claimOf = (id: string | undefined): VNode | string => (id ? ClaimId({ id }) : 'no claim');
   if (event.event === 'takeover') return markup`${claimOf(event.formerClaimId)} → ${claimOf(event.claimId)}`;
-  return event.claimId === undefined ? markup`` : ClaimId({ id: event.claimId });
+  return event.claimId === undefined ? markup`` : ClaimRef({ id: event.claimId, isUnmade: event.isUnmade });
 }
 
 export function OptionalCoins({ lbc }: { readonly lbc: Lbc | undefined }): VNode | null {
@@ -108,7 +119,8 @@ export function ClaimLine({ claim, isSpent = false }: ClaimLineProps): VNode {
   const isMade = claim.state !== 'refused';
   return (
     <span>
-      {words} <NameOf of={claim} /> {isMade ? <ClaimId id={claim.claimId} /> : <Hash hash={claim.claimId} />}
+      {words} <NameOf of={claim} />{' '}
+      {isMade ? <ClaimRef id={claim.claimId} isUnmade={claim.isUnmade} /> : <Hash hash={claim.claimId} />}
       {claim.kind && (
         <>
           {' '}

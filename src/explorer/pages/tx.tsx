@@ -5,7 +5,6 @@
 import {
   Address,
   Amount,
-  ClaimId,
   Coins,
   Facts,
   Figures,
@@ -25,7 +24,8 @@ import type { BlockHeaderAnswer, TxInfoAnswer, TxInput, TxOutput } from '../answ
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
 import { integerOf, notFound, PageError, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { ClaimLine, GENESIS_TRANSACTION } from './parts.js';
+import { ClaimLine, ClaimRef, GENESIS_TRANSACTION } from './parts.js';
+import { doubtfulIds, marked, unmadeAmong } from './unmadeClaims.js';
 
 const A_PAGE = 100;
 
@@ -54,9 +54,41 @@ function InputCell({ input }: { readonly input: TxInput }) {
   );
 }
 
-function OutputCell({ output }: { readonly output: TxOutput }) {
-  const purchased =
-    output.type === 'nulldata' ? purchasedClaim(Buffer.from(output.script, 'hex')) : undefined;
+/** An output with the claim that its data records as bought. */
+interface ShownOutput extends TxOutput {
+  readonly purchased?: { readonly id: string; readonly isUnmade: boolean } | undefined;
+}
+
+/** A transaction whose references to claims are marked if no claim has the id. */
+interface ShownTx extends TxInfoAnswer {
+  readonly outputs: readonly ShownOutput[];
+}
+
+const purchasedOf = ({ type, script }: TxOutput): string | undefined =>
+  type === 'nulldata' ? purchasedClaim(Buffer.from(script, 'hex')) : undefined;
+
+/** Marks the references to claims whose ids no claim has. */
+async function withMarks(ask: PageContext['ask'], info: TxInfoAnswer): Promise<ShownTx> {
+  const claims = [...info.inputs, ...info.outputs].flatMap(({ claim }) => claim ?? []);
+  const bought = info.outputs.map(purchasedOf);
+  const unmade = await unmadeAmong(ask, [...doubtfulIds(claims), ...bought]);
+  const markedIn = <Part extends TxInput | TxOutput>(part: Part): Part =>
+    part.claim === undefined ? part : { ...part, claim: marked([part.claim], unmade)[0]! };
+  return {
+    ...info,
+    inputs: info.inputs.map(markedIn),
+    outputs: info.outputs.map((output, index) => {
+      const id = bought[index];
+      return {
+        ...markedIn(output),
+        purchased: id === undefined ? undefined : { id, isUnmade: unmade.has(id) },
+      };
+    }),
+  };
+}
+
+function OutputCell({ output }: { readonly output: ShownOutput }) {
+  const { purchased } = output;
   return (
     <>
       {output.claim && (
@@ -66,7 +98,7 @@ function OutputCell({ output }: { readonly output: TxOutput }) {
       )}
       {purchased !== undefined && (
         <div>
-          buys the claim <ClaimId id={purchased} />
+          buys the claim <ClaimRef {...purchased} />
         </div>
       )}
       {output.address ? <Address address={output.address} /> : <Tag>{output.type}</Tag>}
@@ -114,7 +146,7 @@ function Inputs({ inputs, inputcount }: TxInfoAnswer) {
   );
 }
 
-function Outputs({ outputs, outputcount, spendindex }: TxInfoAnswer) {
+function Outputs({ outputs, outputcount, spendindex }: ShownTx) {
   return (
     <Section title={`Outputs (${integerText(outputcount)})`} id="outputs">
       <Table
@@ -223,7 +255,7 @@ export const tx: Page = async (context) => {
     );
   const txid = wanted.toLowerCase();
   const from = integerOf(query, 'from') ?? 0;
-  const info = await read(context, txid, from);
+  const info = await withMarks(context.ask, await read(context, txid, from));
   const path = txLink(txid);
   return {
     title: `Transaction ${txid.slice(0, 12)}…`,

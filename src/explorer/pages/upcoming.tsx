@@ -16,6 +16,7 @@ import {
   NotYet,
   OptionalCoins,
 } from './parts.js';
+import { withUnmade } from './unmadeClaims.js';
 
 const A_PAGE = 100;
 const KINDS = [
@@ -94,7 +95,8 @@ export const upcoming: Page = async (context) => {
   const given = { kind: kind === 'all' ? undefined : kind, block };
   const path = withQuery('/upcoming', given);
   const answer = await ask<UpcomingAnswer>('listupcoming', BLOCKS, kind, A_PAGE, from ?? null, block ?? null);
-  const { events, next } = eventPageOf(answer, skip);
+  const { events: listed, next } = eventPageOf(answer, skip);
+  const events = await withUnmade(ask, listed);
   return {
     title: 'Coming events',
     description: `Activations, expirations and takeovers of the next ${BLOCKS} blocks.`,

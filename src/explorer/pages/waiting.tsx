@@ -1,8 +1,8 @@
 /** Table of claim operations in the mempool for a name or a claim. */
-import { ClaimId, Coins, Notice, Section, Table, Tx } from '../../page/components.js';
+import { Coins, Notice, Section, Table, Tx } from '../../page/components.js';
 import { countText, integerText } from '../../page/format.js';
 import type { MempoolClaims } from '../answers.js';
-import { EventTag } from './parts.js';
+import { ClaimRef, EventTag } from './parts.js';
 
 export function Waiting({ total, claims }: MempoolClaims) {
   if (total === 0) return null;
@@ -18,7 +18,10 @@ export function Waiting({ total, claims }: MempoolClaims) {
             isHead: true,
             cell: ({ event, isSupport }) => <EventTag event={event} isSupport={isSupport} isWaiting />,
           },
-          { title: 'Claim', cell: ({ claimId }) => <ClaimId id={claimId} /> },
+          {
+            title: 'Claim',
+            cell: ({ claimId, isUnmade }) => <ClaimRef id={claimId} isUnmade={isUnmade} />,
+          },
           { title: 'Amount', unit: 'LBC', isNumber: true, cell: ({ amount }) => <Coins lbc={amount} /> },
           { title: 'Transaction', cell: ({ transaction }) => <Tx txid={transaction} /> },
         ]}

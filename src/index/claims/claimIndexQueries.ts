@@ -70,6 +70,12 @@ export interface ClaimIndexSource {
   readonly exclusively: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
+/** The last output of a claim in the chain. */
+export interface ClaimPlace {
+  readonly item: Item;
+  readonly hasEnded: boolean;
+}
+
 /** Error: the index has not reached the tip yet. */
 export class ClaimIndexNotReadyError extends Error {
   override readonly name = 'ClaimIndexNotReadyError';
@@ -260,6 +266,30 @@ export class ClaimIndexQueries implements ClaimIndexReader {
       item: await readEnded(rows, this.source.rules, toLatin1(claimId)),
       isKnown: (await readKnownPast(rows)).ended,
     }));
+  }
+
+  /**
+   * The last outputs of claims, in the order of the ids; null for an id that no claim of the chain has. `isKnown` is that of
+   * `ended`.
+   */
+  places(claimIds: readonly Bytes[]): Promise<{
+    readonly places: readonly (ClaimPlace | null)[];
+    readonly isKnown: boolean;
+  }> {
+    const ids = claimIds.map(toLatin1);
+    return this.atOneTip(async ({ rows, records }) => {
+      const found = await records.rowsOf(ids);
+      const items = await records.itemsOf(found.filter((row) => row !== null));
+      const places: (ClaimPlace | null)[] = [];
+      let next = 0;
+      let since = performance.now();
+      for (const [i, row] of found.entries()) {
+        const item = row === null ? await readEnded(rows, this.source.rules, ids[i]!) : items[next++]!;
+        places.push(item && { item, hasEnded: row === null });
+        since = await yieldIfDue(since);
+      }
+      return { places, isKnown: (await readKnownPast(rows)).ended };
+    });
   }
 
   /** Numbers and amounts of names and claims after each of these blocks; null while some are not computed yet. */

@@ -74,6 +74,7 @@ import { generate } from '../methods/generating/generate.js';
 import type { RpcMethod } from './method.js';
 import { getClaim } from '../methods/claimindex/getClaim.js';
 import { getClaimIndexInfo } from '../methods/claimindex/getClaimIndexInfo.js';
+import { getClaimStates } from '../methods/claimindex/getClaimStates.js';
 import { listChannelClaims } from '../methods/claimindex/listChannelClaims.js';
 import { resolve } from '../methods/claimindex/resolve.js';
 import { searchClaims } from '../methods/claimindex/searchClaims.js';
@@ -263,6 +264,7 @@ export const METHODS: readonly RpcMethod[] = [
   getClaim,
   getClaimIndexInfo,
   getClaimStatus,
+  getClaimStates,
   listChannelClaims,
   resolve,
   searchClaims,

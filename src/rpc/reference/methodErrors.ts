@@ -78,6 +78,7 @@ export const METHOD_ERRORS: Readonly<Record<string, readonly RpcErrorName[]>> = 
   getclaimsfornamebyseq: ['INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER', 'INVALID_PARAMS', 'MISC_ERROR'],
   getclaimsfortx: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY'],
   getclaimsintrie: ['INTERNAL_ERROR', 'INVALID_ADDRESS_OR_KEY'],
+  getclaimstates: ['INVALID_PARAMETER', 'MISC_ERROR'],
   getclaimstatus: ['INVALID_ADDRESS_OR_KEY', 'INVALID_PARAMETER', 'MISC_ERROR'],
   getclaimtrie: ['METHOD_DEPRECATED'],
   getconnectioncount: ['CLIENT_P2P_DISABLED'],

@@ -30,7 +30,9 @@ async function shown(
   const asked: [string, ...unknown[]][] = [];
   const ask = (async (method: string, ...params: unknown[]) => {
     asked.push([method, ...params]);
-    return instead[method] ?? known[method];
+    const answer = instead[method] ?? known[method];
+    if (answer instanceof AskError) throw answer;
+    return answer;
   }) as typeof context.ask;
   const result = await PAGES.get(page)!({ ...context, ask, taken: [] });
   if ('redirect' in result) return { html: result.redirect, asked };
@@ -451,6 +453,62 @@ describe('the page of a name', () => {
     expect(html).toContain('<h1><bdi>\\u00ff</bdi></h1>');
     expect(html).toContain('href="/proof-hex/ff"');
     expect(html).not.toContain('/name/%5Cu00ff');
+  });
+});
+
+describe('an id that no claim has', () => {
+  const named = { name: 'a', normalized_name: 'a', claimId: OTHER };
+  const support = { ...named, event: 'support', index: 0, height: 9, txid: HASH, n: 0, amount: 1 };
+  const output = {
+    n: 0,
+    amount: 1,
+    type: 'pubkeyhash',
+    script: '',
+    spent: false,
+    claim: { ...named, op: 'support' },
+  };
+  const utxo = { txid: HASH, outputIndex: 0, satoshis: 1, height: 9, claim: { ...named, op: 'support' } };
+  const waiting = { total: 1, claims: [{ ...support, transaction: HASH, time: 1 }] };
+  const receipt = Buffer.concat([
+    Buffer.of(0x6a, encodePurchase(Buffer.from(OTHER, 'hex').reverse()).length),
+    encodePurchase(Buffer.from(OTHER, 'hex').reverse()),
+  ]);
+  const purchase = { n: 1, amount: 0, type: 'nulldata', script: receipt.toString('hex'), spent: false };
+  const bids = known['listclaims'] as { bids: object[] };
+  const signed = { ...claim, signing_channel: undefined, channel_id: OTHER };
+  const gone = {
+    getclaim: new AskError(-5, 'no'),
+    getclaimstatus: { ...named, claimId: ID, state: 'spent', channelId: OTHER, txid: HASH, n: 0, amount: 1 },
+  };
+
+  it.each([
+    ['tx', [HASH], { gettxinfo: { ...(known['gettxinfo'] as object), inputs: [], outputs: [output] } }],
+    ['tx', [HASH], { gettxinfo: { ...(known['gettxinfo'] as object), inputs: [], outputs: [purchase] } }],
+    ['block', [HASH], { getblockevents: { counts: {}, events: [support], total: 1 } }],
+    ['address', ['x'], { getaddressutxos: { utxos: [utxo] } }],
+    ['mempool', [], { listmempoolclaims: waiting }],
+    [
+      'upcoming',
+      [],
+      { listupcoming: { height: 9, from: 10, to: 20, events: [{ ...support, isSupport: true }] } },
+    ],
+    ['name', ['a'], { getnamehistory: { blocks: [{ height: 9, blockhash: HASH, events: [support] }] } }],
+    ['name', ['a'], { listmempoolclaims: waiting }],
+    ['name', ['a'], { listclaims: { ...bids, bids: [{ ...bids.bids[0], channelId: OTHER }] } }],
+    ['claim', [ID], { getclaim: signed }],
+    ['claim', [ID], { listsupports: { ...named, total: 1, supports: [{ ...support, channelId: OTHER }] } }],
+    ['claim', [ID], gone],
+  ] as const)('has no link on the page %s %j %j', async (page, parts, instead) => {
+    const link = `href="/claim/${OTHER}"`;
+    const stateOf = async (getclaimstates: unknown): Promise<string> =>
+      (await shown(page, [...parts], { ...instead, getclaimstates })).html;
+    const unknown = await stateOf([{ claimId: OTHER, state: 'unknown' }]);
+    expect([unknown.includes(link), unknown.includes('no such claim')]).toEqual([false, true]);
+    // A claim that has ended has a page. Without the claim index the node does not know which ids have one.
+    for (const states of [[{ claimId: OTHER, state: 'spent' }], new AskError(-1, 'not enabled')]) {
+      const html = await stateOf(states);
+      expect([html.includes(link), html.includes('no such claim')]).toEqual([true, false]);
+    }
   });
 });
 

@@ -326,8 +326,7 @@ test('the page of refused requests is not rendered for each of them', async () =
   const rendered = vi.spyOn(Reflect.get(site, 'errors') as ErrorPages, 'of');
   const socket = await opened();
   let refused = 0;
-  for (let n = 0; n < 60; n++)
-    if ((await ask(socket, `/find?q=${n}`)).startsWith('HTTP/1.1 429')) refused++;
+  for (let n = 0; n < 60; n++) if ((await ask(socket, `/find?q=${n}`)).startsWith('HTTP/1.1 429')) refused++;
   socket.destroy();
   // It is rendered again after a minute.
   expect([refused, rendered.mock.calls.length < 4]).toEqual([40, true]);

@@ -3,7 +3,6 @@ import {
   Address,
   Amount,
   Block,
-  ClaimId,
   Facts,
   Hash,
   Name,
@@ -20,7 +19,8 @@ import { shownLine } from '../../../page/text.js';
 import type { ClaimStatusAnswer } from '../../answers.js';
 import type { TakenBlock } from '../../messages.js';
 import type { PageContext, PageResult } from '../../pageContext.js';
-import { TakenBack } from '../parts.js';
+import { ClaimRef, TakenBack } from '../parts.js';
+import { unmadeAmong } from '../unmadeClaims.js';
 import { ClaimOutputs, outputsOf, type ClaimEnd } from './claimOutputs.js';
 import { RawValue } from './claimValue.js';
 
@@ -58,7 +58,10 @@ function endOf({ state, endedHeight, spentBy }: ClaimStatusAnswer): ClaimEnd | n
 /** The page of a claim that was abandoned or has expired. */
 export async function ended(status: ClaimStatusAnswer, { ask, tip }: PageContext): Promise<PageResult> {
   const title = status.title ?? status.name;
-  const found = await outputsOf(ask, status.claimId, { txid: status.txid, n: status.n });
+  const [found, unmade] = await Promise.all([
+    outputsOf(ask, status.claimId, { txid: status.txid, n: status.n }),
+    unmadeAmong(ask, [status.channelId]),
+  ]);
   return {
     title: `${shownLine(title, 80)} (ended)`,
     description: `An ended claim of the name ${shownLine(status.name, 60)}.`,
@@ -88,7 +91,12 @@ export async function ended(status: ClaimStatusAnswer, { ask, tip }: PageContext
                 status.state !== 'expired' && `block ${integerText(status.expirationHeight)}`,
               ],
               ['Address', status.address && <Address address={status.address} />],
-              ['Named channel', status.channelId && <ClaimId id={status.channelId} />],
+              [
+                'Named channel',
+                status.channelId && (
+                  <ClaimRef id={status.channelId} isUnmade={unmade.has(status.channelId)} />
+                ),
+              ],
               ['As of block', <Block height={tip.height} />],
             ]}
           />

@@ -32,6 +32,7 @@ import type { PageContext, PageResult } from '../../pageContext.js';
 import { RPC_ERROR } from '../../../rpc/declare/errors.js';
 import { takenFrom } from '../../takenBlocks.js';
 import { isMissing, orNull, TakenBack, type OrError } from '../parts.js';
+import { doubtfulIds, marked, unmadeAmong } from '../unmadeClaims.js';
 import { Waiting } from '../waiting.js';
 import { ClaimOutputs, outputsOf, type FoundOutputs } from './claimOutputs.js';
 import { Supports } from './claimSupports.js';
@@ -102,7 +103,21 @@ async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Sh
       : null,
     orNull(ask<MempoolClaims>('listmempoolclaims', null, id)),
   ]);
-  return { claim, supports, claims, collection, bids, status, outputs, reposted, waiting, after };
+  const listed = isMissing(supports) ? [] : supports.supports;
+  const named = claim.signing_channel === undefined ? claim.channel_id : undefined;
+  const unmade = await unmadeAmong(ask, [named, ...doubtfulIds(listed)]);
+  return {
+    claim: named !== undefined && unmade.has(named) ? { ...claim, isChannelUnmade: true } : claim,
+    supports: isMissing(supports) ? supports : { ...supports, supports: marked(listed, unmade) },
+    claims,
+    collection,
+    bids,
+    status,
+    outputs,
+    reposted,
+    waiting,
+    after,
+  };
 }
 
 /** Whether `getclaimstatus` has answered that the chain never had the claim. */
@@ -266,7 +281,11 @@ function ChannelClaims({
   return (
     <Section
       title="Claims of the channel"
-      more={<a href={withQuery('/claims', { channel: claim.claim_id, order: 'name' })}>All of them</a>}
+      more={
+        <a href={withQuery('/claims', { channel: claim.claim_id, order: 'name' })}>
+          All claims of the channel
+        </a>
+      }
     >
       {isMissing(claims) ? (
         <Notice>{claims.message}</Notice>
@@ -350,7 +369,7 @@ function bidding(claim: ClaimAnswer, status: OrError<ClaimStatusAnswer>): ClaimA
 
 export async function living(context: PageContext, latest: ClaimAnswer): Promise<PageResult> {
   const found = await read(context, latest);
-  const claim = bidding(latest, found.status);
+  const claim = bidding(found.claim, found.status);
   const shown = { ...found, claim };
   const { after, status, outputs, waiting } = shown;
   const description = textOf(partOf(claim.value, 'description'));
@@ -361,7 +380,7 @@ export async function living(context: PageContext, latest: ClaimAnswer): Promise
     isLively: true,
     body: (
       <>
-        <Head shown={shown} context={context} isUpdateWaiting={claim !== latest} />
+        <Head shown={shown} context={context} isUpdateWaiting={claim !== found.claim} />
         {!isMissing(waiting) && <Waiting {...waiting} />}
         <Section title="Its bid for the name">
           <Facts rows={bidRows(shown, context)} />

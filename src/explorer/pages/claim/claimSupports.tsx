@@ -2,7 +2,6 @@
 import {
   Address,
   Block,
-  ClaimId,
   Coins,
   Notice,
   Output,
@@ -15,7 +14,7 @@ import { integerText } from '../../../page/format.js';
 import { withQuery } from '../../../page/links.js';
 import type { SupportsAnswer } from '../../answers.js';
 import type { AskError } from '../../explorerRpcClient.js';
-import { isMissing } from '../parts.js';
+import { ClaimRef, isMissing } from '../parts.js';
 
 type Support = SupportsAnswer['supports'][number];
 
@@ -29,10 +28,10 @@ const ActiveCell = ({ active, validAtHeight }: Support) =>
   );
 
 /** The channel that a support names, or its address. `listsupports` does not verify the signature. */
-const FromCell = ({ channelId, address }: Support) =>
+const FromCell = ({ channelId, isChannelUnmade, address }: Support) =>
   channelId ? (
     <>
-      names the channel <ClaimId id={channelId} />
+      names the channel <ClaimRef id={channelId} isUnmade={isChannelUnmade} />
     </>
   ) : address ? (
     <Address address={address} />

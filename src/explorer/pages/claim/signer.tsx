@@ -1,11 +1,12 @@
 /** The channel of a claim, in one line with the claim. */
-import { ClaimId, Tag, Title } from '../../../page/components.js';
+import { Tag, Title } from '../../../page/components.js';
 import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer } from '../../answers.js';
+import { ClaimRef } from '../parts.js';
 
 /** The channel that signed the claim, or that its value names without a valid signature. */
 export function Signer({
-  claim: { signing_channel: channel, channel_id: named },
+  claim: { signing_channel: channel, channel_id: named, isChannelUnmade },
 }: {
   readonly claim: ClaimAnswer;
 }) {
@@ -24,7 +25,8 @@ export function Signer({
   return (
     <>
       {' '}
-      <Tag tone="warning">signature not valid</Tag> names the channel <ClaimId id={named} />
+      <Tag tone="warning">signature not valid</Tag> names the channel{' '}
+      <ClaimRef id={named} isUnmade={isChannelUnmade} />
     </>
   );
 }

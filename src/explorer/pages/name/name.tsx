@@ -31,6 +31,7 @@ import {
   TakenBack,
   textOfHex,
 } from '../parts.js';
+import { doubtfulIds, marked, unmadeAmong } from '../unmadeClaims.js';
 import { Waiting } from '../waiting.js';
 
 const A_PAGE = 100;
@@ -86,6 +87,32 @@ async function historyOf({ ask, query }: PageContext, name: string, isHex: boole
   return orNull(pastOf(ask, name, isHex, place));
 }
 
+type Marked = Pick<Shown, 'answer' | 'history' | 'waiting' | 'owner'>;
+
+/** Marks the ids that supports and values name and no claim has. Claims among the bids exist. */
+async function withMarks(
+  ask: PageContext['ask'],
+  { answer, history, waiting, owner }: Marked,
+): Promise<Marked> {
+  const events = history === null || isMissing(history) ? [] : history.events;
+  const operations = waiting === null || isMissing(waiting) ? [] : waiting.claims;
+  const { bids, coming } = answer;
+  const known = new Set(bids.map(({ claimId }) => claimId));
+  const doubtful = doubtfulIds([...events, ...operations, ...bids, ...(coming ?? [])]);
+  const unsigned = owner?.signing_channel === undefined ? owner?.channel_id : undefined;
+  const ids = [...doubtful, unsigned].filter((id) => id !== undefined && !known.has(id));
+  const unmade = await unmadeAmong(ask, ids);
+  if (unmade.size === 0) return { answer, history, waiting, owner };
+  return {
+    answer: { ...answer, bids: marked(bids, unmade), ...(coming && { coming: marked(coming, unmade) }) },
+    history:
+      history === null || isMissing(history) ? history : { ...history, events: marked(events, unmade) },
+    waiting:
+      waiting === null || isMissing(waiting) ? waiting : { ...waiting, claims: marked(operations, unmade) },
+    owner: owner && { ...owner, isChannelUnmade: unsigned !== undefined && unmade.has(unsigned) },
+  };
+}
+
 async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const { ask, query, tip } = context;
   const name = nameOfPath(context, isHex);
@@ -114,13 +141,10 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   ]);
   const named = withText(answer, isHex);
   return {
-    answer: named,
+    ...(await withMarks(ask, { answer: named, history, waiting, owner })),
     order,
     after,
     before: query.get('before'),
-    history,
-    waiting,
-    owner,
     isNow,
     path: nameLink(named.name, named.namehex),
     block: query.get('block') ?? undefined,

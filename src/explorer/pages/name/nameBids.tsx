@@ -16,7 +16,7 @@ import { claimLink, withQuery } from '../../../page/links.js';
 import { markup } from '../../../page/markup.js';
 import type { KeptRows } from '../../keptRows.js';
 import type { Bid, ListClaimsAnswer } from '../../answers.js';
-import { Chips, NameOf } from '../parts.js';
+import { Chips, ClaimRef, NameOf } from '../parts.js';
 
 export const ORDERS = [
   ['bid', 'by amount'],
@@ -42,10 +42,13 @@ const ActiveCell = ({ active, validAtHeight }: Bid) =>
     ? ['since ', Block({ height: validAtHeight })]
     : Tag({ tone: 'warning', children: `from ${integerText(validAtHeight)}` });
 
+const ChannelCell = ({ channelId, isChannelUnmade }: Bid) =>
+  channelId ? ClaimRef({ id: channelId, isUnmade: isChannelUnmade }) : '–';
+
 const columnsOf = (answer: ListClaimsAnswer): readonly TableColumn<Bid>[] => [
   { title: '#', cell: ({ bid }) => integerText(bid + 1) },
   { title: 'Claim', isHead: true, cell: (bid) => bidCell(bid, answer) },
-  { title: 'Named channel', cell: ({ channelId }) => (channelId ? ClaimId({ id: channelId }) : '–') },
+  { title: 'Named channel', cell: ChannelCell },
   {
     title: 'Effective',
     unit: 'LBC',
