@@ -431,22 +431,6 @@ describe('the page of a name', () => {
     },
   );
 
-  it('shows the title and the channel of a holder that is not in the list of bids', async () => {
-    const holder = { claimId: OTHER, txid: HASH, n: 0, amount: 1, effectiveAmount: 1 };
-    const owner = { ...claim, claim_id: OTHER, value: { title: 'The oldest' } };
-    const { html } = await shown(
-      'name',
-      ['one'],
-      { listclaims: { ...listed, holder }, getclaim: owner },
-      {
-        order: 'newest',
-      },
-    );
-    const [, lead = ''] = html.split('class="lead"');
-    expect(lead.split('</section>')[0]).toContain('The oldest');
-    expect(lead.split('</section>')[0]).toContain('✓ signature valid');
-  });
-
   it('shows bytes that are not UTF-8 as the other pages do, with links that have the bytes', async () => {
     const answer = { ...listed, name: 'ff', normalized_name: '\\u00ff', namehex: 'ff' };
     const { html } = await shown('name-hex', ['ff'], { listclaims: answer });
@@ -454,6 +438,31 @@ describe('the page of a name', () => {
     expect(html).toContain('href="/proof-hex/ff"');
     expect(html).not.toContain('/name/%5Cu00ff');
   });
+});
+
+describe('the holder of a name in an order that does not list its bid', () => {
+  it.each([undefined, ID])(
+    'is read by its bid, and by its claim only if it names a channel (%s)',
+    async (channelId) => {
+      const listed = known['listclaims'] as { bids: object[] };
+      const holder = { claimId: OTHER, txid: HASH, n: 0, amount: 1, effectiveAmount: 1 };
+      const best = { ...listed.bids[0], claimId: OTHER, title: 'The best bid', channelId };
+      const asked: string[] = [];
+      const context = contextOf('harmless', ['a'], { order: 'oldest' });
+      const ask = (async (method: string, ...[, count, , order]: readonly unknown[]) => {
+        asked.push(method);
+        if (method !== 'listclaims') return known[method];
+        return { ...listed, holder, ...(order === 'bid' && count === 1 && { bids: [best] }) };
+      }) as typeof context.ask;
+      const result = await PAGES.get('name')!({ ...context, ask, taken: [] });
+      const html = 'redirect' in result ? '' : render(h(Fragment, null, result.body));
+      const [, lead = ''] = html.split('class="lead"');
+      const [shownHead = ''] = lead.split('</section>');
+      expect(shownHead).toContain('The best bid');
+      expect(shownHead.includes('✓ signature valid')).toBe(channelId !== undefined);
+      expect(asked.includes('getclaim')).toBe(channelId !== undefined);
+    },
+  );
 });
 
 describe('an id that no claim has', () => {

@@ -6,7 +6,7 @@ import { Block, Facts, Name, Notice, Pager, Section, Table } from '../../../page
 import { amountText, countText, integerText } from '../../../page/format.js';
 import { nameLink, proofLink, withQuery } from '../../../page/links.js';
 import { nameWarning, shownLine, shownName } from '../../../page/text.js';
-import type { ClaimAnswer, ListClaimsAnswer, MempoolClaims } from '../../answers.js';
+import type { Bid, ClaimAnswer, ListClaimsAnswer, MempoolClaims } from '../../answers.js';
 import { badRequest, type Page, type PageContext, type PageResult } from '../../pageContext.js';
 import type { KeptRows } from '../../keptRows.js';
 import { takenFrom } from '../../takenBlocks.js';
@@ -39,17 +39,28 @@ const A_PAGE = 100;
 const COMING = 15;
 
 /**
- * Reads the controlling claim with its title and channel. Null if the node cannot read it, or if the list of bids contains it
- * without a channel, because the list then has all its data. In some orders the list does not contain the controlling claim.
+ * The bid of the controlling claim. In some orders the list does not contain it, and then the first bid by amount is read. Undefined
+ * without a controlling claim, or if a block has just replaced it.
  */
-async function signedOwner(
+async function holderBid(
   { ask }: PageContext,
   { holder, bids }: ListClaimsAnswer,
-): Promise<ClaimAnswer | null> {
-  if (holder === undefined) return null;
-  const bid = bids.find(({ claimId }) => claimId === holder.claimId);
-  if (bid !== undefined && bid.channelId === undefined) return null;
-  const owner = await orNull(ask<ClaimAnswer>('getclaim', holder.claimId));
+  wanted: { readonly name: string; readonly isHex: boolean },
+): Promise<Bid | undefined> {
+  if (holder === undefined) return undefined;
+  const isHolder = ({ claimId }: Bid): boolean => claimId === holder.claimId;
+  const listed = bids.find(isHolder);
+  if (listed !== undefined) return listed;
+  const best = await orNull(
+    ask<ListClaimsAnswer>('listclaims', wanted.name, 1, null, 'bid', null, wanted.isHex),
+  );
+  return isMissing(best) ? undefined : best.bids.find(isHolder);
+}
+
+/** Reads the controlling claim with its channel. Null without a channel, because its bid then has all data, and if it cannot be read. */
+async function signedOwner({ ask }: PageContext, bid: Bid | undefined): Promise<ClaimAnswer | null> {
+  if (bid?.channelId === undefined) return null;
+  const owner = await orNull(ask<ClaimAnswer>('getclaim', bid.claimId));
   return isMissing(owner) ? null : owner;
 }
 
@@ -64,6 +75,8 @@ interface Shown {
   readonly history: OrError<Past> | null;
   /** Operations on the name in the mempool; null on later pages of bids, and for a past block. */
   readonly waiting: OrError<MempoolClaims> | null;
+  /** The bid of the controlling claim. */
+  readonly holding: Bid | undefined;
   readonly owner: ClaimAnswer | null;
   /** Whether the page shows the state after the latest block. */
   readonly isNow: boolean;
@@ -134,14 +147,21 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const isNow = answer.height >= tip.height;
   const isFirst = after === undefined;
   const isRead = isEarly && isNow;
-  const [history, waiting, owner] = await Promise.all([
+  const ownerNow = async (): Promise<Pick<Shown, 'holding' | 'owner'>> => {
+    const holding = await holderBid(context, answer, { name, isHex });
+    return { holding, owner: await signedOwner(context, holding) };
+  };
+  const [history, waiting, { holding, owner }] = await Promise.all([
     isRead ? early : isFirst ? historyAt(answer.height) : null,
     isRead ? earlyWaiting : isFirst && isNow ? waitingNow() : null,
-    isFirst && isNow ? signedOwner(context, answer) : null,
+    isFirst && isNow
+      ? ownerNow()
+      : { holding: answer.bids.find(({ claimId }) => claimId === answer.holder?.claimId), owner: null },
   ]);
   const named = withText(answer, isHex);
   return {
     ...(await withMarks(ask, { answer: named, history, waiting, owner })),
+    holding,
     order,
     after,
     before: query.get('before'),
@@ -263,8 +283,8 @@ const titleOf = ({ name }: ListClaimsAnswer, most?: number): string =>
   shownName(name, most) || '(empty name)';
 
 /** The holder of the name in a text: its title, or its id. */
-function holderTitle({ answer, owner }: Shown): string {
-  const title = titleOfHolder(answer, owner);
+function holderTitle({ answer, holding, owner }: Shown): string {
+  const title = titleOfHolder(holding, owner);
   return title === undefined ? `claim ${answer.holder!.claimId}` : `“${shownLine(title, 100)}”`;
 }
 
@@ -285,7 +305,13 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
       <>
         <Head shown={shown} context={context} />
         {after === undefined && (
-          <Holder answer={answer} owner={shown.owner} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
+          <Holder
+            answer={answer}
+            holding={shown.holding}
+            owner={shown.owner}
+            spacingSec={spacingSec}
+            waiting={waiting?.total ?? 0}
+          />
         )}
         {waiting !== null && <Waiting {...waiting} />}
         <AllBids shown={shown} rows={context.rows} />

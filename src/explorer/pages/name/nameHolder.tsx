@@ -2,24 +2,20 @@
 import { Amount, Block, ClaimId, Notice, Pattern, Section, Title } from '../../../page/components.js';
 import { amountText, blocksText, countText, integerText } from '../../../page/format.js';
 import { claimLink } from '../../../page/links.js';
-import type { ClaimAnswer, ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
+import type { Bid, ClaimAnswer, ListClaimsAnswer, UpcomingEvent } from '../../answers.js';
 import { titleOf } from '../claim/claimTable.js';
 import { Signer } from '../claim/signer.js';
 
-/** The title of the controlling claim; undefined if it has none, or if neither the bids nor the claim itself have it. */
-export function titleOfHolder(
-  { holder, bids }: ListClaimsAnswer,
-  owner: ClaimAnswer | null,
-): string | undefined {
-  const title = bids.find(({ claimId }) => claimId === holder?.claimId)?.title;
-  return title ?? titleOf(owner?.value) ?? undefined;
+/** The title of the controlling claim, whose bid is `bid`; undefined if neither the bid nor the claim itself has it. */
+export function titleOfHolder(bid: Bid | undefined, owner: ClaimAnswer | null): string | undefined {
+  return bid?.title ?? titleOf(owner?.value) ?? undefined;
 }
 
 /** Shows the claim that controls the name, with its channel and its amount. */
-function Owner({ answer, owner }: Pick<HolderProps, 'answer' | 'owner'>) {
+function Owner({ answer, holding, owner }: Pick<HolderProps, 'answer' | 'holding' | 'owner'>) {
   const { holder, lastTakeoverHeight } = answer;
   if (holder === undefined) return null;
-  const title = titleOfHolder(answer, owner);
+  const title = titleOfHolder(holding, owner);
   return (
     <div class="lead">
       <Pattern id={holder.claimId} />
@@ -90,6 +86,8 @@ function NextTakeover({ takeover, height, spacingSec }: TakeoverProps) {
 
 interface HolderProps {
   readonly answer: ListClaimsAnswer;
+  /** The bid of the controlling claim, if it is known. */
+  readonly holding: Bid | undefined;
   /** The controlling claim with its channel, if it names a channel. */
   readonly owner: ClaimAnswer | null;
   readonly spacingSec: number;
@@ -97,11 +95,11 @@ interface HolderProps {
   readonly waiting: number;
 }
 
-export function Holder({ answer, owner, spacingSec, waiting }: HolderProps) {
+export function Holder({ answer, holding, owner, spacingSec, waiting }: HolderProps) {
   const takeover = answer.coming?.find(({ event }) => event === 'takeover');
   return (
     <Section title={answer.holder ? 'Held by' : 'No claim holds this name'}>
-      <Owner answer={answer} owner={owner} />
+      <Owner answer={answer} holding={holding} owner={owner} />
       <NewBid answer={answer} spacingSec={spacingSec} />
       {takeover && <NextTakeover takeover={takeover} height={answer.height} spacingSec={spacingSec} />}
       {waiting > 0 && (
