@@ -1,12 +1,15 @@
 #!/usr/bin/env node
-// Memory over time: a regtest node with all indexes, a hub, claim search and a wallet, under a steady load of blocks, claims,
+// Memory over time: a regtest node with all indexes, a hub, claim search and wallets, under a steady load of blocks, claims,
 // calls and hub clients. Each minute it prints a row of the table: resident bytes before and after a garbage collection in all
-// threads, and what they consist of. At the end it prints the caches with their bounds, and the growth of resident memory over
-// the second half. The load is paced, so that it runs beside other work.
+// threads, and what they consist of. At the end it prints the caches with their bounds, and what the growth of resident memory
+// since the middle consists of. The load is paced, so that it runs beside other work.
 //
-//   npm run bench:soak -- [--minutes 30] [--clients 20] [--pause 1000] [-- options of the node]
+//   npm run bench:soak -- [--minutes 30] [--clients 20] [--pause 1000] [--fill 700] [--wallet 1000] [-- options of the node]
 //
-// --pause: milliseconds between rounds; a round makes a block. Linux only (/proc).
+// --pause: milliseconds between rounds; a round makes a block.
+// --fill: number of claims of 7,000 bytes that are made and read before the first row, so that caches are full early.
+// --wallet: number of transactions after which the load continues with a new wallet and the old one is unloaded, because a
+//   wallet keeps all its transactions in memory; 0: one wallet. Linux only (/proc).
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -24,20 +27,28 @@ const nodeArgs = mark < 0 ? [] : process.argv.slice(mark + 1);
 const text = { type: 'string' };
 const { values } = parseArgs({
   args: process.argv.slice(2, mark < 0 ? undefined : mark),
-  options: { minutes: text, clients: text, pause: text },
+  options: { minutes: text, clients: text, pause: text, fill: text, wallet: text },
 });
 const minutes = Number(values.minutes ?? 30);
 const clientCount = Number(values.clients ?? 20);
 const pauseMs = Number(values.pause ?? 1000);
-if (!(minutes > 0) || !(clientCount >= 0) || !(pauseMs >= 0)) {
+const fillCount = Number(values.fill ?? 700);
+const walletTransactions = Number(values.wallet ?? 1000);
+if (![minutes - 1, clientCount, pauseMs, fillCount, walletTransactions].every((value) => value >= 0)) {
   console.error(
-    'usage: npm run bench:soak -- [--minutes 30] [--clients 20] [--pause 1000] [-- options of the node]',
+    'usage: npm run bench:soak -- [--minutes 30] [--clients 20] [--pause 1000] [--fill 700] [--wallet 1000] ' +
+      '[-- options of the node]',
   );
   process.exit(1);
 }
 const MIB = 1 << 20;
 const CLAIMS_A_ROUND = 3;
 const COINBASES = 130;
+/** Size of the value of a claim of `--fill`: the answers about it are among the longest that are cached. */
+const FILL_BYTES = 7000;
+/** Claims of `--fill` in a block. */
+const FILLS_A_BLOCK = 20;
+const ADDRESSES = 40;
 
 const hubPort = await freePort();
 const node = await startRegtest({
@@ -127,24 +138,76 @@ class HubClient {
   }
 }
 
-const rpc = (method, params = []) => node.rpc(method, params);
-const addresses = [];
+/** Name of the wallet that makes the transactions. */
+let walletName = '';
+let wallets = 0;
+let addresses = [];
 const claims = [];
 let round = 0;
+
+const rpc = (method, params = []) => node.rpc(method, params);
+
+/** Calls a method of the present wallet. */
+async function walletRpc(method, params = []) {
+  const { text: answer } = await node.post(
+    JSON.stringify({ id: 1, method, params }),
+    `/wallet/${walletName}`,
+  );
+  const { result, error } = JSON.parse(answer);
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+/** Makes a wallet that has all coins of the present one, which is unloaded. */
+async function changeWallet() {
+  const former = walletName;
+  const next = `soak-${++wallets}`;
+  await rpc('createwallet', [next]);
+  const own = [];
+  walletName = next;
+  for (let n = 0; n < ADDRESSES; n++) own.push(await walletRpc('getnewaddress'));
+  walletName = former;
+  // Coins of mature blocks; the others are not needed.
+  const balance = await walletRpc('getbalance');
+  const amounts = Object.fromEntries(
+    own.map((address) => [address, Number(((balance * 0.9) / ADDRESSES).toFixed(8))]),
+  );
+  await walletRpc('sendmany', ['', amounts]);
+  await rpc('generatetoaddress', [1, own[0]]);
+  walletName = next;
+  addresses = own;
+  await rpc('unloadwallet', [former]);
+}
+
+/** Makes claims with long values and reads them, so that the caches are full before the first row of the table. */
+async function fill() {
+  for (let n = 0; n < fillCount; n++) {
+    const value = Buffer.alloc(FILL_BYTES, `fill ${n} `).toString('hex');
+    claims.push({ name: `fill-${n}`, txid: await walletRpc('claimname', [`fill-${n}`, value, 0.001]) });
+    if (n % FILLS_A_BLOCK === 0) await rpc('generatetoaddress', [1, addresses[n % addresses.length]]);
+  }
+  await rpc('generatetoaddress', [1, addresses[0]]);
+  // Writes all rows to disk, so that later reads come from the database.
+  await rpc('gettxoutsetinfo');
+  for (const { name, txid } of claims) {
+    await rpc('getclaimsforname', [name]);
+    await rpc('getrawtransaction', [txid]);
+  }
+}
 
 async function load(clients) {
   const own = addresses[round % addresses.length];
   for (let n = 0; n < CLAIMS_A_ROUND; n++) {
     const value = Buffer.from(`value ${round} ${n} `.repeat(40)).toString('hex');
-    const txid = await rpc('claimname', [`name-${round}-${n}`, value, 0.001]);
+    const txid = await walletRpc('claimname', [`name-${round}-${n}`, value, 0.001]);
     claims.push({ name: `name-${round}-${n}`, txid });
-    await rpc('sendtoaddress', [addresses[(round + n) % addresses.length], 0.01]);
+    await walletRpc('sendtoaddress', [addresses[(round + n) % addresses.length], 0.01]);
   }
   if (claims.length > 50) {
     const { name } = claims[(round * 7919) % claims.length];
     const { claims: list } = await rpc('getclaimsforname', [name]);
     const claimId = list[0]?.claimId ?? list[0]?.claimid;
-    if (claimId) await rpc('supportclaim', [name, claimId, 0.001]);
+    if (claimId) await walletRpc('supportclaim', [name, claimId, 0.001]);
   }
   const [block] = await rpc('generatetoaddress', [1, own]);
   await rpc('getblock', [block, 2]);
@@ -155,8 +218,8 @@ async function load(clients) {
     await rpc('getnameproof', [name]);
     await rpc('getrawtransaction', [txid, 1]);
   }
-  await rpc('listtransactions', ['*', 50]);
-  await rpc('getbalance');
+  await walletRpc('listtransactions', ['*', 50]);
+  await walletRpc('getbalance');
   await Promise.all(
     clients.map(async (client, n) => {
       const { name } = claims[(round * 13 + n) % claims.length];
@@ -194,8 +257,10 @@ function row(cells) {
 }
 
 const inspector = await inspect();
-for (let n = 0; n < 40; n++) addresses.push(await rpc('getnewaddress'));
+for (let n = 0; n < ADDRESSES; n++) addresses.push(await rpc('getnewaddress'));
 for (let n = 0; n < COINBASES; n++) await rpc('generatetoaddress', [1, addresses[n % addresses.length]]);
+await fill();
+if (walletTransactions > 0) await changeWallet();
 const clients = [];
 const openClients = async () => {
   while (clients.length < clientCount) {
@@ -215,9 +280,10 @@ for (let minute = 0; ; minute++) {
   await inspector.collect();
   const info = await rpc('getmemoryinfo');
   const after = resident();
-  points.push({ minute, rss: after.rss });
   const { native, threads, process: own } = info;
   const heaps = threads.reduce((sum, thread) => sum + thread.heap_total, own.heap_total);
+  const { txcount } = await walletRpc('getwalletinfo');
+  points.push({ minute, after, info, heaps });
   row({
     minute,
     blocks: await rpc('getblockcount'),
@@ -239,8 +305,12 @@ for (let minute = 0; ; minute++) {
     'block answers': cacheOf(info, 'block_answers'),
     'search pages': cacheOf(info, 'sqlite_pages'),
     mempool: cacheOf(info, 'mempool'),
-    'wallet txs': (await rpc('getwalletinfo')).txcount,
+    texts: cacheOf(info, 'answer_texts'),
+    'name texts': cacheOf(info, 'name_texts'),
+    'wallet txs': txcount,
+    wallets: wallets,
   });
+  if (walletTransactions > 0 && txcount >= walletTransactions) await changeWallet();
   if (minute >= minutes) break;
   const until = began + (minute + 1) * 60_000;
   while (performance.now() < until) {
@@ -251,7 +321,23 @@ for (let minute = 0; ; minute++) {
     await sleep(pauseMs);
   }
 }
-console.log(JSON.stringify(await rpc('getmemoryinfo'), null, 1));
+/** Prints each kind of memory in the middle and at the end. */
+function printGrowth(from, to) {
+  console.log(
+    `\n| MiB | minute ${from.minute} | minute ${to.minute} | growth | bound |\n| --- | --- | --- | --- | --- |`,
+  );
+  const line = (name, bytesOf, bound) => {
+    const [before, now] = [bytesOf(from), bytesOf(to)];
+    console.log(`| ${name} | ${mib(before)} | ${mib(now)} | ${mib(now - before)} | ${mib(bound)} |`);
+  };
+  line('resident memory after collection', ({ after }) => after.rss);
+  line('program files', ({ after }) => after.files);
+  line('JavaScript heaps', ({ heaps }) => heaps);
+  for (const kind of ['used', 'mapped', 'free']) line(`native ${kind}`, ({ info }) => info.native[kind]);
+  for (const [n, { name, bound }] of to.info.caches.entries())
+    line(`cache ${name}`, ({ info }) => info.caches[n]?.bytes, bound);
+}
+printGrowth(points[points.length >> 1], points.at(-1));
 for (const client of clients) client.close();
 // A process with a connected inspector does not end.
 inspector.close();

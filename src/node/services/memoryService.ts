@@ -2,6 +2,7 @@
 import type { ValidationMemory } from '../../chain/snapshot/backgroundValidation.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { loadNative } from '../../native/binding.js';
+import { keptTextsOf } from '../../rpc/lookup/keptTexts.js';
 import type { AnswerCache } from '../../rpc/call/answerCache.js';
 import type { MemoryService, RpcServices } from '../../interfaces/services.js';
 import type { CacheUsage, ThreadMemory } from '../../util/threadMemory.js';
@@ -14,9 +15,9 @@ const PAGE_BYTES = 4096;
 
 export interface MemoryServiceDeps {
   readonly threads: ThreadMemory;
-  readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts'>;
+  readonly services: () => Pick<RpcServices, 'mempool' | 'blockTexts' | 'claims'>;
   /** Returns the open chain and store; null until they are open. */
-  readonly opened: () => Pick<OpenedChain, 'chain' | 'store' | 'flusher'> | null;
+  readonly opened: () => Pick<OpenedChain, 'chain' | 'reader' | 'store' | 'flusher'> | null;
   /** Sizes of the caches of a snapshot's background validation; null if none runs. */
   readonly validation: () => ValidationMemory | null;
   readonly answers: () => AnswerCache | null;
@@ -77,6 +78,12 @@ async function caches({
   if (kept !== null) add('answers', kept.sizeBytes, kept.maxBytes);
   const { blockTexts } = services();
   if (blockTexts !== null) add('block_answers', blockTexts.sizeBytes, blockTexts.maxBytes);
+  if (open !== null) {
+    const { claims } = services();
+    const texts = keptTextsOf(open.reader);
+    add('answer_texts', texts.sizeBytes, texts.maxBytes);
+    add('name_texts', claims.textMemory.sizeBytes, claims.textMemory.maxBytes);
+  }
   const recent = esplora();
   if (recent !== null) add('esplora', recent.sizeBytes, recent.maxBytes);
   return rows;

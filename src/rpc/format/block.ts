@@ -140,7 +140,12 @@ function workAnswer(hex: string, view: View | undefined): string {
   return view?.profile === 'lbcd' ? hex.replace(/^0+(?=.)/, '') : hex;
 }
 
-export function headerAnswer(reader: ChainReader, id: number, header: BlockHeader, view?: View): JsonOut {
+export function headerAnswer(
+  reader: ChainReader,
+  id: number,
+  header: BlockHeader,
+  view?: View,
+): Record<string, JsonOut | undefined> {
   const { headers } = reader;
   const { active } = reader.chain.index;
   const next = active.next(id);

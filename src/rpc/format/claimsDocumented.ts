@@ -341,7 +341,7 @@ export function documentedName(
   info: NameInfo,
   height: number,
   blockHash: string,
-): MaybePromise<JsonOut> {
+): MaybePromise<Answer> {
   const items = itemsOf(info);
   return whenResolved(readOutputs(deps, items), (outputs) => {
     const shaper = new Shaper(deps, outputs, items, HUNGARIAN);

@@ -196,6 +196,10 @@ export function claimReader(
   return {
     rules,
     refresh: () => claims.refresh(),
+    textOf: (query) => claims.textOf(query),
+    get textMemory() {
+      return claims.textMemory;
+    },
     nameAt: (query) => claims.nameAt(query),
     claimAt: (query, choice) => claims.claimAt(query, choice),
     proofAt(asked) {

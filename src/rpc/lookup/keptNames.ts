@@ -14,6 +14,7 @@ import type { ItemRef } from '../../store/claims/rows/logRow.js';
 import type { TouchedNames } from '../../store/claims/touchedNames.js';
 import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
+import type { JsonFrame } from '../../util/json/jsonFrame.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
 /**
@@ -47,6 +48,10 @@ const MOST_EVENTS_OF_NAME = 2048;
 /** Maximum number of cached states of outputs, of all names and of one name. Arbitrary. */
 const MOST_STATES = 16_384;
 const MOST_STATES_OF_NAME = 8192;
+/** Maximum number of characters of the texts of names, including the objects around them. */
+const MOST_TEXT_CHARS = 2 << 20;
+/** Number of characters that each text counts in addition. */
+const TEXT_CHARS = 256;
 /**
  * Maximum number of blocks by which the tip may advance between two calls. If it advances further, the cache is cleared.
  * Arbitrary: most calls come while the node is at the tip, where blocks arrive one by one.
@@ -140,6 +145,8 @@ export class KeptNames {
   private readonly claims = new BoundedMap<string, FoundClaims>(MOST_CLAIM_ITEMS);
   private readonly histories = new BoundedMap<string, FoundHistories>(MOST_EVENTS);
   private readonly states = new BoundedMap<string, FoundStates>(MOST_STATES);
+  /** Texts of the answers about documented names. */
+  private readonly texts = new BoundedMap<string, JsonFrame>(MOST_TEXT_CHARS);
   private tip = -1;
   private height = -1;
   private disconnects = -1;
@@ -247,6 +254,18 @@ export class KeptNames {
     this.claims.set(keyOf(form, name), kept, kept.items);
   }
 
+  get textMemory(): { readonly sizeBytes: number; readonly maxBytes: number } {
+    return { sizeBytes: this.texts.size, maxBytes: this.texts.most };
+  }
+
+  findText(name: string, marks: TipMarks): JsonFrame | undefined {
+    return this.isOf(marks) ? this.texts.get(name) : undefined;
+  }
+
+  keepText(name: string, frame: JsonFrame, before: TipMarks, now: TipMarks): void {
+    if (this.mayKeep(before, now)) this.texts.set(name, frame, TEXT_CHARS + frame.chars);
+  }
+
   findHead(name: string, marks: TipMarks): NameHead | undefined {
     return this.isOf(marks) ? this.heads.get(name) : undefined;
   }
@@ -312,6 +331,7 @@ export class KeptNames {
       this.claims,
       this.histories,
       this.states,
+      this.texts,
     ];
   }
 
@@ -333,6 +353,7 @@ export class KeptNames {
       this.infos.delete(keyOf(form, name));
       this.claims.delete(keyOf(form, name));
     }
+    this.texts.delete(name);
     this.places.delete(name);
     this.heads.delete(name);
     this.forgetLatest(name);

@@ -41,6 +41,7 @@ import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
+import type { ClaimReader, NameText } from '../../interfaces/claimReader.js';
 import { AskedNames, type Asked } from './askedNames.js';
 import {
   areStatesValid,
@@ -225,6 +226,22 @@ export class PresentClaims {
       });
     };
     return this.prefer(query.height, present, past);
+  }
+
+  get textMemory(): ClaimReader['textMemory'] {
+    return this.kept.textMemory;
+  }
+
+  /** Implements `ClaimReader`. The cache may not know the latest block yet; `nameAt` updates it. */
+  textOf(query: NameQuery): NameText | null {
+    const { active, kept } = this;
+    const name = query.name.length > LONGEST_FILED_BYTES ? null : this.presentName(query);
+    if (name === null) return null;
+    const { tip, disconnects } = active;
+    return {
+      known: kept.findText(name, active) ?? null,
+      keep: (frame) => kept.keepText(name, frame, { tip, disconnects }, active),
+    };
   }
 
   /**

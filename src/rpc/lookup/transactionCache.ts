@@ -29,6 +29,11 @@ export class TransactionCache<Value> {
     });
   }
 
+  /** Sum of the sizes of the cached data. */
+  get size(): number {
+    return this.entries.size;
+  }
+
   get mark(): ChainMark {
     return this.changes;
   }

@@ -1,9 +1,11 @@
 /** `getblockheader`: a header as hex or decoded. */
 import { formatHeader } from '../../../primitives/header.js';
+import { HOLE } from '../../../util/json/jsonFrame.js';
 import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { requireBlock } from '../../lookup/blockLookup.js';
-import { HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
+import { keptTextsOf } from '../../lookup/keptTexts.js';
+import { confirmationsOf, HEADER_SCHEMA, headerAnswer } from '../../format/block.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 
@@ -31,8 +33,14 @@ export const getBlockHeader = defineMethod({
   examples: [['"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"']],
   run({ services: { chain, params }, profile }, { blockhash, verbose }): MaybePromise<JsonOut> {
     const id = requireBlock(chain, blockhash);
-    return whenResolved(chain.readHeader(id), (header) =>
-      verbose !== 0 ? headerAnswer(chain, id, header, { profile, params }) : hexOf(formatHeader(header)),
-    );
+    if (verbose === 0) return whenResolved(chain.readHeader(id), (header) => hexOf(formatHeader(header)));
+    const texts = keptTextsOf(chain);
+    const known = texts.header(id, profile);
+    if (known !== null) return known.frame.fill(confirmationsOf(chain, id));
+    return whenResolved(chain.readHeader(id), (header) => {
+      const answer = headerAnswer(chain, id, header, { profile, params });
+      texts.keepHeader(id, profile, { ...answer, confirmations: HOLE });
+      return answer;
+    });
   },
 });

@@ -2,43 +2,57 @@
 import { Writer } from '../../../util/writer.js';
 import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { coins } from '../../../util/json/json.js';
+import { HOLE } from '../../../util/json/jsonFrame.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { addressPrefixes } from '../../format/addresses.js';
 import { SCRIPT_SCHEMA, scriptAnswer } from '../../format/script.js';
+import { keptTextsOf } from '../../lookup/keptTexts.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import { defineMethod } from '../../declare/method.js';
+import { defineMethod, type Profile } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
 interface UnspentOutput {
-  amountSat: bigint;
-  script: Bytes;
-  confirmations: number;
-  isCoinbase: boolean;
+  readonly amountSat: bigint;
+  readonly script: Bytes;
+  readonly isCoinbase: boolean;
 }
 
-function findUnspent(
+/** The parts of the answer that do not change while the output is unspent. */
+function outputAnswer(
+  { params }: RpcServices,
+  profile: Profile,
+  { amountSat, script, isCoinbase }: UnspentOutput,
+): Record<string, JsonOut> {
+  return {
+    value: coins(amountSat),
+    scriptPubKey: scriptAnswer(script, { prefixes: addressPrefixes(params), profile }, true),
+    coinbase: isCoinbase,
+  };
+}
+
+/** Describes an output of the chain. The text of the answer is cached until the output is spent. */
+function confirmedAnswer(
   services: RpcServices,
-  outPoint: Bytes,
-  { height, useMempool, hidesSpent }: { height: number; useMempool: boolean; hidesSpent: boolean },
-): MaybePromise<UnspentOutput | null> {
-  const { mempool, chain } = services;
-  if (useMempool) {
-    if (hidesSpent && mempool.isSpent(outPoint)) return null;
-    const unconfirmed = mempool.output(outPoint);
-    if (unconfirmed !== null) return { ...unconfirmed, confirmations: 0, isCoinbase: false };
-  }
-  return whenResolved(chain.coin(outPoint), (coin) =>
-    coin === null
-      ? null
-      : {
-          amountSat: coin.amount,
-          script: coin.script,
-          confirmations: height - (coin.heightCode >>> 1) + 1,
-          isCoinbase: (coin.heightCode & 1) !== 0,
-        },
-  );
+  profile: Profile,
+  { txid, n, outPoint }: { txid: Bytes; n: number; outPoint: Bytes },
+): MaybePromise<JsonOut> {
+  const { chain } = services;
+  const { height } = chain.chain;
+  const bestblock = hashToHex(chain.headers.hash(chain.chain.tip));
+  const texts = keptTextsOf(chain);
+  const known = texts.coin(txid, n, profile);
+  if (known !== null) return known.frame.fill(`"${bestblock}"`, height - known.height + 1);
+  const { mark } = texts;
+  return whenResolved(chain.coin(outPoint), (coin) => {
+    if (coin === null) return null;
+    const createdAt = coin.heightCode >>> 1;
+    const output = { amountSat: coin.amount, script: coin.script, isCoinbase: (coin.heightCode & 1) !== 0 };
+    const answer = outputAnswer(services, profile, output);
+    texts.keepCoin(txid, n, profile, createdAt, { bestblock: HOLE, confirmations: HOLE, ...answer }, mark);
+    return { bestblock, confirmations: height - createdAt + 1, ...answer };
+  });
 }
 
 /** Throws if a transaction of the mempool does not have this output. Source: lbcd `handleGetTxOut`. */
@@ -81,28 +95,23 @@ export const getTxOut = defineMethod({
   ]),
   examples: [['"txid"', '1']],
   run({ services, profile }, args): MaybePromise<JsonOut> {
-    const { chain, params } = services;
-    if (profile === 'lbcd' && args.n < 0)
+    const { chain, mempool } = services;
+    const isLbcd = profile === 'lbcd';
+    if (isLbcd && args.n < 0)
       throw rpcError(RPC_ERROR.INVALID_PARAMS, `parameter #2 'vout' must be type uint32 (got ${args.n})`);
     const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
-    if (profile === 'lbcd' && args.include_mempool) checkLbcdOutput(services.mempool, args.txid, outPoint);
-    const tip = hashToHex(chain.headers.hash(chain.chain.tip));
-    const found = findUnspent(services, outPoint, {
-      height: chain.chain.height,
-      useMempool: args.include_mempool,
+    if (args.include_mempool) {
+      if (isLbcd) checkLbcdOutput(mempool, args.txid, outPoint);
       // lbcd returns outputs that mempool transactions created, but ignores that mempool transactions spend outputs.
-      hidesSpent: profile !== 'lbcd',
-    });
-    return whenResolved(found, (output) =>
-      output === null
-        ? null
-        : {
-            bestblock: tip,
-            confirmations: output.confirmations,
-            value: coins(output.amountSat),
-            scriptPubKey: scriptAnswer(output.script, { prefixes: addressPrefixes(params), profile }, true),
-            coinbase: output.isCoinbase,
-          },
-    );
+      if (!isLbcd && mempool.isSpent(outPoint)) return null;
+      const unconfirmed = mempool.output(outPoint);
+      if (unconfirmed !== null)
+        return {
+          bestblock: hashToHex(chain.headers.hash(chain.chain.tip)),
+          confirmations: 0,
+          ...outputAnswer(services, profile, { ...unconfirmed, isCoinbase: false }),
+        };
+    }
+    return confirmedAnswer(services, profile, { txid: args.txid, n: args.n, outPoint });
   },
 });

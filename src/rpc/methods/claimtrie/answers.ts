@@ -1,5 +1,5 @@
 /** Functions shared by the claim methods: querying a name, and formatting a claim for the profile. */
-import type { NameInfo, NameQuery } from '../../../store/claims/query/claimQueries.js';
+import type { NameQuery } from '../../../store/claims/query/claimQueries.js';
 import type { ClaimChoice, ClaimOfName } from '../../../store/claims/query/oneClaim.js';
 import type { Bytes } from '../../../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
@@ -33,14 +33,9 @@ export interface GivenName {
 }
 
 /** Creates the query for a name. In all profiles except the documented one, the result includes the reference's quirks. */
-function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
+export function queryOf({ services, profile }: RpcContext, name: Bytes, height: number): NameQuery {
   if (profile === 'documented') return { name, height };
   return { name, height, asReference: { tipHeight: services.chain.chain.height } };
-}
-
-/** Returns the claims of the name as of block `height`. */
-export function nameAt(ctx: RpcContext, { name, hex }: GivenName, height: number): MaybePromise<NameInfo> {
-  return ctx.services.claims.nameAt(queryOf(ctx, givenName('name', name, hex), height));
 }
 
 /** Returns one claim of the name as of block `height`. */

@@ -1,12 +1,42 @@
 /** `getclaimsforname`: every claim and support of a name. The declaration for lbcd's clients is in `lbcdGetClaimsForName.ts`. */
+import type { RpcServices } from '../../../interfaces/services.js';
+import type { NameQuery } from '../../../store/claims/query/claimQueries.js';
 import { hashToHex } from '../../../util/bytes.js';
-import { whenResolved } from '../../../util/maybePromise.js';
+import { HOLE, JsonFrame } from '../../../util/json/jsonFrame.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
-import { nameAt, NAME_HEX_PARAM, NAME_PARAM } from './answers.js';
-import { atBlock, blockParam } from './atBlock.js';
+import { NAME_HEX_PARAM, NAME_PARAM, queryOf } from './answers.js';
+import { atBlock, blockParam, type QueriedBlock } from './atBlock.js';
+import { givenName } from './hexNames.js';
+
+/** Maximum number of characters of a text that is cached. Arbitrary: nearly all names have shorter ones. */
+const MOST_CHARS = 16_384;
+
+/**
+ * Returns the answer in the documented profile. Its text is cached until a block changes the name, except on a pruned node,
+ * where deleting a block may change the answer.
+ */
+function documentedAnswer(
+  services: RpcServices,
+  query: NameQuery,
+  { id, height }: QueriedBlock,
+): MaybePromise<JsonOut> {
+  const { claims, chain, pruner } = services;
+  const blockhash = hashToHex(chain.headers.hash(id));
+  const text = pruner === null ? claims.textOf(query) : null;
+  if (text !== null && text.known !== null) return text.known.fill(height, `"${blockhash}"`);
+  return whenResolved(claims.nameAt(query), (info) =>
+    whenResolved(documentedName(services, info, height, blockhash), (answer) => {
+      const frame = text && JsonFrame.of({ ...answer, height: HOLE, blockhash: HOLE }, MOST_CHARS);
+      if (frame !== null) text?.keep(frame);
+      return answer;
+    }),
+  );
+}
 
 export const getClaimsForName = defineMethod({
   name: 'getclaimsforname',
@@ -23,11 +53,11 @@ export const getClaimsForName = defineMethod({
   profiles: ['documented', 'lbrycrd'],
   run(ctx, { name, hex, blockhash }) {
     const { services, profile } = ctx;
-    return atBlock(services, blockhash, ({ id, height }) =>
-      whenResolved(nameAt(ctx, { name, hex }, height), (info) => {
-        if (profile === 'lbrycrd') return lbrycrdName(services, info, height);
-        return documentedName(services, info, height, hashToHex(services.chain.headers.hash(id)));
-      }),
-    );
+    return atBlock(services, blockhash, (block) => {
+      const query = queryOf(ctx, givenName('name', name, hex), block.height);
+      return profile === 'lbrycrd'
+        ? whenResolved(services.claims.nameAt(query), (info) => lbrycrdName(services, info, block.height))
+        : documentedAnswer(services, query, block);
+    });
   },
 });

@@ -1,9 +1,11 @@
 /** `getrawtransaction`: a transaction as hex or decoded. Source: lbrycrd rpc/rawtransaction.cpp. */
+import { HOLE } from '../../../util/json/jsonFrame.js';
 import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { NO_HEADER } from '../../../store/files/headerTable.js';
 import { equalBytes, hashToHex, type Bytes } from '../../../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { findInBlock, findTransaction, type FoundTransaction } from '../../lookup/blockLookup.js';
+import { keptTextsOf } from '../../lookup/keptTexts.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { scriptContextOf } from '../../format/scriptContext.js';
 import {
@@ -14,7 +16,7 @@ import {
   TRANSACTION_FIELDS,
   type ShownTransaction,
 } from '../../format/transaction.js';
-import { defineMethod } from '../../declare/method.js';
+import { defineMethod, type Profile } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 
@@ -80,6 +82,22 @@ function rawAnswer(found: FoundTransaction, serializeWitness: boolean): JsonOut 
     : rawTransactionAnswer(found.tx, serializeWitness);
 }
 
+/**
+ * Identifies the form of the answer about a confirmed transaction, whose text is cached. Null without the transaction index: a
+ * transaction is then found by its unspent outputs, which new blocks change.
+ */
+function keptForm({ txIndex }: RpcServices, profile: Profile, verbose: number): string | null {
+  if (txIndex === null) return null;
+  return verbose === 0 ? 'raw ' : `${profile} `;
+}
+
+/** Returns the cached answer about a confirmed transaction; null if there is none. */
+function knownAnswer({ chain, mempool }: RpcServices, txid: Bytes, form: string): JsonOut | null {
+  const known = keptTextsOf(chain).transaction(txid, form);
+  if (known === null || mempool.transaction(txid) !== null) return null;
+  return known.frame.fill(1 + chain.chain.index.active.height - chain.headers.height(known.block));
+}
+
 function shownOf({ tx, stored }: FoundTransaction): ShownTransaction {
   return stored === null ? shownTransaction(tx) : shownStored(stored);
 }
@@ -143,16 +161,25 @@ export const getRawTransaction = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, message);
     }
     const block = givenBlock(services, blockhash);
+    const form = block === NO_HEADER ? keptForm(services, profile, verbose) : null;
+    const known = form === null ? null : knownAnswer(services, txid, form);
+    if (known !== null) return known;
     return whenResolved(find(services, txid, block), (found) => {
       if (found === null) throw transactionNotFound(services, block);
       const raw = rawAnswer(found, options.serializeWitness);
-      if (verbose === 0) return raw;
-      return {
+      if (verbose === 0) {
+        if (form !== null) keptTextsOf(chain).keepTransaction(txid, form, found.block, raw);
+        return raw;
+      }
+      const answer = {
         in_active_chain: block === NO_HEADER ? undefined : chain.chain.index.active.contains(block),
         ...transactionAnswer(shownOf(found), scriptContextOf(services, profile)),
         hex: raw,
         ...(found.block === NO_HEADER ? {} : placeAnswer(services, found.block)),
       };
+      if (form !== null)
+        keptTextsOf(chain).keepTransaction(txid, form, found.block, { ...answer, confirmations: HOLE });
+      return answer;
     });
   },
 });

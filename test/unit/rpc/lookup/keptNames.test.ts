@@ -3,6 +3,7 @@ import { areStatesValid, KeptNames, LATEST, type Touched } from '../../../../src
 import { SharedBytes, type NameInfo } from '../../../../src/store/claims/query/claimQueries.js';
 import type { ClaimOfName } from '../../../../src/store/claims/query/oneClaim.js';
 import { keptItems } from '../../../../src/store/claims/query/itemHistory.js';
+import { JsonFrame } from '../../../../src/util/json/jsonFrame.js';
 import type { Item } from '../../../../src/claimtrie/item.js';
 import type { TouchedNames } from '../../../../src/store/claims/touchedNames.js';
 import type { OutputState } from '../../../../src/store/claims/query/outputStates.js';
@@ -82,6 +83,26 @@ describe('KeptNames', () => {
     names.keepAt('a', 67, infoOf(20_000), AT, AT);
     expect(names.findAt('a', 66, AT)).toBe(undefined);
     expect(names.findAt('a', 67, AT)).toBeDefined();
+  });
+
+  it('has the text of a name until a block changes the name or is disconnected', () => {
+    const { names, touching } = followed();
+    const frame = JsonFrame.of('text', 100)!;
+    for (const name of ['a', 'b']) names.keepText(name, frame, AT, AT);
+    names.keepText('late', frame, AT, NEXT);
+    expect(names.findText('a', AT)).toBe(frame);
+    expect(names.findText('a', NEXT)).toBe(undefined);
+    expect(names.textMemory.sizeBytes).toBe(2 * (256 + frame.chars));
+    void names.follow(NEXT, touching('a'));
+    expect(['a', 'b', 'late'].map((name) => names.findText(name, NEXT))).toEqual([
+      undefined,
+      frame,
+      undefined,
+    ]);
+    const back = { tip: 7, height: 70, disconnects: 1 };
+    void names.follow(back, touching());
+    expect(names.findText('b', back)).toBe(undefined);
+    expect(names.textMemory).toEqual({ sizeBytes: 0, maxBytes: 2 << 20 });
   });
 
   it('keeps histories that end before a block that changes the name', () => {
