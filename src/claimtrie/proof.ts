@@ -60,6 +60,14 @@ export interface PathNode {
   takeover: number;
   /** The hashes of the claims (`claimLeaves`) if the caller has them already. */
   leaves?: Buffer;
+  /** If the caller proves several names with this node: the pairs that were made for each child, by the child's index. */
+  pairs?: Map<number, readonly ProofPair[]>;
+}
+
+/** A sibling hash of the all-claims form. `odd` means that the verifier's own hash is on the right. */
+export interface ProofPair {
+  readonly odd: boolean;
+  readonly hash: Bytes;
 }
 
 /** A node in the proof format that was used before the all-claims fork. */
@@ -73,8 +81,8 @@ export interface ProofNode {
 export interface NameProof {
   /** Old form of proofs: the nodes on the path, starting with the root. */
   nodes: ProofNode[];
-  /** All-claims form of proofs: the sibling hashes from the name up. `odd` means that the verifier's own hash is on the right. */
-  pairs: { odd: boolean; hash: Bytes }[];
+  /** All-claims form of proofs: the sibling hashes from the name up. */
+  pairs: ProofPair[];
   /** The proven claim; null when the name has no claim. */
   claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
 }
@@ -131,19 +139,17 @@ export function buildAllClaimsProof(
   selects?: (claimId: Bytes) => boolean,
 ): NameProof {
   const proof: NameProof = { nodes: [], pairs: [], claim: null };
-  for (const { path: at, edges, hashes, claims, takeover, leaves } of path) {
-    const claimHashes = leaves ?? leavesOf(claims, takeover);
+  for (const node of path) {
+    const { path: at, edges, hashes, claims, takeover } = node;
     if (at === name) {
       const index = selects ? placeOf(claims, selects) : claims.length > 0 ? 0 : -1;
       const claim = index < 0 ? undefined : claims.at(index);
       if (claim) proof.claim = provenClaim(claim, takeover);
       proof.pairs.push({ odd: true, hash: childrenHash(hashes) });
-      addPath(proof, claimHashes, Math.max(index, 0));
+      addPath(proof.pairs, leavesOf(node), Math.max(index, 0));
     } else {
-      const root = claimHashes.length > 0 ? rootOfLeaves(claimHashes) : null;
-      proof.pairs.push({ odd: false, hash: claimsHalf(root) });
       const next = edges.findIndex((edge) => name.startsWith(edge, at.length));
-      addPath(proof, hashes, Math.max(next, 0));
+      for (const pair of pairsTowards(node, Math.max(next, 0))) proof.pairs.push(pair);
     }
   }
   proof.pairs.reverse();
@@ -156,16 +162,35 @@ function placeOf(claims: PathClaims, selects: (claimId: Bytes) => boolean): numb
   return -1;
 }
 
-function leavesOf(claims: PathClaims, takeover: number): Buffer {
+/** Returns the hashes of the node's claims. */
+export function leavesOf({
+  claims,
+  takeover,
+  leaves,
+}: Pick<PathNode, 'claims' | 'takeover' | 'leaves'>): Buffer {
+  if (leaves !== undefined) return leaves;
   const list = Array.from({ length: claims.length }, (_, place) => claims.at(place)!);
   return claimLeaves(list, takeover);
 }
 
+/** The pairs of a node on the way to a child, from the top down. */
+function pairsTowards(node: PathNode, child: number): readonly ProofPair[] {
+  const known = node.pairs?.get(child);
+  if (known !== undefined) return known;
+  const leaves = leavesOf(node);
+  const pairs: ProofPair[] = [
+    { odd: false, hash: claimsHalf(leaves.length > 0 ? rootOfLeaves(leaves) : null) },
+  ];
+  addPath(pairs, node.hashes, child);
+  node.pairs?.set(child, pairs);
+  return pairs;
+}
+
 /** Appends the siblings of leaf `index` in the merkle tree, from the top down. */
-function addPath(proof: NameProof, leaves: Bytes, index: number): void {
+function addPath(pairs: ProofPair[], leaves: Bytes, index: number): void {
   if (leaves.length === 0) return;
   const siblings = merklePath(leaves, index);
   for (let level = siblings.length - 1; level >= 0; level--) {
-    proof.pairs.push({ odd: ((index >> level) & 1) === 1, hash: siblings[level]! });
+    pairs.push({ odd: ((index >> level) & 1) === 1, hash: siblings[level]! });
   }
 }

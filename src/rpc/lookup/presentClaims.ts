@@ -35,7 +35,12 @@ import {
   type ClaimOfName,
   type KnownPlaces,
 } from '../../store/claims/query/oneClaim.js';
-import { readPresentProof, type ProofQuery } from '../../store/claims/query/proofQueries.js';
+import {
+  noKnownNodes,
+  readPresentProof,
+  type KnownNodes,
+  type ProofQuery,
+} from '../../store/claims/query/proofQueries.js';
 import { readTouchedNames } from '../../store/claims/touchedNames.js';
 import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
@@ -121,6 +126,7 @@ export class PresentClaims {
   private readonly kept = new KeptNames();
   private readonly forecasts: KeptForecasts;
   private readonly asked = new AskedNames();
+  private nodes = { tip: -1, disconnects: -1, known: noKnownNodes() };
   private refreshing: Promise<void> | null = null;
 
   constructor(rows: RowReader, rules: ClaimRules, active: TipView, forecasts: KeptForecasts) {
@@ -286,11 +292,24 @@ export class PresentClaims {
     return whenResolved(found, (claim) => claim ?? fromAll(isAsked));
   }
 
+  /** Returns the cache of trie nodes for the latest block. A query that began before a block keeps the cache of that time. */
+  private nodesAtTip(): KnownNodes {
+    const { tip, disconnects } = this.active;
+    const { nodes } = this;
+    if (nodes.tip === tip && nodes.disconnects === disconnects) return nodes.known;
+    this.nodes = { tip, disconnects, known: noKnownNodes() };
+    return this.nodes.known;
+  }
+
   /** Returns the proof of a name as of the latest block. The caller must have checked that the query is for that block. */
   presentProof(query: ProofQuery, isAsked = true): MaybePromise<NameProof> {
     const { rows, rules, keptClaims, active } = this;
     return whenResolved(
-      readPresentProof(rows, rules, query, { heads: this.heads(isAsked), claims: keptClaims }),
+      readPresentProof(rows, rules, query, {
+        heads: this.heads(isAsked),
+        claims: keptClaims,
+        nodes: this.nodesAtTip(),
+      }),
       (proof) => {
         const name = filedName(rules, query.name, active.height);
         if (isAsked && keptClaims.has(name)) this.asked.note(name, active.height).proof = true;

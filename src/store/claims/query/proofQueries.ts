@@ -6,6 +6,7 @@
 import {
   buildAllClaimsProof,
   buildNodesProof,
+  leavesOf,
   ListedClaims,
   NO_PATH_CLAIMS,
   type NameProof,
@@ -17,6 +18,7 @@ import { filesNormalized, hashesAllClaims } from '../../../claimtrie/rules.js';
 import { NO_SLOTS, SlotCursor, slotEdges, slotHashes } from '../../../claimtrie/slots.js';
 import { lastOfOldForm } from '../hashFork.js';
 import type { ClaimRules } from '../../../claimtrie/types.js';
+import { BoundedMap } from '../../../util/boundedMap.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../../util/bytes.js';
 import type { MaybePromise } from '../../../util/maybePromise.js';
 import type { RowReader } from '../../rows/rows.js';
@@ -86,12 +88,35 @@ export function readPresentProof(
   return readAtHand(rows, (atHand) => presentProof(atHand, rules, query, known));
 }
 
-/** Caches for names with very many claims. Proofs of the old form use `heads`, proofs of the all-claims form use `claims`. */
+/**
+ * Caches for proofs. Proofs of the old form use `heads`; proofs of the all-claims form use `claims`, for names with very many
+ * claims, and `nodes`.
+ */
 export interface KnownNames {
   /** Cache of the heads of name rows. An entry is valid until the tip changes. */
   readonly heads?: KnownHeads;
   readonly claims?: KeptClaims;
+  /** Cache of the nodes after the latest block. */
+  readonly nodes?: KnownNodes;
 }
+
+/** A node of the claim trie with its slots; `node` is null for an empty trie. */
+interface ReachedNode {
+  readonly node: PathNode | null;
+  readonly slots: Buffer;
+}
+
+/** Nodes by path. Those near the root are part of the proofs of most names. */
+export type KnownNodes = BoundedMap<string, ReachedNode>;
+
+/** Maximum total size of cached nodes, in bytes estimated. */
+const MOST_NODES_BYTES = 4 << 20;
+/** Estimated memory of the objects of a node, of each byte of its slots with the pairs towards them, and of its claims. */
+const NODE_BYTES = 512;
+const FOR_SLOT_BYTE = 24;
+const FOR_CLAIM_BYTE = 4;
+
+export const noKnownNodes = (): KnownNodes => new BoundedMap(MOST_NODES_BYTES);
 
 function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, known: KnownNames): NameProof {
   const generation = generationAt(rules, query.height);
@@ -100,17 +125,50 @@ function presentProof(rows: RowsAtHand, rules: ClaimRules, query: ProofQuery, kn
   /** Whether the current node must have a row. A leaf has no row. */
   let isInner = false;
   for (let path: string | null = ''; path !== null;) {
-    const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
-    intact(nodeRow ?? !isInner, 'a node is missing');
-    const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
-    const edges = slotEdges(slots);
-    const present = generation === '0' ? bestClaim(rows, path, known) : allClaims(rows, path, known);
-    if (path !== '' || edges.length > 0 || present.claims.length > 0)
-      nodes.push({ path, edges, hashes: slotHashes(slots), ...present });
-    path = stepTowards(name, path, edges);
-    isInner = path !== null && then.seek(slots, path.charCodeAt(nodes.at(-1)!.path.length)) && !then.leaf;
+    const { node, slots } = nodeAt(rows, generation, path, isInner, known);
+    if (node === null) break;
+    nodes.push(node);
+    const next = stepTowards(name, path, node.edges);
+    isInner = next !== null && then.seek(slots, next.charCodeAt(path.length)) && !then.leaf;
+    path = next;
   }
   return buildProof(rules, nodes, name, query);
+}
+
+function nodeAt(
+  rows: RowsAtHand,
+  generation: Generation,
+  path: string,
+  isInner: boolean,
+  known: KnownNames,
+): ReachedNode {
+  const kept = generation === '0' ? undefined : known.nodes?.get(path);
+  if (kept !== undefined) return kept;
+  const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
+  intact(nodeRow ?? !isInner, 'a node is missing');
+  const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
+  const edges = slotEdges(slots);
+  const place = { path, edges, hashes: slotHashes(slots) };
+  if (generation === '0') {
+    const claims = bestClaim(rows, path, known);
+    return { node: isEmptyRoot(place, claims) ? null : { ...place, ...claims }, slots };
+  }
+  const nameRow = rows.get(nameKey(path));
+  const claims = (nameRow && known.claims?.find(path, nameRow)) ?? presentClaims(nameRow);
+  if (isEmptyRoot(place, claims)) return { node: null, slots };
+  const node: PathNode = { ...place, ...claims };
+  if (known.nodes === undefined) return { node, slots };
+  node.leaves = leavesOf(node);
+  node.pairs = new Map();
+  const reached = { node, slots };
+  const size = NODE_BYTES + FOR_SLOT_BYTE * slots.length + FOR_CLAIM_BYTE * (nameRow?.length ?? 0);
+  known.nodes.set(path, reached, size);
+  return reached;
+}
+
+/** Whether the root of an empty trie was reached, which is not part of a proof. */
+function isEmptyRoot({ path, edges }: Pick<PathNode, 'path' | 'edges'>, { claims }: NodeClaims): boolean {
+  return path === '' && edges.length === 0 && claims.length === 0;
 }
 
 type NodeClaims = Pick<PathNode, 'claims' | 'takeover' | 'leaves'>;
@@ -120,11 +178,6 @@ function bestClaim(rows: RowsAtHand, path: string, { heads }: KnownNames): NodeC
   const head = readHeads(rows, [path], heads).get(path);
   if (head === undefined) return NO_CLAIMS;
   return { claims: new ListedClaims(head.best ? [head.best] : []), takeover: head.takeover };
-}
-
-function allClaims(rows: RowsAtHand, path: string, { claims }: KnownNames): NodeClaims {
-  const row = rows.get(nameKey(path));
-  return (row && claims?.find(path, row)) ?? presentClaims(row);
 }
 
 function presentClaims(nameRow: Bytes | undefined): NodeClaims {

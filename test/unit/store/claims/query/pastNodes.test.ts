@@ -14,7 +14,12 @@ import {
 import { parseNodeNote } from '../../../../../src/store/claims/rows/nodeNote.js';
 import { parseNodeRow } from '../../../../../src/store/claims/rows/nodeRow.js';
 import { pastSlots } from '../../../../../src/store/claims/query/pastNodes.js';
-import { readPresentProof, readProof } from '../../../../../src/store/claims/query/proofQueries.js';
+import {
+  noKnownNodes,
+  readPresentProof,
+  readProof,
+  type KnownNames,
+} from '../../../../../src/store/claims/query/proofQueries.js';
 import { epochOf, type ProofWindow } from '../../../../../src/store/claims/versions.js';
 import { readU32 } from '../../../../../src/store/rows/keys.js';
 import { prefixEnd, type RowRange, type RowReader } from '../../../../../src/store/rows/rows.js';
@@ -75,15 +80,18 @@ class Life {
 
   private async present(): Promise<string> {
     const { rows, height } = this.chain;
-    const proofs: unknown[] = [];
-    for (const name of PROVEN)
-      proofs.push(
-        await readPresentProof(rows, PAST_FORKS, {
-          name: Buffer.from(name),
-          height,
-          tipHeight: () => height,
-        }),
-      );
+    const nodes = noKnownNodes();
+    const proofsWith = async (known: KnownNames): Promise<unknown[]> => {
+      const proofs: unknown[] = [];
+      for (const name of PROVEN) {
+        const query = { name: Buffer.from(name), height, tipHeight: () => height };
+        proofs.push(await readPresentProof(rows, PAST_FORKS, query, known));
+      }
+      return proofs;
+    };
+    const proofs = await proofsWith({});
+    for (let turn = 0; turn < 2; turn++) expect(await proofsWith({ nodes })).toEqual(proofs);
+    expect(nodes.size > 0).toBe(this.alive.length > 0);
     return JSON.stringify(proofs);
   }
 
