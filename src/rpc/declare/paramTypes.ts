@@ -120,14 +120,16 @@ function notHex(text: string, label: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be hexadecimal string (not '${text}')`);
 }
 
+/** A hash in the form that nearly all callers send. */
+const USUAL_HASH = /^[0-9a-fA-F]{64}$/;
+const parseUsualHash = (text: string): Buffer => Buffer.from(text, 'hex').reverse();
+
 /** Parses 64 hex digits in display order to a hash in wire order. Source: `ParseHashV`. */
 export function parseHashParam(value: JsonValue, label: string): Buffer {
   const text = typeof value === 'string' ? value : '';
+  if (USUAL_HASH.test(text)) return parseUsualHash(text);
   if (text === '' || !isHex(text)) throw notHex(text, label);
-  if (text.length !== 64) {
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be of length 64 (not ${text.length})`);
-  }
-  return hashFromHex(text);
+  throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${label} must be of length 64 (not ${text.length})`);
 }
 
 /**
@@ -136,7 +138,9 @@ export function parseHashParam(value: JsonValue, label: string): Buffer {
  * `base_blob::SetHex`.
  */
 export function parseLooseHash(value: JsonValue): Buffer {
-  const digits = /^[ \f\n\r\t\v]*(?:0[xX])?([0-9a-fA-F]*)/.exec(getString(value))?.[1] ?? '';
+  const text = getString(value);
+  if (USUAL_HASH.test(text)) return parseUsualHash(text);
+  const digits = /^[ \f\n\r\t\v]*(?:0[xX])?([0-9a-fA-F]*)/.exec(text)?.[1] ?? '';
   return hashFromHex(digits.slice(-64).padStart(64, '0'));
 }
 

@@ -7,7 +7,7 @@
 import type { ChainReader } from '../../chain/chainReader.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
 import { BoundedMap } from '../../util/boundedMap.js';
-import { toLatin1, type Bytes } from '../../util/bytes.js';
+import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { JsonFrame } from '../../util/json/jsonFrame.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { Profile } from '../declare/method.js';
@@ -55,6 +55,9 @@ export class KeptTexts {
   private readonly transactions = new BoundedMap<string, TransactionText>(MOST_CHARS);
   /** Unspent outputs by transaction, and then by output number and profile. */
   private readonly coins: TransactionCache<TextsOfCoins>;
+  /** The block of `tipHash`. */
+  private tip = NO_HEADER;
+  private tipHash = '';
 
   constructor(chain: ChainReader) {
     this.chain = chain;
@@ -98,6 +101,16 @@ export class KeptTexts {
     const frame = JsonFrame.of(answer, MOST_CHARS_OF_ONE);
     if (frame !== null)
       this.transactions.set(form + toLatin1(txid), { frame, block }, TEXT_CHARS + frame.chars);
+  }
+
+  /** Hash of the tip, formatted as a JSON string. */
+  get tipText(): string {
+    const { tip } = this.chain.chain;
+    if (tip !== this.tip) {
+      this.tip = tip;
+      this.tipHash = `"${hashToHex(this.chain.headers.hash(tip))}"`;
+    }
+    return this.tipHash;
   }
 
   /** State of the chain at the start of a read, for `keepCoin`. */

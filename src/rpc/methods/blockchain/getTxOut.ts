@@ -32,20 +32,23 @@ function outputAnswer(
   };
 }
 
+const outPointOf = (txid: Bytes, n: number): Bytes => new Writer(36).raw(txid).u32(n).finish();
+
 /** Describes an output of the chain. The text of the answer is cached until the output is spent. */
 function confirmedAnswer(
   services: RpcServices,
   profile: Profile,
-  { txid, n, outPoint }: { txid: Bytes; n: number; outPoint: Bytes },
+  txid: Bytes,
+  n: number,
 ): MaybePromise<JsonOut> {
   const { chain } = services;
   const { height } = chain.chain;
-  const bestblock = hashToHex(chain.headers.hash(chain.chain.tip));
   const texts = keptTextsOf(chain);
   const known = texts.coin(txid, n, profile);
-  if (known !== null) return known.frame.fill(`"${bestblock}"`, height - known.height + 1);
+  if (known !== null) return known.frame.fill(texts.tipText, height - known.height + 1);
   const { mark } = texts;
-  return whenResolved(chain.coin(outPoint), (coin) => {
+  const bestblock = hashToHex(chain.headers.hash(chain.chain.tip));
+  return whenResolved(chain.coin(outPointOf(txid, n)), (coin) => {
     if (coin === null) return null;
     const createdAt = coin.heightCode >>> 1;
     const output = { amountSat: coin.amount, script: coin.script, isCoinbase: (coin.heightCode & 1) !== 0 };
@@ -99,8 +102,8 @@ export const getTxOut = defineMethod({
     const isLbcd = profile === 'lbcd';
     if (isLbcd && args.n < 0)
       throw rpcError(RPC_ERROR.INVALID_PARAMS, `parameter #2 'vout' must be type uint32 (got ${args.n})`);
-    const outPoint = new Writer(36).raw(args.txid).u32(args.n).finish();
-    if (args.include_mempool) {
+    if (args.include_mempool && mempool.size > 0) {
+      const outPoint = outPointOf(args.txid, args.n);
       if (isLbcd) checkLbcdOutput(mempool, args.txid, outPoint);
       // lbcd returns outputs that mempool transactions created, but ignores that mempool transactions spend outputs.
       if (!isLbcd && mempool.isSpent(outPoint)) return null;
@@ -112,6 +115,6 @@ export const getTxOut = defineMethod({
           ...outputAnswer(services, profile, { ...unconfirmed, isCoinbase: false }),
         };
     }
-    return confirmedAnswer(services, profile, { txid: args.txid, n: args.n, outPoint });
+    return confirmedAnswer(services, profile, args.txid, args.n);
   },
 });

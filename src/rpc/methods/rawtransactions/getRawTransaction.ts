@@ -94,7 +94,7 @@ function keptForm({ txIndex }: RpcServices, profile: Profile, verbose: number): 
 /** Returns the cached answer about a confirmed transaction; null if there is none. */
 function knownAnswer({ chain, mempool }: RpcServices, txid: Bytes, form: string): JsonOut | null {
   const known = keptTextsOf(chain).transaction(txid, form);
-  if (known === null || mempool.transaction(txid) !== null) return null;
+  if (known === null || (mempool.size > 0 && mempool.transaction(txid) !== null)) return null;
   return known.frame.fill(1 + chain.chain.index.active.height - chain.headers.height(known.block));
 }
 

@@ -144,6 +144,7 @@ describe('cached texts of answers', () => {
     const spent = new Writer(36).raw(txid(outputs)).u32(0).finish();
     const pool = {
       ...services.mempool,
+      size: 1,
       isSpent: (outPoint: Bytes) => Buffer.compare(outPoint, spent) === 0,
       transaction: () => claim,
     };

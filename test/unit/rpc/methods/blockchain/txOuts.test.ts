@@ -79,6 +79,7 @@ describe('methods about outputs and transaction proofs', () => {
       ...chain.services,
       mempool: {
         ...chain.services.mempool,
+        size: 1,
         isSpent: (at: Bytes) => toHex(at) === spent,
         output: (at: Bytes) => (toHex(at) === made ? { amountSat: 7n, script: OPEN_SCRIPT } : null),
       },
