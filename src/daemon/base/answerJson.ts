@@ -271,37 +271,63 @@ function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator
   out.push(container.isObject ? '}' : ']');
 }
 
-/** Returns the text of an answer of any size. The result is synchronous if nothing has to be awaited. */
-export function answerText(answer: JsonOut): string | Promise<string> {
-  const out: string[] = [];
-  const steps = writeInTurns(answer, 0, out);
+/**
+ * Number of parts of a text that are joined to one piece. Arbitrary. V8 takes new memory from the kernel for each string of more
+ * than 128 KiB, and returns it when the string is collected, so a large answer is not one string.
+ */
+const PIECE_PARTS = 1024;
+
+/** Text of an answer in pieces. */
+class Pieces {
+  /** Parts that are not joined yet. */
+  readonly out: string[] = [];
+  readonly #pieces: string[] = [];
+
+  /** Called between the members of the upper levels. */
+  joinIfMany(): void {
+    if (this.out.length >= PIECE_PARTS) this.#join();
+  }
+
+  finish(): readonly string[] {
+    this.out.push('\n');
+    this.#join();
+    return this.#pieces;
+  }
+
+  #join(): void {
+    this.#pieces.push(this.out.join(''));
+    this.out.length = 0;
+  }
+}
+
+/** Returns the text of an answer of any size in pieces. The result is synchronous if nothing has to be awaited. */
+export function answerPieces(answer: JsonOut): readonly string[] | Promise<readonly string[]> {
+  const pieces = new Pieces();
+  const steps = writeInTurns(answer, 0, pieces.out);
   const sinceMs = performance.now();
   for (let step = steps.next(null); !step.done; step = steps.next(null)) {
+    pieces.joinIfMany();
     const wait = step.value;
     const pause = wait === null ? yieldIfDue(sinceMs) : sinceMs;
-    if (wait !== null || typeof pause !== 'number') return writeOn(steps, out, wait, pause);
+    if (wait !== null || typeof pause !== 'number') return writeOn(steps, pieces, wait, pause);
   }
-  return textOf(out);
+  return pieces.finish();
 }
 
 /** Continues the writing after it had to wait for a stream source. */
 async function writeOn(
   steps: Generator<Wait, void, JsonOut>,
-  out: string[],
+  pieces: Pieces,
   wait: Wait,
   pause: number | Promise<number>,
-): Promise<string> {
+): Promise<readonly string[]> {
   let sinceMs = await pause;
   let step = steps.next(wait === null ? null : await settled(wait));
   while (!step.done) {
+    pieces.joinIfMany();
     const given: JsonOut = step.value === null ? null : await settled(step.value);
     sinceMs = await yieldIfDue(sinceMs);
     step = steps.next(given);
   }
-  return textOf(out);
-}
-
-function textOf(out: string[]): string {
-  out.push('\n');
-  return out.join('');
+  return pieces.finish();
 }

@@ -9,7 +9,7 @@ import { asksForWebSocket, handBack } from '../../util/network/httpUpgrade.js';
 import { JsonObject } from '../../util/json/json.js';
 import { decodeUtf8, JsonParseError, parseJson } from '../../util/json/jsonParse.js';
 import { ERROR_CODE, errorAnswer, type ApiAnswer, type Dispatcher } from '../api/dispatch.js';
-import { answerText } from '../base/answerJson.js';
+import { answerPieces } from '../base/answerJson.js';
 import { BodyBuffer } from './bodyBuffer.js';
 import type { EventSockets } from './eventSockets.js';
 import type { EventStreams } from './eventStreams.js';
@@ -137,15 +137,17 @@ function send(
   response: ServerResponse,
   status: number,
   type: string,
-  text: string,
+  pieces: readonly string[],
   headers: readonly string[] = [],
 ): void {
-  const length = Buffer.byteLength(text);
-  response.writeHead(status, ['Content-Type', type, 'Content-Length', String(length), ...headers]);
+  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  response.writeHead(status, ['Content-Type', type, 'Content-Length', String(bytes), ...headers]);
   // If both lengths are equal, the text is ASCII and need not be encoded as UTF-8.
-  if (length === text.length) bodies.send(response, text);
-  else response.end(text, 'utf8');
+  if (bytes === charsOf(pieces)) bodies.send(response, pieces);
+  else response.end(pieces.join(''), 'utf8');
 }
+
+const charsOf = (pieces: readonly string[]): number => pieces.reduce((sum, piece) => sum + piece.length, 0);
 
 /**
  * Whether a page of a disallowed site sent the request. A page can send a request without an `Origin` header, for example
@@ -157,7 +159,7 @@ function isOfStrangePage({ headers }: IncomingMessage): boolean {
 }
 
 function fail(response: ServerResponse): void {
-  send(response, 500, TEXT_TYPE, '500: Internal Server Error');
+  send(response, 500, TEXT_TYPE, ['500: Internal Server Error']);
 }
 
 /** Handles the requests to the routes of the API server. */
@@ -168,12 +170,12 @@ class ApiAnswers {
     this.#deps = deps;
   }
 
-  #sendAnswer(response: ServerResponse, status: number, text: string): void {
+  #sendAnswer(response: ServerResponse, status: number, pieces: readonly string[]): void {
     const { allowedOrigin, stopping, onAnswer } = this.#deps;
-    onAnswer?.(text.length);
+    onAnswer?.(charsOf(pieces));
     // The CORS headers are computed after the call, because the call may change the setting `allowed_origin`.
     const cors = corsHeaders(allowedOrigin());
-    send(response, status, JSON_TYPE, text, stopping.aborted ? [...cors, ...CLOSING] : cors);
+    send(response, status, JSON_TYPE, pieces, stopping.aborted ? [...cors, ...CLOSING] : cors);
   }
 
   #respond(response: ServerResponse, body: Buffer): void {
@@ -183,11 +185,11 @@ class ApiAnswers {
     const isGone = (): boolean => stopping.aborted || response.destroyed;
     try {
       const answer = isCall ? dispatcher.call(parsed, isGone) : parsed;
-      const text = answer instanceof Promise ? answer.then(answerText) : answerText(answer);
+      const pieces = answer instanceof Promise ? answer.then(answerPieces) : answerPieces(answer);
       const status = isCall ? 200 : 400;
-      if (typeof text === 'string') this.#sendAnswer(response, status, text);
+      if (!(pieces instanceof Promise)) this.#sendAnswer(response, status, pieces);
       else
-        text.then(
+        pieces.then(
           (whole) => this.#sendAnswer(response, status, whole),
           () => fail(response),
         );
@@ -208,14 +210,14 @@ class ApiAnswers {
   /** Sends an error if the origin of the request is not allowed. Returns whether it is allowed. */
   #isAllowed(request: IncomingMessage, response: ServerResponse): boolean {
     const allowed = this.#isOfAllowedOrigin(request);
-    if (!allowed) send(response, 403, TEXT_TYPE, '403: Forbidden');
+    if (!allowed) send(response, 403, TEXT_TYPE, ['403: Forbidden']);
     return allowed;
   }
 
   /** Answers a `GET` request for the event stream. */
   events(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#isAllowed(request, response)) return;
-    if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, '403: Forbidden');
+    if (isOfStrangePage(request)) send(response, 403, TEXT_TYPE, ['403: Forbidden']);
     else this.#deps.events.answer(request, response, corsHeaders(this.#deps.allowedOrigin()));
   }
 
@@ -226,7 +228,7 @@ class ApiAnswers {
       if (typeof body !== 'number') this.#respond(response, body);
       else {
         const text = `Maximum request body size ${MAX_BODY_BYTES} exceeded, actual body size ${body}`;
-        send(response, 413, TEXT_TYPE, text);
+        send(response, 413, TEXT_TYPE, [text]);
       }
     });
   }

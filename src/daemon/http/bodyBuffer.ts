@@ -17,17 +17,18 @@ export class BodyBuffer {
   #timer: NodeJS.Timeout | null = null;
 
   /**
-   * Sends a body of ASCII characters and ends the response. Each caller may send at any time: while the buffer is used, other
-   * bodies get memory of their own.
+   * Sends a body of ASCII characters in pieces and ends the response. Each caller may send at any time: while the buffer is used,
+   * other bodies get memory of their own.
    */
-  send(response: ServerResponse, text: string): void {
-    const { length } = text;
+  send(response: ServerResponse, pieces: readonly string[]): void {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (this.#isUsed || response.destroyed || length < MIN_BODY_BYTES || length > MAX_BODY_BYTES) {
-      response.end(text, 'latin1');
+      response.end(pieces.join(''), 'latin1');
       return;
     }
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(roundedUp(length));
-    this.#buffer.write(text, 'latin1');
+    let at = 0;
+    for (const piece of pieces) at += this.#buffer.write(piece, at, 'latin1');
     this.#isUsed = true;
     // Node.js emits `close` after the last byte was sent, or when the connection ends.
     response.once('close', () => this.#release());

@@ -131,7 +131,7 @@ export class OutputContent {
 
   /**
    * JSON form of the value of a claim or support; null if there is none or it cannot be decoded. The text of the object is
-   * cached by `answerText`, so callers must not change it.
+   * cached by `answerPieces`, so callers must not change it.
    */
   value(ledger: LedgerParams): Readonly<Record<string, JsonOut>> | null {
     if (this.#value?.ledger !== ledger) {

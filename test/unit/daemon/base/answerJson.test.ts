@@ -1,6 +1,6 @@
 /** Answers as JSON text equal those of Python for the same value, for any representation of the value. */
 import { describe, expect, it, vi } from 'vitest';
-import { answerText, fixed, float } from '../../../../src/daemon/base/answerJson.js';
+import { answerPieces, fixed, float } from '../../../../src/daemon/base/answerJson.js';
 import { pythonRepr } from '../../../../src/daemon/base/pythonText.js';
 import { JsonObject, rawNumber } from '../../../../src/util/json/json.js';
 import { parseJson } from '../../../../src/util/json/jsonParse.js';
@@ -52,6 +52,8 @@ const TEXT = `{
 }
 `;
 
+const answerText = async (value: JsonOut): Promise<string> => (await answerPieces(value)).join('');
+
 describe('an answer', () => {
   it('is written with sorted keys, in ASCII, with an indent of two spaces', async () => {
     expect(await answerText(ANSWER)).toBe(TEXT);
@@ -60,10 +62,21 @@ describe('an answer', () => {
   it('yields if it is long, with the same result', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 10));
-    const text = answerText(ANSWER);
-    expect(text).toBeInstanceOf(Promise);
-    expect(await text).toBe(TEXT);
+    const pieces = answerPieces(ANSWER);
+    expect(pieces).toBeInstanceOf(Promise);
+    expect((await pieces).join('')).toBe(TEXT);
     vi.restoreAllMocks();
+  });
+
+  it('is in several pieces if it is long', async () => {
+    const items = Array.from({ length: 2000 }, (_, n) => ({ n, text: 'x'.repeat(50) }));
+    const pieces = await answerPieces({ items });
+    expect(JSON.parse(pieces.join(''))).toEqual({ items });
+    expect(pieces.length).toBeGreaterThan(10);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000);
+    const later = await answerPieces({ items: jsonArray(items), more: items });
+    expect(JSON.parse(later.join(''))).toEqual({ items, more: items });
+    expect(later.length).toBeGreaterThan(20);
   });
 
   it('reuses the text of constant values at any depth', async () => {
