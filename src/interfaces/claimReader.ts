@@ -28,6 +28,7 @@ import { type OutputState, type OutputStatesQuery } from '../store/claims/query/
 import { type PresentOutput, type Standing, type StandingsQuery } from '../store/claims/query/standings.js';
 import type { ClaimTotals } from '../store/claims/rows/summaryRow.js';
 import { type Bytes } from '../util/bytes.js';
+import type { CacheUsage } from '../util/threadMemory.js';
 import type { JsonFrame } from '../util/json/jsonFrame.js';
 import { type MaybePromise } from '../util/maybePromise.js';
 
@@ -43,8 +44,8 @@ export interface ClaimReader {
   readonly rules: ClaimRules;
   /** Cached text of a name, in the form of the documented profile. Null if texts of the queried block are not cached. */
   textOf(query: NameQuery): NameText | null;
-  /** Size of the cached texts of names. */
-  readonly textMemory: { readonly sizeBytes: number; readonly maxBytes: number };
+  /** Caches of names and of trie nodes with their sizes, which are estimates. */
+  caches(): readonly CacheUsage[];
   /** State of a name after a block. The result may be shared with other callers and must not be modified. */
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be modified. */

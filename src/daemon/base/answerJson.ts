@@ -278,7 +278,7 @@ function* writeInTurns(source: JsonOut, level: number, out: string[]): Generator
 const PIECE_PARTS = 1024;
 
 /** Text of an answer in pieces. */
-class Pieces {
+class AnswerPieces {
   /** Parts that are not joined yet. */
   readonly out: string[] = [];
   readonly #pieces: string[] = [];
@@ -302,7 +302,7 @@ class Pieces {
 
 /** Returns the text of an answer of any size in pieces. The result is synchronous if nothing has to be awaited. */
 export function answerPieces(answer: JsonOut): readonly string[] | Promise<readonly string[]> {
-  const pieces = new Pieces();
+  const pieces = new AnswerPieces();
   const steps = writeInTurns(answer, 0, pieces.out);
   const sinceMs = performance.now();
   for (let step = steps.next(null); !step.done; step = steps.next(null)) {
@@ -317,7 +317,7 @@ export function answerPieces(answer: JsonOut): readonly string[] | Promise<reado
 /** Continues the writing after it had to wait for a stream source. */
 async function writeOn(
   steps: Generator<Wait, void, JsonOut>,
-  pieces: Pieces,
+  pieces: AnswerPieces,
   wait: Wait,
   pause: number | Promise<number>,
 ): Promise<readonly string[]> {

@@ -79,10 +79,9 @@ async function caches({
   const { blockTexts } = services();
   if (blockTexts !== null) add('block_answers', blockTexts.sizeBytes, blockTexts.maxBytes);
   if (open !== null) {
-    const { claims } = services();
     const texts = keptTextsOf(open.reader);
     add('answer_texts', texts.sizeBytes, texts.maxBytes);
-    add('name_texts', claims.textMemory.sizeBytes, claims.textMemory.maxBytes);
+    rows.push(...services().claims.caches());
   }
   const recent = esplora();
   if (recent !== null) add('esplora', recent.sizeBytes, recent.maxBytes);

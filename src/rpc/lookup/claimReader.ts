@@ -197,9 +197,7 @@ export function claimReader(
     rules,
     refresh: () => claims.refresh(),
     textOf: (query) => claims.textOf(query),
-    get textMemory() {
-      return claims.textMemory;
-    },
+    caches: () => claims.caches(),
     nameAt: (query) => claims.nameAt(query),
     claimAt: (query, choice) => claims.claimAt(query, choice),
     proofAt(asked) {

@@ -14,6 +14,7 @@ import type { ItemRef } from '../../store/claims/rows/logRow.js';
 import type { TouchedNames } from '../../store/claims/touchedNames.js';
 import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
+import type { CacheUsage } from '../../util/threadMemory.js';
 import type { JsonFrame } from '../../util/json/jsonFrame.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 
@@ -133,6 +134,9 @@ interface FoundStates {
 export function areStatesValid(states: StatesOfName, best: string | undefined): boolean {
   return states.every(({ item, controls }) => controls === (item.point === best));
 }
+
+/** A limited part of the cache. */
+type Part = Pick<BoundedMap<string, unknown>, 'size' | 'most' | 'clear'>;
 
 /** Cache of names. Callers must not modify the returned objects. */
 export class KeptNames {
@@ -254,8 +258,17 @@ export class KeptNames {
     this.claims.set(keyOf(form, name), kept, kept.items);
   }
 
-  get textMemory(): { readonly sizeBytes: number; readonly maxBytes: number } {
-    return { sizeBytes: this.texts.size, maxBytes: this.texts.most };
+  /** Estimated sizes of the cached texts, and of all other parts together. */
+  caches(): readonly CacheUsage[] {
+    let [bytes, maxBytes] = [0, 0];
+    for (const [part, unitBytes] of this.parts) {
+      bytes += part.size * unitBytes;
+      maxBytes += part.most * unitBytes;
+    }
+    return [
+      { name: 'name_texts', bytes: this.texts.size, maxBytes: this.texts.most },
+      { name: 'names', bytes: Math.round(bytes), maxBytes: Math.round(maxBytes) },
+    ];
   }
 
   findText(name: string, marks: TipMarks): JsonFrame | undefined {
@@ -321,18 +334,22 @@ export class KeptNames {
     return this.tip === tip && this.disconnects === disconnects;
   }
 
-  private get all(): readonly { readonly size: number; clear(): void }[] {
+  /** The parts of the cache besides the texts, and the estimated memory of each unit of their sizes in bytes. */
+  private get parts(): readonly (readonly [Part, unitBytes: number])[] {
     return [
-      this.infos,
-      this.past,
-      this.items,
-      this.places,
-      this.heads,
-      this.claims,
-      this.histories,
-      this.states,
-      this.texts,
+      [this.infos, 250],
+      [this.past, 250],
+      [this.items, 250],
+      [this.places, 1.2],
+      [this.heads, 300],
+      [this.claims, 800],
+      [this.histories, 500],
+      [this.states, 300],
     ];
+  }
+
+  private get all(): readonly Part[] {
+    return [this.texts, ...this.parts.map(([part]) => part)];
   }
 
   private get isEmpty(): boolean {

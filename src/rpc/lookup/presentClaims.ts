@@ -44,9 +44,10 @@ import {
 import { readTouchedNames } from '../../store/claims/touchedNames.js';
 import { readAtHand } from '../../store/rows/rowsAtHand.js';
 import type { RowReader } from '../../store/rows/rows.js';
+import type { CacheUsage } from '../../util/threadMemory.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import type { ClaimReader, NameText } from '../../interfaces/claimReader.js';
+import type { NameText } from '../../interfaces/claimReader.js';
 import { AskedNames, type Asked } from './askedNames.js';
 import {
   areStatesValid,
@@ -234,8 +235,15 @@ export class PresentClaims {
     return this.prefer(query.height, present, past);
   }
 
-  get textMemory(): ClaimReader['textMemory'] {
-    return this.kept.textMemory;
+  /** See `ClaimReader.caches`. */
+  caches(): readonly CacheUsage[] {
+    const { known } = this.nodes;
+    const { keptClaims } = this;
+    return [
+      ...this.kept.caches(),
+      { name: 'proof_nodes', bytes: known.size, maxBytes: known.most },
+      { name: 'proof_claims', bytes: keptClaims.size, maxBytes: keptClaims.most },
+    ];
   }
 
   /** Implements `ClaimReader`. The cache may not know the latest block yet; `nameAt` updates it. */

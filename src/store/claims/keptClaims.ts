@@ -28,6 +28,9 @@ export class KeptClaims {
     return this.bytes;
   }
 
+  /** Maximum of `size`. */
+  readonly most = MOST_BYTES;
+
   has(name: string): boolean {
     return this.names.has(name);
   }

@@ -92,7 +92,7 @@ describe('KeptNames', () => {
     names.keepText('late', frame, AT, NEXT);
     expect(names.findText('a', AT)).toBe(frame);
     expect(names.findText('a', NEXT)).toBe(undefined);
-    expect(names.textMemory.sizeBytes).toBe(2 * (256 + frame.chars));
+    expect(names.caches()[0]).toMatchObject({ bytes: 2 * (256 + frame.chars) });
     void names.follow(NEXT, touching('a'));
     expect(['a', 'b', 'late'].map((name) => names.findText(name, NEXT))).toEqual([
       undefined,
@@ -102,7 +102,17 @@ describe('KeptNames', () => {
     const back = { tip: 7, height: 70, disconnects: 1 };
     void names.follow(back, touching());
     expect(names.findText('b', back)).toBe(undefined);
-    expect(names.textMemory).toEqual({ sizeBytes: 0, maxBytes: 2 << 20 });
+    expect(names.caches()[0]).toEqual({ name: 'name_texts', bytes: 0, maxBytes: 2 << 20 });
+  });
+
+  it('estimates its memory by the number of cached items', () => {
+    const { names } = followed();
+    expect(names.caches()[1]).toMatchObject({ name: 'names', bytes: 0 });
+    keep(names, 'a', infoOf(100));
+    names.keepClaim('documented', 'b', 'bid 0', claimOf(3), AT, AT);
+    const [, { bytes, maxBytes }] = names.caches() as [unknown, { bytes: number; maxBytes: number }];
+    expect(bytes).toBe(100 * 250 + 4 * 800);
+    expect(maxBytes).toBeGreaterThan(bytes);
   });
 
   it('keeps histories that end before a block that changes the name', () => {

@@ -132,7 +132,11 @@ describe('cached texts of answers', () => {
     const { sizeBytes, maxBytes } = keptTextsOf(services.chain);
     expect(sizeBytes).toBeGreaterThan(1000);
     expect(sizeBytes).toBeLessThan(maxBytes);
-    expect(services.claims.textMemory.sizeBytes).toBeGreaterThan(100);
+    const caches = new Map(services.claims.caches().map((cache) => [cache.name, cache]));
+    expect([...caches.keys()]).toEqual(['name_texts', 'names', 'proof_nodes', 'proof_claims']);
+    const { bytes, maxBytes: most } = caches.get('name_texts')!;
+    expect(bytes).toBeGreaterThan(100);
+    expect(bytes).toBeLessThan(most!);
   });
 
   it('do not hide what the mempool spends and contains', async () => {
