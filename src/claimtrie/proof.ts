@@ -61,11 +61,11 @@ export interface PathNode {
   /** The hashes of the claims (`claimLeaves`) if the caller has them already. */
   leaves?: Buffer;
   /** If the caller proves several names with this node: the pairs that were made for each child, by the child's index. */
-  pairs?: Map<number, readonly ProofPair[]>;
+  pairs?: Map<number, readonly SiblingHash[]>;
 }
 
 /** A sibling hash of the all-claims form. `odd` means that the verifier's own hash is on the right. */
-export interface ProofPair {
+export interface SiblingHash {
   readonly odd: boolean;
   readonly hash: Bytes;
 }
@@ -82,7 +82,7 @@ export interface NameProof {
   /** Old form of proofs: the nodes on the path, starting with the root. */
   nodes: ProofNode[];
   /** All-claims form of proofs: the sibling hashes from the name up. */
-  pairs: ProofPair[];
+  pairs: SiblingHash[];
   /** The proven claim; null when the name has no claim. */
   claim: { txid: Bytes; n: number; lastTakeoverHeight: number } | null;
 }
@@ -174,11 +174,11 @@ export function leavesOf({
 }
 
 /** The pairs of a node on the way to a child, from the top down. */
-function pairsTowards(node: PathNode, child: number): readonly ProofPair[] {
+function pairsTowards(node: PathNode, child: number): readonly SiblingHash[] {
   const known = node.pairs?.get(child);
   if (known !== undefined) return known;
   const leaves = leavesOf(node);
-  const pairs: ProofPair[] = [
+  const pairs: SiblingHash[] = [
     { odd: false, hash: claimsHalf(leaves.length > 0 ? rootOfLeaves(leaves) : null) },
   ];
   addPath(pairs, node.hashes, child);
@@ -187,7 +187,7 @@ function pairsTowards(node: PathNode, child: number): readonly ProofPair[] {
 }
 
 /** Appends the siblings of leaf `index` in the merkle tree, from the top down. */
-function addPath(pairs: ProofPair[], leaves: Bytes, index: number): void {
+function addPath(pairs: SiblingHash[], leaves: Bytes, index: number): void {
   if (leaves.length === 0) return;
   const siblings = merklePath(leaves, index);
   for (let level = siblings.length - 1; level >= 0; level--) {
