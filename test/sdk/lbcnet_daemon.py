@@ -262,6 +262,8 @@ class LbcnetDaemon:
                 return wrap(self, {'items': [], 'total_items': 0})
             self.send_keys()
             given = params(arguments, named)
+            if name == 'jsonrpc_file_delete':
+                await lbcnet_files.uploads_end(self)
             answer = await asyncio.get_running_loop().run_in_executor(None, self.call, name[8:], given)
             if name in ('jsonrpc_channel_create', 'jsonrpc_channel_update') and not given.get('preview'):
                 try:

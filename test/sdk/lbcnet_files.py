@@ -15,11 +15,24 @@ WAIT_SEC = 120
 
 
 async def until(holds):
+    """Calls `holds` in a thread, because the blob server and the reflector of the tests need the event loop meanwhile."""
+    loop = asyncio.get_running_loop()
     end = time.monotonic() + WAIT_SEC
-    while not holds():
+    while not await loop.run_in_executor(None, holds):
         if time.monotonic() > end:
             raise asyncio.TimeoutError()
         await asyncio.sleep(LOOK_SEC)
+
+
+async def uploads_end(daemon):
+    """
+    Waits until no file is being uploaded. A deletion ends uploads, and the tests then download the blobs from the server that
+    the upload fills.
+    """
+    def is_idle():
+        return not any(file['uploading_to_reflector'] for file in daemon.call('file_list', {'page_size': 1000})['items'])
+
+    await until(is_idle)
 
 
 class Moment:
