@@ -28,9 +28,9 @@ async function pagesOf(parameter: string, caption: string, pattern: RegExp): Pro
   const pages: string[][] = [];
   for (let path: string | undefined = `/address/${OPEN_ADDRESS}`; path !== undefined;) {
     const from = `10.1.${visitors >> 8}.${visitors++ & 255}`;
-    const answer = await fetch(base + path, { headers: { 'X-Forwarded-For': from } });
+    const answer: Response = await fetch(base + path, { headers: { 'X-Forwarded-For': from } });
     expect([path, answer.status]).toEqual([path, 200]);
-    const html = await answer.text();
+    const html: string = await answer.text();
     const [, table = ''] = html.split(`<caption class="unseen">${caption}</caption>`);
     const [rows = ''] = table.split('</table>');
     pages.push([...rows.matchAll(pattern)].map(([, link]) => link!));

@@ -667,18 +667,18 @@ async function holdLives(): Promise<{ ended: number; fleeting: number }> {
       expect(status.spentBy).toBe(end.spentBy);
     }
   }
-  await holdStates();
+  await holdClaimStates();
   return { ended, fleeting };
 }
 
 /** Holds the states of all claims, in one call, against the state of each. */
-async function holdStates(): Promise<void> {
+async function holdClaimStates(): Promise<void> {
   const ids = [...(await livesOf(await chain())).keys(), '00'.repeat(20)];
   const statuses = await Promise.all(
     ids.map((id) => node.rpc<Status>('getclaimstatus', [id]).catch(() => ({ state: 'unknown' }))),
   );
-  const states = await node.rpc<Partial<Status>[]>('getclaimstates', [ids]);
-  expect(states.map(({ claimId }: { claimId?: string }) => claimId)).toEqual(ids);
+  const states = await node.rpc<(Partial<Status> & { claimId: string })[]>('getclaimstates', [ids]);
+  expect(states.map(({ claimId }) => claimId)).toEqual(ids);
   for (const [i, state] of states.entries()) expect(statuses[i]).toMatchObject(state);
   expect(states.at(-1)).toEqual({ claimId: ids.at(-1), state: 'unknown' });
 }
