@@ -671,11 +671,13 @@ async function holdLives(): Promise<{ ended: number; fleeting: number }> {
   return { ended, fleeting };
 }
 
-/** Holds the states of all claims, in one call, against the state of each. */
+/** Compares the states of all claims, in one call, with the state of each. */
 async function holdClaimStates(): Promise<void> {
   const ids = [...(await livesOf(await chain())).keys(), '00'.repeat(20)];
   const statuses = await Promise.all(
-    ids.map((id) => node.rpc<Status>('getclaimstatus', [id]).catch(() => ({ state: 'unknown' }))),
+    ids.map((id) =>
+      node.rpc<Status>('getclaimstatus', [id]).catch(() => ({ claimId: id, state: 'unknown' })),
+    ),
   );
   const states = await node.rpc<(Partial<Status> & { claimId: string })[]>('getclaimstates', [ids]);
   expect(states.map(({ claimId }) => claimId)).toEqual(ids);
