@@ -3,7 +3,8 @@
 // 300 blocks of 200 claim operations (half new claims, a fifth updates, a fifth supports, a tenth abandoned). Prints the time
 // of a block, the same with its share of the flush of all of them, the time to drop history beyond the proof window (once in
 // 1,024 blocks), the peak of resident memory of this process (the kernel's count, with mapped files), and the bytes on disk by
-// kind of row. The blocks are made by another process (claimBlocks.mjs). Between the sizes it grows by blocks of 1,000 new claims, to save time; they are not measured.
+// kind of row. The blocks are made by another process (claimBlocks.mjs). Between the sizes it grows by blocks of 1,000 new
+// claims, to save time; they are not measured.
 //
 // Growing takes a quarter of an hour, in which the speed of a shared machine may change by half. So the ratio is to a trie of
 // the first size in a process of its own, which is measured again in turns of 30 blocks each. The process that is not measured

@@ -1,5 +1,5 @@
 /**
- * Ids of claims that no transaction made. A support may name any id, and a value may name any channel. Such an id has no page, so
+ * Ids of claims that never existed. A support may name any id, and a value may name any channel. Such an id has no page, so
  * pages show it without a link.
  */
 import type { PageContext } from '../pageContext.js';
@@ -23,7 +23,7 @@ interface StateAnswer {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns those ids that no claim has. Empty if the node cannot tell, because the claim index is off or incomplete. */
+/** Returns those ids that no claim has. Empty if the claim index is off or incomplete and cannot find them. */
 export async function unmadeAmong(
   ask: PageContext['ask'],
   ids: Iterable<string | undefined>,

@@ -51,7 +51,7 @@ const MOST_STATES = 16_384;
 const MOST_STATES_OF_NAME = 8192;
 /** Maximum number of characters of the texts of names, including the objects around them. */
 const MOST_TEXT_CHARS = 2 << 20;
-/** Number of characters that each text counts in addition. */
+/** Number of characters added to the length of each text, for the memory of its objects. */
 const TEXT_CHARS = 256;
 /**
  * Maximum number of blocks by which the tip may advance between two calls. If it advances further, the cache is cleared.

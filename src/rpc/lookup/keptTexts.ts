@@ -17,7 +17,7 @@ import { TransactionCache, type ChainMark } from './transactionCache.js';
 const MOST_CHARS = 2 << 20;
 /** Maximum number of characters of one text. Arbitrary: texts of nearly all transactions and outputs are shorter. */
 const MOST_CHARS_OF_ONE = 16_384;
-/** Number of characters that each text counts in addition, for the memory of its objects. */
+/** Number of characters added to the length of each text, for the memory of its objects. */
 const TEXT_CHARS = 256;
 /** Number of kinds of texts. */
 const KINDS = 3;

@@ -42,9 +42,9 @@ export interface Memtable {
    */
   records(maxBytes: number): Iterable<Buffer>;
   /**
-   * Rows within the range, including deletions, in ascending key order. With a limit, only the first rows with so many values,
-   * or the last ones if the range is reversed: a merge with lower layers needs no others. The result is a snapshot, so the
-   * table may change while the result is used.
+   * Rows within the range, including deletions, in ascending key order. With a limit, only the first rows that contain this
+   * number of values, or the last ones if the range is reversed: a merge with lower layers needs no others. The result is a
+   * snapshot, so the table may change while the result is used.
    */
   slice(range: RowRange): [string, Bytes | null][];
 }

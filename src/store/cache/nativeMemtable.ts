@@ -25,7 +25,7 @@ const POOL_BYTES = 8 << 10;
 let pool = Buffer.allocUnsafeSlow(POOL_BYTES);
 let usedBytes = 0;
 
-/** What both classes have in common. */
+/** Common base of both classes. */
 class NativeKeyedRows<Rows extends NativeRows | NativeCachedRows> {
   protected readonly rows: Rows;
 

@@ -38,8 +38,8 @@ const ROWS_A_READER = 8;
  */
 const THREAD_BYTES = 2048;
 /**
- * Free bytes in the heap of the C library that are returned after a flush. A flush leaves small free pieces of many pages, which
- * LevelDB used for its write buffers.
+ * Free bytes in the heap of the C library that are returned after a flush. A flush leaves many free pages that LevelDB used
+ * for its write buffers.
  */
 const WORTH_RETURNING_BYTES = 16 << 20;
 /** List of positions for the read of a single key. */

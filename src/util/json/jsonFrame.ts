@@ -1,6 +1,6 @@
 /**
- * JSON text with holes for values that change. A result that is requested again is then not formatted again: only its
- * changed values are.
+ * JSON text with holes (placeholders) for values that change. If a result is requested again, only its changed values are
+ * formatted.
  */
 import { rawJson, RawJson, smallJson, type JsonOut } from './jsonWrite.js';
 

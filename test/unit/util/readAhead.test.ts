@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { readAhead } from '../../../src/util/readAhead.js';
 
-/** An iteration over numbers that notes what happens; it fails at the number `failsAt`. */
+/** An iteration over numbers that records its events; it fails at the number `failsAt`. */
 function numbers(count: number, failsAt = Infinity) {
   const events: string[] = [];
   async function* items(): AsyncGenerator<number> {

@@ -40,7 +40,7 @@ const COMING = 15;
 
 /**
  * The bid of the controlling claim. In some orders the list does not contain it, and then the first bid by amount is read. Undefined
- * without a controlling claim, or if a block has just replaced it.
+ * if the name has no controlling claim, or if a block has just replaced it.
  */
 async function holderBid(
   { ask }: PageContext,
@@ -57,7 +57,7 @@ async function holderBid(
   return isMissing(best) ? undefined : best.bids.find(isHolder);
 }
 
-/** Reads the controlling claim with its channel. Null without a channel, because its bid then has all data, and if it cannot be read. */
+/** Reads the controlling claim with its channel. Null if it has no channel (its bid then has all data) or cannot be read. */
 async function signedOwner({ ask }: PageContext, bid: Bid | undefined): Promise<ClaimAnswer | null> {
   if (bid?.channelId === undefined) return null;
   const owner = await orNull(ask<ClaimAnswer>('getclaim', bid.claimId));

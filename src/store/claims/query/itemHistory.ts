@@ -190,7 +190,7 @@ export function itemsOfFew(name: string, few: readonly [string, Bytes][]): Item[
   return few.length > FEW_ITEMS ? null : few.map((row) => parseRow(name, row));
 }
 
-/** Those of the items that were stored after block `height`, pending and active. */
+/** Returns the items that the claim trie contained after block `height`, pending and active. */
 export function filedAt(items: readonly Item[], height: number): Item[] {
   return items.filter((item) => wasFiled(item, height));
 }

@@ -109,7 +109,7 @@ interface ReachedNode {
 /** Nodes by path. Those near the root are part of the proofs of most names. */
 export type KnownNodes = BoundedMap<string, ReachedNode>;
 
-/** Maximum total size of cached nodes, in bytes estimated. */
+/** Maximum total size of cached nodes, in estimated bytes. */
 const MOST_NODES_BYTES = 4 << 20;
 /** Estimated memory of the objects of a node, of each byte of its slots with the pairs towards them, and of its claims. */
 const NODE_BYTES = 512;
