@@ -17,17 +17,17 @@ import { givenName } from './hexNames.js';
 const MOST_CHARS = 16_384;
 
 /**
- * Returns the answer in the documented profile. Its text is cached until a block changes the name, except on a pruned node,
- * where deleting a block may change the answer.
+ * Returns the answer in the documented profile. Its text is cached until a block changes the name, except on a pruned node and
+ * while the blocks below a snapshot are downloaded: there a block that is deleted or stored may change the answer.
  */
 function documentedAnswer(
   services: RpcServices,
   query: NameQuery,
   { id, height }: QueriedBlock,
 ): MaybePromise<JsonOut> {
-  const { claims, chain, pruner } = services;
+  const { claims, chain, pruner, snapshots } = services;
   const blockhash = hashToHex(chain.headers.hash(id));
-  const text = pruner === null ? claims.textOf(query) : null;
+  const text = pruner === null && snapshots.status() === null ? claims.textOf(query) : null;
   if (text !== null && text.known !== null) return text.known.fill(height, `"${blockhash}"`);
   return whenResolved(claims.nameAt(query), (info) =>
     whenResolved(documentedName(services, info, height, blockhash), (answer) => {

@@ -113,7 +113,7 @@ export type KnownNodes = BoundedMap<string, ReachedNode>;
 const MOST_NODES_BYTES = 4 << 20;
 /** Estimated memory of the objects of a node, of each byte of its slots with the pairs towards them, and of its claims. */
 const NODE_BYTES = 512;
-const FOR_SLOT_BYTE = 24;
+const FOR_SLOT_BYTE = 40;
 const FOR_CLAIM_BYTE = 4;
 
 export const noKnownNodes = (): KnownNodes => new BoundedMap(MOST_NODES_BYTES);
@@ -144,8 +144,10 @@ function nodeAt(
 ): ReachedNode {
   const kept = generation === '0' ? undefined : known.nodes?.get(path);
   if (kept !== undefined) return kept;
-  const [nodeRow] = rows.getMany([nodeKey(generation, path)]);
-  intact(nodeRow ?? !isInner, 'a node is missing');
+  const keepsNode = generation !== '0' && known.nodes !== undefined;
+  const [foundRow] = rows.getMany([nodeKey(generation, path)]);
+  intact(foundRow ?? !isInner, 'a node is missing');
+  const nodeRow = foundRow && keepsNode ? ownCopy(foundRow) : foundRow;
   const slots = nodeRow ? parseNodeRow(nodeRow).slots : NO_SLOTS;
   const edges = slotEdges(slots);
   const place = { path, edges, hashes: slotHashes(slots) };
@@ -153,7 +155,8 @@ function nodeAt(
     const claims = bestClaim(rows, path, known);
     return { node: isEmptyRoot(place, claims) ? null : { ...place, ...claims }, slots };
   }
-  const nameRow = rows.get(nameKey(path));
+  const foundName = rows.get(nameKey(path));
+  const nameRow = foundName && keepsNode ? ownCopy(foundName) : foundName;
   const claims = (nameRow && known.claims?.find(path, nameRow)) ?? presentClaims(nameRow);
   if (isEmptyRoot(place, claims)) return { node: null, slots };
   const node: PathNode = { ...place, ...claims };
@@ -164,6 +167,13 @@ function nodeAt(
   const size = NODE_BYTES + FOR_SLOT_BYTE * slots.length + FOR_CLAIM_BYTE * (nameRow?.length ?? 0);
   known.nodes.set(path, reached, size);
   return reached;
+}
+
+/** Copies a row. A row may be a view of a larger buffer, which a cached view would keep in memory. */
+function ownCopy(row: Bytes): Buffer {
+  const copy = Buffer.allocUnsafeSlow(row.length);
+  copy.set(row);
+  return copy;
 }
 
 /** Whether the root of an empty trie was reached, which is not part of a proof. */
