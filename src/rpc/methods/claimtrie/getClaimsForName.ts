@@ -25,9 +25,10 @@ function documentedAnswer(
   query: NameQuery,
   { id, height }: QueriedBlock,
 ): MaybePromise<JsonOut> {
-  const { claims, chain, pruner, snapshots } = services;
+  const { claims, chain, pruner } = services;
   const blockhash = hashToHex(chain.headers.hash(id));
-  const text = pruner === null && snapshots.status() === null ? claims.textOf(query) : null;
+  const isWhole = pruner === null && chain.transactionsBehindSnapshot === null;
+  const text = isWhole ? claims.textOf(query) : null;
   if (text !== null && text.known !== null) return text.known.fill(height, `"${blockhash}"`);
   return whenResolved(claims.nameAt(query), (info) =>
     whenResolved(documentedName(services, info, height, blockhash), (answer) => {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TX_END, TX_START, TX_STRIDE } from '../../../../src/primitives/blockLayout.js';
 import { txidAt } from '../../../../src/primitives/blockView.js';
 import {
@@ -13,6 +13,7 @@ import { getClaimById } from '../../../../src/rpc/methods/claimtrie/getClaimById
 import { getClaimsForName } from '../../../../src/rpc/methods/claimtrie/getClaimsForName.js';
 import { getValueForName } from '../../../../src/rpc/methods/claimtrie/getValueForName.js';
 import { getRawTransaction } from '../../../../src/rpc/methods/rawtransactions/getRawTransaction.js';
+import { keptTextsOf } from '../../../../src/rpc/lookup/keptTexts.js';
 import type { RpcMethod } from '../../../../src/rpc/declare/method.js';
 import { buildClaimPrefix, claimIdOf } from '../../../../src/script/claimScript.js';
 import { sha256 } from '../../../../src/crypto/hash.js';
@@ -53,6 +54,8 @@ describe('reading one transaction out of a block file', () => {
     await chain.mine(1);
     const { index } = chain.opened.chain;
     blockAt = index.headers.dataPosition(index.active.at(HEIGHT)).offset;
+    // Cached texts of transactions are not read again from the file.
+    vi.spyOn(keptTextsOf(chain.services.chain), 'transaction').mockReturnValue(null);
   });
   afterAll(() => chain.close());
 
