@@ -42,6 +42,16 @@ inline uint64_t drawSalt() {
   return fold(secret.words[0] ^ (++drawn * 0x9e3779b97f4a7c15), secret.words[1] | 1);
 }
 
+// The hash of a row's key.
+inline uint64_t hashOfKey(const uint64_t (&salts)[3], const uint8_t* key, size_t size) {
+  uint64_t hash = salts[0] ^ size;
+  size_t left = size;
+  for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salts[1]);
+  uint64_t last = 0;
+  memcpy(&last, key, left);
+  return fold(hash ^ last, salts[2]);
+}
+
 template <size_t count>
 void drawSalts(uint64_t (&salts)[count]) {
   for (uint64_t& salt : salts) salt = drawSalt();

@@ -48,12 +48,7 @@ Memtable::Memtable() {
 }
 
 uint32_t Memtable::hashOf(const uint8_t* key, size_t size) const {
-  uint64_t hash = salt_[0] ^ size;
-  size_t left = size;
-  for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salt_[1]);
-  uint64_t last = 0;
-  memcpy(&last, key, left);
-  hash = fold(hash ^ last, salt_[2]);
+  const uint64_t hash = hashOfKey(salt_, key, size);
   return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 

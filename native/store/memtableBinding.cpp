@@ -5,6 +5,7 @@
 #include "napi/latin1Key.h"
 #include "napi/napi.h"
 #include "napi/sharedObjectRegistry.h"
+#include "store/rowArguments.h"
 #include "store/sharedRows.h"
 
 namespace lbc {
@@ -67,45 +68,21 @@ napi_value endChange(napi_env env, napi_callback_info info) {
   return makeUndefined(env);
 }
 
-// Reads an argument: a buffer to which the result is written.
-bool readTarget(napi_env env, napi_value value, uint8_t** data, size_t* size) {
-  Span target;
-  if (!readBytes(env, value, "target", &target)) return false;
-  *data = const_cast<uint8_t*>(target.data);
-  *size = target.size;
-  return true;
-}
-
+// (key, target, at)
 napi_value read(napi_env env, napi_callback_info info) {
   napi_value arguments[3];
-  Latin1Key key;
-  uint8_t* target;
-  size_t room;
-  uint32_t at;
   Memtable* table = readCall(env, info, 3, arguments);
-  if (!table || !key.read(env, arguments[0]) || !readTarget(env, arguments[1], &target, &room) ||
-      !readUint32(env, arguments[2], "at", &at)) {
-    return nullptr;
-  }
-  const uint8_t* value;
-  const int64_t size = table->find(key.data(), key.size(), &value);
-  if (size > 0 && at <= room && static_cast<size_t>(size) <= room - at) {
-    memcpy(target + at, value, static_cast<size_t>(size));
-  }
-  return makeNumber(env, static_cast<double>(size));
+  return table ? readRow(env, table, arguments) : nullptr;
 }
 
+// (key, value | null)
 napi_value set(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  Latin1Key key;
-  Span value;
+  RowArguments row;
   SharedTable* table = readShared(env, info, 2, arguments);
-  if (!table || !key.read(env, arguments[0])) return nullptr;
-  const bool isDeletion = isNullish(env, arguments[1]);
-  if (!isDeletion && !readBytes(env, arguments[1], "value", &value)) return nullptr;
-  static const uint8_t nothing = 0;
+  if (!table || !row.read(env, arguments)) return nullptr;
   const SharedTable::Change change(table);
-  table->rows().set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
+  table->rows().set(row.key.data(), row.key.size(), row.value(), row.size());
   return makeUndefined(env);
 }
 

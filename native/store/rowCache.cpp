@@ -102,12 +102,7 @@ void RowCache::plan() {
 }
 
 uint64_t RowCache::hashOf(const uint8_t* key, size_t size) const {
-  uint64_t hash = salt_[0] ^ size;
-  size_t left = size;
-  for (; left >= 8; left -= 8, key += 8) hash = fold(hash ^ word(key), salt_[1]);
-  uint64_t last = 0;
-  memcpy(&last, key, left);
-  return fold(hash ^ last, salt_[2]);
+  return hashOfKey(salt_, key, size);
 }
 
 uint8_t* RowCache::bucketAt(size_t number) const {

@@ -1,7 +1,7 @@
 // JavaScript class that wraps RowCache. Contract: NativeRowCache of src/native/addonTypes/stores.ts.
 #include "napi/addon.h"
-#include "napi/latin1Key.h"
 #include "napi/napi.h"
+#include "store/rowArguments.h"
 #include "store/rowCacheBinding.h"
 
 namespace lbc {
@@ -55,33 +55,17 @@ napi_value getCount(napi_env env, napi_callback_info info) {
 // (key, target, at)
 napi_value read(napi_env env, napi_callback_info info) {
   napi_value arguments[3];
-  Latin1Key key;
-  Span target;
-  uint32_t at;
   RowCache* cache = readCall(env, info, 3, arguments);
-  if (!cache || !key.read(env, arguments[0]) || !readBytes(env, arguments[1], "target", &target) ||
-      !readUint32(env, arguments[2], "at", &at)) {
-    return nullptr;
-  }
-  const uint8_t* value;
-  const int64_t size = cache->find(key.data(), key.size(), &value);
-  if (size > 0 && at <= target.size && static_cast<size_t>(size) <= target.size - at) {
-    memcpy(const_cast<uint8_t*>(target.data) + at, value, static_cast<size_t>(size));
-  }
-  return makeNumber(env, static_cast<double>(size));
+  return cache ? readRow(env, cache, arguments) : nullptr;
 }
 
 // (key, value | null)
 napi_value set(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  Latin1Key key;
-  Span value;
+  RowArguments row;
   RowCache* cache = readCall(env, info, 2, arguments);
-  if (!cache || !key.read(env, arguments[0])) return nullptr;
-  const bool isDeletion = isNullish(env, arguments[1]);
-  if (!isDeletion && !readBytes(env, arguments[1], "value", &value)) return nullptr;
-  static const uint8_t nothing = 0;
-  cache->set(key.data(), key.size(), isDeletion ? nullptr : value.size == 0 ? &nothing : value.data, value.size);
+  if (!cache || !row.read(env, arguments)) return nullptr;
+  cache->set(row.key.data(), row.key.size(), row.value(), row.size());
   return makeUndefined(env);
 }
 
