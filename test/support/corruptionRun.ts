@@ -207,6 +207,8 @@ export class CorruptionRun {
   async round(): Promise<void> {
     if (this.random() < 0.25) return this.kill();
     const hashes = [...this.network.keys()];
+    // A blob that was fetched in the last round may still be on its way to the disk.
+    await Promise.all(hashes.map((hash) => this.folder.store.kept(hash)));
     const corrupted = hashes[this.below(hashes.length)]!;
     // Before the corruption the blob may be verified, a bit of a stored table flipped, and the daemon restarted.
     if (this.random() < 0.5) await this.folder.store.read(corrupted);
