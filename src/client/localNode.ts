@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { refuseSpecialFile } from '../util/specialFile.js';
+import { refuseSpecialFile } from '../util/files/specialFile.js';
 
 export type LocalNetwork = 'main' | 'test' | 'regtest';
 

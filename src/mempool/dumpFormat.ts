@@ -12,7 +12,7 @@ import { toLatin1, type Bytes } from '../util/bytes.js';
 import { environmentError } from '../util/text/environmentError.js';
 import { Reader, ReadError } from '../util/reader.js';
 import { Writer } from '../util/writer.js';
-import { refuseSpecialFile } from '../util/specialFile.js';
+import { refuseSpecialFile } from '../util/files/specialFile.js';
 import { checksumTail, verifiedLength } from './checksumTail.js';
 
 /** Source: `MEMPOOL_DUMP_VERSION`. */

@@ -8,7 +8,7 @@ import { sha256d } from '../crypto/hash.js';
 import { asBuffer, concatBytes, equalBytes, type Bytes } from '../util/bytes.js';
 import { environmentError } from '../util/text/environmentError.js';
 import { ReadError } from '../util/reader.js';
-import { refuseSpecialFile } from '../util/specialFile.js';
+import { refuseSpecialFile } from '../util/files/specialFile.js';
 
 const HASH_BYTES = 32;
 

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, fromHex, fromLatin1, isHex, toHex } from '../util/bytes.js';
 import { splitHostPort } from '../util/network/hostPort.js';
 import type { Logger } from '../util/logging.js';
-import { isSpecialFile, refuseSpecialFile } from '../util/specialFile.js';
+import { isSpecialFile, refuseSpecialFile } from '../util/files/specialFile.js';
 import { LOCAL_SCORE, type LocalAddresses } from './localAddresses.js';
 import { parseNetAddress, type NetAddress } from './netAddress.js';
 import type { Networks } from './networks.js';

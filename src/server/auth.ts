@@ -7,7 +7,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { EnvironmentError, systemErrorCode, systemErrorReason } from '../util/text/environmentError.js';
 import type { Logger } from '../util/logging.js';
-import { isSpecialFile } from '../util/specialFile.js';
+import { isSpecialFile } from '../util/files/specialFile.js';
 
 const COOKIE_USER = '__cookie__';
 

@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FolderLockError } from '../store/files/folderLock.js';
 import { environmentError, EnvironmentError } from '../util/text/environmentError.js';
-import { makeFolder } from '../util/makeFolder.js';
+import { makeFolder } from '../util/files/makeFolder.js';
 import { optimizing } from '../util/optimizing.js';
 import { inSlices } from '../scheduler/slices.js';
 import { Follower, FollowError } from './follower.js';

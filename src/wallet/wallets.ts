@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder } from '../util/makeFolder.js';
+import { makeFolder } from '../util/files/makeFolder.js';
 import { SerialQueue } from '../scheduler/serialQueue.js';
 import type { Follower } from './follower.js';
 import type { Entry } from './ledger/entry.js';

@@ -247,6 +247,9 @@ describe.runIf(canFail)('a daemon on a disk that became read-only', () => {
 });
 
 describe('a file that', () => {
+  // Made once: while random bytes are made, the file does not change, and a publication can end in that time.
+  const otherFilm = randomBytes(4 * FILM_BYTES);
+
   it.each([
     ['grows', (path: string) => appendFileSync(path, randomBytes(1000))],
     ['shrinks', (path: string) => truncateSync(path, statSync(path).size - 1000)],
@@ -258,10 +261,10 @@ describe('a file that', () => {
         closeSync(fd);
       },
     ],
-    ['is removed and written again', (path: string) => writeFileSync(path, randomBytes(4 * FILM_BYTES))],
+    ['is removed and written again', (path: string) => writeFileSync(path, otherFilm)],
   ])('%s while it is published is refused, without a claim or blobs', async (_, change) => {
     const path = join(world.folder, 'changing.bin');
-    writeFileSync(path, randomBytes(4 * FILM_BYTES));
+    writeFileSync(path, otherFilm);
     const before = [await waiting(), readdirSync(blobFolder(creator)).length];
     let isDone = false;
     const published = creator

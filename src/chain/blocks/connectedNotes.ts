@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { toLatin1, type Bytes } from '../../util/bytes.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 
 const HASH_BYTES = 32;
 /** Number of ids that are written with one call. A kill loses the ids that wait in memory. */

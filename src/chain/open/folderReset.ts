@@ -23,7 +23,7 @@ import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { syncFolder } from '../snapshot/snapshotFile.js';
 import { moveToQuarantine } from '../../util/quarantine.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { formatChainState, parseChainState } from '../connect/chainState.js';
 
 export interface FolderPaths {

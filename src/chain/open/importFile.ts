@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { environmentError } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 
 /** Maximum size of a block in bytes (the chain's limit of serialized blocks). */
 const MAX_BLOCK_BYTES = 8_000_000;

@@ -65,7 +65,7 @@ import {
 } from '../snapshot/snapshotRecord.js';
 import { StepTimers } from '../connect/stepTimers.js';
 import { forgetVerdicts, retryVerdicts } from '../blocks/storedVerdicts.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 
 export interface OpenChainOptions {
   /** Folder of the network inside the data folder. */

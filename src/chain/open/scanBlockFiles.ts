@@ -10,7 +10,7 @@ import { hashToHex } from '../../util/bytes.js';
 import { yieldIfDue } from '../../scheduler/yield.js';
 import type { Logger } from '../../util/logging.js';
 import { ReadError } from '../../util/reader.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import type { Chain } from '../chain.js';
 import type { Flusher } from '../flusher.js';
 import { readBlockRecords } from './importFile.js';

@@ -15,7 +15,7 @@ import {
   systemErrorReason,
 } from '../../util/text/environmentError.js';
 import { ReadError } from '../../util/reader.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import {
   jsonPiece,
   KIND,

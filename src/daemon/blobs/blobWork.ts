@@ -6,7 +6,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode, systemErrorReason, withPath } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { Transferred } from '../../threads/protocol.js';
 import { blobHashesOf, blobHashOf, MAX_BLOB_BYTES, PIECE_BYTES } from '../content/blobHash.js';
 import { ChunkTable, chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';

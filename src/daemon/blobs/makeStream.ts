@@ -5,7 +5,7 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { environmentError } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import type { Clock, DaemonRandom } from '../base/clock.js';
 import { failure } from '../base/daemonError.js';
 import { blobHashOf, PIECE_BYTES } from '../content/blobHash.js';

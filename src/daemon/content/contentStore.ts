@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { Statements, textList } from '../../sqlite/statements.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import { onFile } from '../../util/text/environmentError.js';
 import { Transferred } from '../../threads/protocol.js';
 import { BlobRows } from './blobRows.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import type { SqliteDatabase, SqliteProvider } from '../../sqlite/sqliteProvider.js';
 import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { checkRevision, migrateDatabase, revisionOfTables } from './migrate.js';
 import { CREATE_OWN_TABLES, CREATE_TABLES, OWN_VERSION, REVISION } from './tables.js';
 

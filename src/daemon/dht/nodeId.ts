@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeBase58, encodeBase58 } from '../../script/base58.js';
 import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import type { DaemonRandom } from '../base/clock.js';
 import { ID_BYTES } from './datagrams.js';
 

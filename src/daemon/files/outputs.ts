@@ -2,8 +2,8 @@
 import { lstat, open, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join, parse, resolve } from 'node:path';
 import { badValue } from '../base/daemonError.js';
-import { makeFolder } from '../../util/makeFolder.js';
-import { removeFile } from '../../util/removeFile.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
+import { removeFile } from '../../util/files/removeFile.js';
 import { environmentError, onFile } from '../../util/text/environmentError.js';
 import { fittingName, splitExtension } from '../content/fileNames.js';
 import type { SavedPlace } from '../content/rows.js';

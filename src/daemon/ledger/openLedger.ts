@@ -31,7 +31,7 @@ import { channelKeysOf } from './sync/channelKeys.js';
 import { Gaps } from './sync/gaps.js';
 import { Members } from './sync/members.js';
 import { OwnBroadcasts } from './sync/ownBroadcasts.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 
 /** Hub notifications that report a changed history of an address. */
 const STATUS_METHODS = new Set(['blockchain.address.subscribe', 'blockchain.scripthash.subscribe']);

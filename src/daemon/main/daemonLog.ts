@@ -4,7 +4,7 @@
  */
 import { appendFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Logger } from '../../util/logging.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 
 /** Size in bytes at which the log file is rotated, and number of old files that stay. Source: `RotatingFileHandler`. */
 const MAX_FILE_BYTES = 2_097_152;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sqliteFileError } from '../../sqlite/sqliteFileError.js';
 import { loadSqlite, type SqliteDatabase } from '../../sqlite/sqliteProvider.js';
 import { EnvironmentError, onFile } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 
 const LOCK_NAME = 'lbcnet.lock';
 

@@ -13,8 +13,8 @@ import {
   onFile,
   systemErrorCode,
 } from '../../util/text/environmentError.js';
-import { makeFolder } from '../../util/makeFolder.js';
-import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/files/specialFile.js';
 
 export interface Folders {
   readonly data_dir: string;

@@ -13,7 +13,7 @@ import type { Logger } from '../../util/logging.js';
 import { projectFile } from '../../util/project.js';
 import type { HostPortSetting, Settings } from '../api/settings.js';
 import { pingHubs } from '../ledger/hub/hubPing.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 
 const HUB_HOST = '127.0.0.1';
 /** Milliseconds between queries of the hub's status: `waiting` before the hub accepts clients, `open` afterwards. Arbitrary. */

@@ -19,8 +19,8 @@ import { basename, dirname, join } from 'node:path';
 import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import type { JsonObject } from '../../util/json/json.js';
 import { decodeUtf8 } from '../../util/json/jsonParse.js';
-import { linkTarget } from '../../util/linkTarget.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { linkTarget } from '../../util/files/linkTarget.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { DaemonError } from '../base/daemonError.js';
 import { parseWalletText } from './walletContents.js';
 

@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { onFile } from '../../util/text/environmentError.js';
 import { JsonObject } from '../../util/json/json.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import { badValue, DaemonError } from '../base/daemonError.js';
 import type { LoadedAccount } from './loadedAccount.js';
 import { takeOverLbryumFile, type LbryumAddresses } from './lbryumWallet.js';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { rawNumber, type JsonValue } from '../../util/json/json.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { badRequest } from '../protocol/hubError.js';
 import type { HubCall, HubMethod } from './method.js';
 import { negotiate, PROTOCOL_MAX, PROTOCOL_MIN, SERVER_VERSION } from '../protocol/protocolVersion.js';

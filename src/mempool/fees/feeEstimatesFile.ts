@@ -14,7 +14,7 @@ import type { Logger } from '../../util/logging.js';
 import { Reader, ReadError } from '../../util/reader.js';
 import { quarantine } from '../../util/quarantine.js';
 import { Writer } from '../../util/writer.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { verified, withChecksum } from '../checksumTail.js';
 import type { ConfirmAverages } from './confirmStats.js';
 import type { FeeHistory } from './feeEstimator.js';

@@ -10,8 +10,8 @@ import { applyDebugOptions } from '../options/debugOptions.js';
 import { OptionError } from '../options/optionArgs.js';
 import { Console, type ColorChoice, type ConsoleStream, type StatusLine } from '../display/console.js';
 import type { LoadedOptions } from '../options/options.js';
-import { makeFolder } from '../../util/makeFolder.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 
 /** Size in bytes to which a log that exceeds its limit is cut. Source: Core's `RECENT_DEBUG_HISTORY_SIZE`. */
 export const RECENT_LOG_BYTES = 10_000_000;

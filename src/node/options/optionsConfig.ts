@@ -7,7 +7,7 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemErrorCode, systemErrorText } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { parseConfigText, type ConfigEntry } from './configFile.js';
 import { foreignOption, refusedNetwork } from './foreignConfig.js';
 import { isLbcdConfig, readLbcdConfig } from './lbcdConfig.js';

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { Hub, type HubDeps } from '../../hub/hub.js';
 import { Location_Country } from '../../metadata/messages/claim_pb.js';
 import { hashFromHex } from '../../util/bytes.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { channelIds } from './channelIds.js';
 import { OptionError } from '../options/optionArgs.js';
 import type { LoadedOptions } from '../options/options.js';

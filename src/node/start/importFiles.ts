@@ -10,7 +10,7 @@ import { importBlockFile } from '../../chain/open/blockImporter.js';
 import type { OpenedChain } from '../../chain/open/openChain.js';
 import { FileProgress } from '../../chain/progress.js';
 import type { Logger } from '../../util/logging.js';
-import { isSpecialFile } from '../../util/specialFile.js';
+import { isSpecialFile } from '../../util/files/specialFile.js';
 import { errorText } from './closeStack.js';
 import type { LoadedOptions } from '../options/options.js';
 

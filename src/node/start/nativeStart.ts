@@ -10,7 +10,7 @@ import { addonBuilder, addonRemedy, targetName } from '../../native/addonFiles.j
 import { loadNative, nativeUnavailableReason, reloadNative, type NativeAddon } from '../../native/binding.js';
 import type { Logger } from '../../util/logging.js';
 import type { LoadedOptions } from '../options/options.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 
 /**
  * Name of the environment variable with which an installed package is prevented from building the addon at startup (value

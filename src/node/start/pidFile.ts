@@ -1,7 +1,7 @@
 /** File with the process id (`-pid`), for process supervisors. Source: `CreatePidFile`. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { failureReason } from '../../util/text/environmentError.js';
-import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/files/specialFile.js';
 import type { CloseStack } from './closeStack.js';
 
 /**

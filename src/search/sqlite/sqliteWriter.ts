@@ -5,7 +5,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { fromHex, toHex } from '../../util/bytes.js';
-import { isSpecialFile } from '../../util/specialFile.js';
+import { isSpecialFile } from '../../util/files/specialFile.js';
 import { statesByStep } from '../follow/blockSteps.js';
 import type { ClaimDocument } from '../document/document.js';
 import {

@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import { EnvironmentError, systemErrorCode, systemErrorReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
 import { newPrivateKey, selfSignedCertificate } from './certificate.js';

@@ -25,9 +25,9 @@ import { sha256dPair } from '../../crypto/hash.js';
 import { loadNative } from '../../native/binding.js';
 import { assert } from '../../util/assert.js';
 import { EnvironmentError, environmentError, withPath } from '../../util/text/environmentError.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import type { Bytes } from '../../util/bytes.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 import { RecordsAhead } from './recordsAhead.js';
 

@@ -13,7 +13,7 @@ import { DatabaseError } from '../leveldb/databaseError.js';
 import { makeLevelDb } from '../leveldb/makeLevelDb.js';
 import { NoLevelDbError } from '../leveldb/packageLevelDb.js';
 import { environmentError, systemErrorOfText, systemErrorText } from '../../util/text/environmentError.js';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import { OperatorError } from '../../util/text/operatorError.js';
 
 /** Name of the file in the lock database that the operating system locks. */

@@ -10,7 +10,7 @@ import { open, readdir, readFile, rm, stat, truncate, type FileHandle } from 'no
 import { join } from 'node:path';
 import { sha256 } from '../../crypto/hash.js';
 import { onFile, withPath } from '../../util/text/environmentError.js';
-import { isSpecialFile, refuseSpecialFile } from '../../util/specialFile.js';
+import { isSpecialFile, refuseSpecialFile } from '../../util/files/specialFile.js';
 import { DatabaseCorruptionError } from './levelDb.js';
 import {
   applyEdit,

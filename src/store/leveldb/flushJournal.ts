@@ -8,7 +8,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { sha256 } from '../../crypto/hash.js';
 import { assert } from '../../util/assert.js';
 import { withPath } from '../../util/text/environmentError.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { RecordWriter, type RowChange } from '../rows/rowRecords.js';
 
 const COMMIT_MARK = 0xffffffff;

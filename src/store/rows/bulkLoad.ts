@@ -3,7 +3,7 @@
  * and journal. If the process is killed, the folder does not contain a valid database. The next load removes the folder.
  */
 import { rm } from 'node:fs/promises';
-import { makeFolder } from '../../util/makeFolder.js';
+import { makeFolder } from '../../util/files/makeFolder.js';
 import type { Bytes } from '../../util/bytes.js';
 import { noteDurable } from '../leveldb/databaseCheck.js';
 import type { LevelDb } from '../leveldb/levelDb.js';

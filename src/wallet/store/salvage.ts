@@ -11,7 +11,7 @@ import { AT_ONCE_SIZE, type Slices } from '../../util/slices.js';
 import { parseKeyRecord } from '../keys/keyRecords.js';
 import { parseTxRecord } from '../ledger/txRecord.js';
 import { Reader } from '../../util/reader.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { changesOf } from '../../store/rows/rowRecords.js';
 import type { NodePort } from '../port.js';
 import { beginsWithColumns } from './columnFile.js';

@@ -13,7 +13,7 @@ import type { Bytes } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import { inSlices } from '../../scheduler/slices.js';
 import type { Slices } from '../../util/slices.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { RowIndex } from './rowIndex.js';
 import * as head from './walletFileHead.js';
 import { takeRows, WalletFileReader } from './walletFileReader.js';

@@ -9,7 +9,7 @@ import { RecordCursor } from '../../store/rows/rowRecords.js';
 import { environmentError } from '../../util/text/environmentError.js';
 import { inSlices } from '../../scheduler/slices.js';
 import type { Slices } from '../../util/slices.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { hasColumnsAt } from './columnFile.js';
 import { WalletFileRow } from './fileRow.js';
 import { FileWindow } from './fileWindow.js';

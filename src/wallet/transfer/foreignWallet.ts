@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { toLatin1 } from '../../util/bytes.js';
 import { EnvironmentError, environmentError } from '../../util/text/environmentError.js';
 import { inSlices } from '../../scheduler/slices.js';
-import { refuseSpecialFile } from '../../util/specialFile.js';
+import { refuseSpecialFile } from '../../util/files/specialFile.js';
 import { splitKey } from '../store/records.js';
 import { WalletFile } from '../store/walletFile.js';
 import { BerkeleyDbError, isBerkeleyDb, readBerkeleyDb } from './berkeleyDb.js';

@@ -1,5 +1,5 @@
 /** Deletes the files and rows of blobs, in an order that stays consistent if it is interrupted. */
-import { removeFile } from '../../../util/removeFile.js';
+import { removeFile } from '../../../util/files/removeFile.js';
 import { environmentError, isDiskFull } from '../../../util/text/environmentError.js';
 import type { ArrivingBlobs } from './arrivingBlobs.js';
 import { QUARANTINE_SUFFIX, type BlobState } from './blobState.js';

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { headerHash, HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { onFile } from '../../../util/text/environmentError.js';
-import { makeFolder } from '../../../util/makeFolder.js';
-import { refuseSpecialFile } from '../../../util/specialFile.js';
+import { makeFolder } from '../../../util/files/makeFolder.js';
+import { refuseSpecialFile } from '../../../util/files/specialFile.js';
 
 /**
  * Number of headers per read (`PIECE`) and maximum number of cached reads (`MAX_PIECES`). Arbitrary: bounds the memory to

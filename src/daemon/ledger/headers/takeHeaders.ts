@@ -7,7 +7,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { HEADER_SIZE_BYTES } from '../../../primitives/header.js';
 import { EnvironmentError, failureReason } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
-import { refuseSpecialFile } from '../../../util/specialFile.js';
+import { refuseSpecialFile } from '../../../util/files/specialFile.js';
 import { BadHeader, type LedgerHeaders } from './ledgerHeaders.js';
 
 /** Number of headers per read and check. It equals the number of headers per request to a hub. */

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { failureReason } from '../../../util/text/environmentError.js';
 import { HOST_NAME, joinHostPort, splitHostPort, type HostPort } from '../../../util/network/hostPort.js';
 import type { Logger } from '../../../util/logging.js';
-import { refuseSpecialFile } from '../../../util/specialFile.js';
+import { refuseSpecialFile } from '../../../util/files/specialFile.js';
 
 /** Maximum number of known hubs. Arbitrary: more than have ever existed, and few enough to ping all of them. */
 const MAX_HUBS = 128;

@@ -5,7 +5,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { SqliteDatabase, SqliteProvider } from '../../../sqlite/sqliteProvider.js';
 import { sqliteFileError } from '../../../sqlite/sqliteFileError.js';
-import { refuseSpecialFile } from '../../../util/specialFile.js';
+import { refuseSpecialFile } from '../../../util/files/specialFile.js';
 
 /** Version of the schema and its contents. */
 const VERSION = 3;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../../util/makeFolder.js';
+import { makeFolder } from '../../../util/files/makeFolder.js';
 import { failureReason, onFile } from '../../../util/text/environmentError.js';
 import type { Logger } from '../../../util/logging.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';

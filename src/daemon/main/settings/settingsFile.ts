@@ -18,8 +18,8 @@ import { extname } from 'node:path';
 import { isMap, parseDocument, stringify } from 'yaml';
 import { EnvironmentError, failureReason } from '../../../util/text/environmentError.js';
 import { JsonObject, rawNumber, type JsonValue } from '../../../util/json/json.js';
-import { linkTarget } from '../../../util/linkTarget.js';
-import { refuseSpecialFile } from '../../../util/specialFile.js';
+import { linkTarget } from '../../../util/files/linkTarget.js';
+import { refuseSpecialFile } from '../../../util/files/specialFile.js';
 import { unwritableFile } from '../../base/daemonError.js';
 import { pythonFloat } from '../../base/pythonJson.js';
 

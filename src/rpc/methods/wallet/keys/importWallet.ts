@@ -1,7 +1,7 @@
 /** `importwallet`: imports the keys and scripts of a file written by `dumpwallet`. Source: lbrycrd wallet/rpcdump.cpp. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { inSlices } from '../../../../scheduler/slices.js';
-import { refuseSpecialFile } from '../../../../util/specialFile.js';
+import { refuseSpecialFile } from '../../../../util/files/specialFile.js';
 import { importDump } from '../../../../wallet/transfer/importDump.js';
 import type { Wallet } from '../../../../wallet/wallet.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';

@@ -3,7 +3,7 @@
  * blocks a thread. So code that opens a file of unknown type must check the type first.
  */
 import { statSync } from 'node:fs';
-import { systemErrorReason } from './text/environmentError.js';
+import { systemErrorReason } from '../text/environmentError.js';
 
 /** BSD's error code for a file of the wrong type. Linux has no such code. */
 const CODE = 'EFTYPE';
