@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeFolder } from '../../../src/util/files/makeFolder.js';
+import { makeFolder } from '../../../../src/util/files/makeFolder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'folder-'));
 afterAll(() => rmSync(root, { recursive: true }));
