@@ -1,3 +1,5 @@
+import type { BodyPiece } from '../util/json/jsonWrite.js';
+
 /** The part of Node's `ServerResponse` that responses to calls use. `plain/plainResponse.ts` implements this interface too. */
 export interface HttpResponse {
   readonly destroyed: boolean;
@@ -18,5 +20,5 @@ export interface HttpResponse {
   /** Sends head and body in one write, and ends the response. `body` has the encoding `encoding`. Absent in Node's class. */
   sendWhole?(status: number, headers: readonly string[], body: string, encoding: BufferEncoding): void;
   /** Like `sendWhole`, with a body in pieces. Texts are sent as UTF-8. */
-  sendPieces?(status: number, headers: readonly string[], pieces: readonly (string | Buffer)[]): void;
+  sendPieces?(status: number, headers: readonly string[], pieces: readonly BodyPiece[]): void;
 }

@@ -5,6 +5,7 @@
  */
 import { nextRound } from '../scheduler/rounds.js';
 import { yieldIfDue } from '../scheduler/yield.js';
+import { HexFragment, type BodyPiece } from '../util/json/jsonWrite.js';
 import type { HttpResponse } from './httpResponse.js';
 
 /** Maximum size of a reply that is buffered until it is complete, and sent with its length. */
@@ -23,8 +24,8 @@ export interface HttpReply {
   readonly lengthBytes?: number;
   /** The whole body, if it is already complete. */
   readonly text?: string | null;
-  /** The whole body in pieces of text and UTF-8 bytes, if it is already complete and is not one text. */
-  readonly pieces?: readonly (string | Buffer)[];
+  /** The whole body in pieces, if it is already complete and is not one text. */
+  readonly pieces?: readonly BodyPiece[];
   /** The body in chunks. If the iteration throws after the first chunk, the connection must be destroyed, not ended. */
   readonly chunks: AsyncIterable<string | Uint8Array>;
 }
@@ -77,10 +78,10 @@ export function sendWhole(
 export function sendPieces(
   response: HttpResponse,
   { status, contentType, headers: more = [] }: HttpReply,
-  pieces: readonly (string | Buffer)[],
+  pieces: readonly BodyPiece[],
   isLast: boolean,
 ): void {
-  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const length = pieces.reduce((sum, piece) => sum + bytesOf(piece), 0);
   const headers = ['Content-Type', contentType ?? JSON_TYPE, 'Content-Length', String(length), ...more];
   if (isLast) headers.push('Connection', 'close');
   if (response.sendPieces !== undefined) {
@@ -88,9 +89,14 @@ export function sendPieces(
     return;
   }
   response.writeHead(status, headers);
-  for (const piece of pieces) if (piece.length > 0) response.write(piece);
+  for (const piece of pieces) {
+    if (piece.length > 0) response.write(piece instanceof HexFragment ? piece.toString() : piece);
+  }
   response.end();
 }
+
+const bytesOf = (piece: BodyPiece): number =>
+  piece instanceof HexFragment ? piece.length : Buffer.byteLength(piece);
 
 const CLOSING = { Connection: 'close' };
 

@@ -10,7 +10,7 @@ import { JsonObject, type JsonValue } from '../../util/json/json.js';
 import { nextSlice, yieldIfDue } from '../../scheduler/yield.js';
 import { decodeUtf8, decodeUtf8InSlices, JsonParseError, JsonScanner } from '../../util/json/jsonParse.js';
 import { CHUNK_CHARS, startJson, stringifyJson, type JsonStart } from '../../util/json/jsonStream.js';
-import { RawJson, rawJson, smallJson, type JsonOut } from '../../util/json/jsonWrite.js';
+import { RawJson, rawJson, smallJson, type BodyPiece, type JsonOut } from '../../util/json/jsonWrite.js';
 import type { Logger } from '../../util/logging.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { isPromise } from '../../util/maybePromise.js';
@@ -59,8 +59,8 @@ export interface RpcReply {
   readonly status: number;
   /** Whole response body if it is already complete; null if it is still being created. */
   readonly text: string | null;
-  /** Whole response body in pieces of text and UTF-8 bytes; absent if the response is not complete or is one text. */
-  readonly pieces?: readonly (string | Buffer)[];
+  /** Whole response body in pieces; absent if the response is not complete or is one text. */
+  readonly pieces?: readonly BodyPiece[];
   /**
    * Response body in chunks. Iteration throws if a result fails after its first chunk; the connection must then be aborted,
    * not ended normally.
@@ -108,8 +108,8 @@ class WholeReply implements RpcReply {
 class PiecesReply implements RpcReply {
   readonly status: number;
   readonly text = null;
-  readonly pieces: readonly (string | Buffer)[];
-  constructor(status: number, pieces: readonly (string | Buffer)[]) {
+  readonly pieces: readonly BodyPiece[];
+  constructor(status: number, pieces: readonly BodyPiece[]) {
     this.status = status;
     this.pieces = pieces;
   }

@@ -6,7 +6,9 @@
 import { EventEmitter } from 'node:events';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { HexFragment, type BodyPiece } from '../../util/json/jsonWrite.js';
 import type { HttpResponse } from '../httpResponse.js';
+import { writeHex } from './hexBuffer.js';
 
 type Headers = Record<string, string | number> | string[];
 
@@ -93,7 +95,7 @@ export class PlainResponse implements HttpResponse {
     this.finish();
   }
 
-  sendPieces(status: number, headers: readonly string[], pieces: readonly (string | Buffer)[]): void {
+  sendPieces(status: number, headers: readonly string[], pieces: readonly BodyPiece[]): void {
     const { socket } = this;
     socket.cork();
     // Adjacent texts are one write, because each write takes longer than joining them. The head is ASCII.
@@ -102,8 +104,9 @@ export class PlainResponse implements HttpResponse {
       if (typeof piece === 'string') text += piece;
       else {
         if (text !== '') socket.write(text);
-        socket.write(piece);
         text = '';
+        if (piece instanceof HexFragment) writeHex(socket, piece.bytes);
+        else socket.write(piece);
       }
     }
     if (text !== '') socket.write(text);

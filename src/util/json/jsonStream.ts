@@ -18,6 +18,7 @@ import {
   SMALL_CHARS,
   smallJson,
   SmallWriter,
+  type BodyPiece,
   type JsonMember,
   type JsonOut,
   type PlainObject,
@@ -293,8 +294,8 @@ class Serializer {
 /** The start of a serialized value, and the rest. */
 export interface JsonStart {
   readonly text: string;
-  /** The whole value in pieces of text and UTF-8 bytes, in place of `text`; only if the caller accepts bytes. */
-  readonly pieces?: readonly (string | Buffer)[];
+  /** The whole value in pieces, in place of `text`; only if the caller accepts bytes. */
+  readonly pieces?: readonly BodyPiece[];
   /** The remaining text; null if `text` is complete. The caller must read it to the end, or call `return`. */
   readonly rest: AsyncGenerator<string> | null;
 }

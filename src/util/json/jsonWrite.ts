@@ -43,7 +43,26 @@ export class HexFragment {
   constructor(bytes: Bytes) {
     this.bytes = bytes;
   }
+
+  /** Number of hex digits. */
+  get length(): number {
+    return this.bytes.length * 2;
+  }
+
+  toString(): string {
+    return asBuffer(this.bytes).toString('hex');
+  }
 }
+
+/** A part of a response body: text, UTF-8 bytes, or bytes that are sent as hex digits. */
+export type BodyPiece = string | Buffer | HexFragment;
+
+/**
+ * Minimum and maximum number of hex digits of a `HexFragment` that is a piece of its own. Fewer digits are cheaper as a part of the
+ * text. More digits are written in chunks, at the speed of the client.
+ */
+const PIECE_MIN_DIGITS = 1 << 15;
+const PIECE_MAX_DIGITS = 1 << 20;
 
 /** JSON text, its UTF-8 bytes, or pieces of both. Each piece of bytes has whole characters. */
 export type JsonSource = string | Buffer | readonly (string | Buffer)[];
@@ -147,27 +166,29 @@ export class SmallWriter {
   out = '';
   private readonly maxChars: number;
   private readonly takesBytes: boolean;
-  private pieces: (string | Buffer)[] | null = null;
+  private pieces: BodyPiece[] | null = null;
 
-  /** `takesBytes`: bytes of `RawJson` are not converted to text, so that the result may be several pieces. */
+  /** `takesBytes`: bytes of `RawJson` and long hex digits are not converted to text, so that the result may be several pieces. */
   constructor(maxChars: number, takesBytes = false) {
     this.maxChars = maxChars;
     this.takesBytes = takesBytes;
   }
 
   /** The written value in pieces; null if it is only `out`. */
-  finish(): readonly (string | Buffer)[] | null {
+  finish(): readonly BodyPiece[] | null {
     return this.pieces && [...this.pieces, this.out];
   }
 
   private writePieces(pieces: readonly (string | Buffer)[]): void {
     for (const piece of pieces) {
       if (typeof piece === 'string') this.out += piece;
-      else {
-        (this.pieces ??= []).push(this.out, piece);
-        this.out = '';
-      }
+      else this.writePiece(piece);
     }
+  }
+
+  private writePiece(piece: BodyPiece): void {
+    (this.pieces ??= []).push(this.out, piece);
+    this.out = '';
   }
 
   write(value: JsonOut, depth: number): boolean {
@@ -214,8 +235,15 @@ export class SmallWriter {
       this.out += text;
       return this.out.length <= this.maxChars;
     }
-    if (!(value instanceof HexFragment) || value.bytes.length * 2 > this.maxChars) return false;
-    this.out += `"${asBuffer(value.bytes).toString('hex')}"`;
+    if (!(value instanceof HexFragment)) return false;
+    if (this.takesBytes && value.length >= PIECE_MIN_DIGITS && value.length <= PIECE_MAX_DIGITS) {
+      this.out += '"';
+      this.writePiece(value);
+      this.out = '"';
+      return true;
+    }
+    if (value.length > this.maxChars) return false;
+    this.out += `"${value.toString()}"`;
     return this.out.length <= this.maxChars;
   }
 

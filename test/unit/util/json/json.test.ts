@@ -528,6 +528,20 @@ describe('starting to write', () => {
     expect(await startJson({ a: 1 }, 100, true)).toEqual({ text: '{"a":1}', rest: null });
   });
 
+  it.each([
+    ['few hex digits are text', 100, 1],
+    ['many hex digits are a piece', 20_000, 3],
+    ['more hex digits than a buffer holds are not', 600_000, null],
+  ])('%s', async (_, length, pieces) => {
+    const bytes = Buffer.alloc(length, 0x5a);
+    const start = await startJson({ a: hexOf(bytes), b: 1 }, 1 << 20, true);
+    let text = start.text + (start.pieces ?? []).map(String).join('');
+    if (start.rest !== null) for await (const chunk of start.rest) text += chunk;
+    expect(text).toBe(`{"a":"${bytes.toString('hex')}","b":1}`);
+    if (pieces === null) expect(start.rest).not.toBeNull();
+    else expect(start.pieces?.length ?? 1).toBe(pieces);
+  });
+
   it('writes a value in pieces of text and bytes', async () => {
     const bytes = Buffer.from('"\u00e9"');
     const value = [1, rawJson(['{"a":', bytes, ',"b":[', bytes, ']}'])];
