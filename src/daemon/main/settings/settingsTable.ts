@@ -165,7 +165,7 @@ export const SETTINGS: readonly SettingRow[] = [
       range: [0, 2_000_000],
     },
   ),
-  row('fixed_peers', 'servers', hostPorts(FACTS.blobPeers), 'peers to ask if other peers do not have a blob'),
+  row('fixed_peers', 'servers', hostPorts(FACTS.blobPeers), 'peers that each download also uses'),
   row(
     'http_blob_servers',
     'texts',
