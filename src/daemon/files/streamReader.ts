@@ -35,6 +35,9 @@ type ReaderDeps = Pick<FilesDeps, 'database' | 'blobs' | 'fetcher' | 'settings' 
 /** Maximum number of bytes that decryption removes from a blob. */
 const MAX_PADDING_BYTES = 16;
 
+/** Key of a data blob in the cache. */
+const keyOf = (sdHash: string, at: number): string => `${sdHash}:${at}`;
+
 /** Data blobs of a stream: all entries of the descriptor except the terminator. */
 export const dataBlobs = ({ blobs }: StreamDescriptor) => blobs.filter(({ blobHash }) => blobHash !== null);
 
@@ -169,7 +172,7 @@ export class StreamReader {
   }
 
   async #inMemory(stream: OpenStream, at: number, signal: AbortSignal): Promise<PlainBlob> {
-    const key = `${stream.sdHash}:${at}`;
+    const key = keyOf(stream.sdHash, at);
     const kept = this.#kept.get(key);
     if (kept) {
       this.#keep(key, kept);
@@ -278,17 +281,18 @@ export class StreamReader {
   }
 
   /**
-   * Loads the blobs after position `at`, which a reader will need soon. If loading fails, the blob is loaded when the reader
-   * needs it.
+   * Downloads the blobs after position `at`, which a reader will need soon, unless they are on disk or in the cache. If a
+   * download fails, the blob is downloaded when the reader needs it.
    */
   ahead({ sdHash, descriptor }: OpenStream, at: number, signal: AbortSignal): void {
     const { finished } = this.#deps.blobs;
-    const data = dataBlobs(descriptor);
-    for (const { blobHash, length } of data.slice(at + 1, at + 1 + AHEAD_BLOBS))
-      if (!finished.has(blobHash!) && this.#deps.fetcher() !== null)
-        this.#fetch(blobHash!, length, sdHash, signal, { urgency: 'ahead', into: null }).catch(
-          () => undefined,
-        );
+    if (this.#deps.fetcher() === null) return;
+    const first = at + 1;
+    const next = dataBlobs(descriptor).slice(first, first + AHEAD_BLOBS);
+    for (const [index, { blobHash, length }] of next.entries()) {
+      if (finished.has(blobHash!) || this.#kept.has(keyOf(sdHash, first + index))) continue;
+      this.#fetch(blobHash!, length, sdHash, signal, { urgency: 'ahead', into: null }).catch(() => undefined);
+    }
   }
 }
 

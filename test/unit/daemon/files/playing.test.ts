@@ -24,6 +24,8 @@ keepDatabaseThread();
 
 const PIECE_BYTES = 2_097_151;
 const SIZE_BYTES = 3 * PIECE_BYTES + 1000;
+/** Number of data blobs of the stream. */
+const BLOB_COUNT = 4;
 const bytes = randomBytes(SIZE_BYTES);
 const threads = new BlobThreads(2);
 const signal = new AbortController().signal;
@@ -395,6 +397,21 @@ describe('a stream that is not stored', () => {
     await Promise.all([...hashes].map((hash) => folder.store.kept(hash)));
     expect(readdirSync(folder.blobFolder).sort()).toEqual([...hashes].sort());
     expect(await manager.blobsCompleted(file)).toBe(hashes.length);
+  });
+
+  // Mirrors lbry-sdk tests/integration/datanetwork/test_streaming.py `test_range_requests_with_blob_lru_cache`.
+  it.each([
+    [BLOB_COUNT, 0],
+    [0, BLOB_COUNT],
+  ])('is played again from a cache of %i blobs with %i downloads', async (cached, downloads) => {
+    folder.savesBlobs = false;
+    cachedBlobs = cached;
+    await list([]);
+    await claimSays(SIZE_BYTES);
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    fetched = [];
+    expect((await read(await open(), 0, SIZE_BYTES)).equals(bytes)).toBe(true);
+    expect(new Set(fetched.map(({ hash }) => hash)).size).toBe(downloads);
   });
 
   it('creates its descriptor again from the rows, or downloads it', async () => {
