@@ -399,7 +399,7 @@ describe('a stream that is not stored', () => {
     expect(await manager.blobsCompleted(file)).toBe(hashes.length);
   });
 
-  // Mirrors lbry-sdk tests/integration/datanetwork/test_streaming.py `test_range_requests_with_blob_lru_cache`.
+  // Mirrors `test_range_requests_with_blob_lru_cache` of lbry-sdk.
   it.each([
     [BLOB_COUNT, 0],
     [0, BLOB_COUNT],

@@ -1,6 +1,6 @@
 /**
- * Mirrors lbry-sdk tests/integration/other/test_transcoding.py with the real ffmpeg: which films can be played during their
- * download, and copies of the others. The films are made by ffmpeg. Without ffmpeg on the path nothing runs.
+ * Mirrors `TranscodeValidation` of lbry-sdk with the real ffmpeg: which films can be played during their download, and copies
+ * of the others. The films are made by ffmpeg. Without ffmpeg on the path nothing runs.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
