@@ -183,13 +183,8 @@ export interface ListClaimsAnswer extends NamePieces {
   readonly active: number;
   readonly pending: number;
   readonly supportsWithoutClaim: number;
-  readonly holder?: {
-    readonly claimId: string;
-    readonly txid: string;
-    readonly n: number;
-    readonly amount: Lbc;
-    readonly effectiveAmount: Lbc;
-  };
+  /** The bid of the controlling claim. */
+  readonly holder?: Bid;
   readonly lastTakeoverHeight?: number;
   readonly newBid: {
     readonly mustExceed: Lbc;

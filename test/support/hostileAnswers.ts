@@ -364,7 +364,7 @@ function nameAnswers({ text, name, event, claim, bid }: Parts) {
       active: 1,
       pending: 1,
       supportsWithoutClaim: 1,
-      holder: { claimId: ID, txid: HASH, n: 0, amount: 1, effectiveAmount: 1 },
+      holder: bid,
       lastTakeoverHeight: 1,
       newBid: { mustExceed: 1, delay: 1, height: 11, validAtHeight: 12 },
       coming: [event],

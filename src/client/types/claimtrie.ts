@@ -47,10 +47,10 @@ export interface ClaimtrieMethods {
     named: { name: string; bid?: number | null; blockhash?: string | null; hex?: boolean | null };
     result: Record<string, never> | Claim | Record<string, never> | LbrycrdClaim;
   };
-  /** `getclaimbyid "claimId"` */
+  /** `getclaimbyid "claimId" ( count "after" )` */
   getclaimbyid: {
-    params: [claimId: string];
-    named: { claimId: string };
+    params: [claimId: string, count?: number | null, after?: string | null];
+    named: { claimId: string; count?: number | null; after?: string | null };
     result: Record<string, never> | Claim | Record<string, never> | LbrycrdClaim;
   };
   /** `getclaimbyseq "name" ( sequence "blockhash" hex )` */
@@ -71,16 +71,16 @@ export interface ClaimtrieMethods {
     named: { name: string; sequence?: number | null; blockhash?: string | null; hex?: boolean | null };
     result: NameProof | unknown[];
   };
-  /** `getclaimsforname "name" ( "blockhash" hex )` */
+  /** `getclaimsforname "name" ( "blockhash" hex count "after" )` */
   getclaimsforname: {
-    params: [name: string, blockhash?: string | null, hex?: boolean | null];
-    named: { name: string; blockhash?: string | null; hex?: boolean | null };
+    params: [name: string, blockhash?: string | null, hex?: boolean | null, count?: number | null, after?: string | null];
+    named: { name: string; blockhash?: string | null; hex?: boolean | null; count?: number | null; after?: string | null };
     result: ClaimsOfName | LbrycrdClaimsOfName;
   };
-  /** `getclaimsfortx "txId"` */
+  /** `getclaimsfortx "txId" ( from count )` */
   getclaimsfortx: {
-    params: [txId: string];
-    named: { txId: string; txid?: string };
+    params: [txId: string, from?: number | null, count?: number | null];
+    named: { txId: string; txid?: string; from?: number | null; count?: number | null };
     result: ({ nOut: number; 'claim type': "claim" | "support"; name: string; claimId?: string; value?: string; metadata?: ClaimMetadata; 'supported claimId'?: string; 'supported txid'?: string; 'supported nout'?: number; depth: number; 'in claim trie'?: boolean; 'is controlling'?: boolean; 'in support map'?: boolean; 'in queue'?: boolean; 'blocks to valid'?: number } | { n: number; name: string; claimId: string; value?: string; metadata?: ClaimMetadata; depth: number; inClaimTrie?: boolean; isControlling?: boolean; inSupportMap?: boolean; inQueue?: boolean; blocksToValid?: number })[];
   };
   /** `getclaimsintrie ( "blockhash" )` */
@@ -135,7 +135,7 @@ export interface ClaimtrieMethods {
   listclaims: {
     params: [name: string, count?: number | null, after?: string | null, order?: string | null, block?: string | number | null, hex?: boolean | null];
     named: { name: string; count?: number | null; after?: string | null; order?: string | null; block?: string | number | null; hex?: boolean | null };
-    result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; claims: number; active: number; pending: number; supportsWithoutClaim: number; holder?: { claimId: string; txid: string; n: number; amount: number; effectiveAmount: number }; lastTakeoverHeight?: number; newBid: { mustExceed: number; delay: number; height: number; validAtHeight: number }; coming?: UpcomingEvent[]; comingMore?: boolean; bids: ListedBid[]; next?: string };
+    result: { name: string; normalized_name: string; namehex?: string; height: number; blockhash: string; claims: number; active: number; pending: number; supportsWithoutClaim: number; holder?: ListedBid; lastTakeoverHeight?: number; newBid: { mustExceed: number; delay: number; height: number; validAtHeight: number }; coming?: UpcomingEvent[]; comingMore?: boolean; bids: ListedBid[]; next?: string };
   };
   /** `listmempoolclaims ( "name" "claimid" hex count "after" )` */
   listmempoolclaims: {

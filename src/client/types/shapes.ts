@@ -86,7 +86,8 @@ export interface Claim {
   /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
   /** the effective amount: the active part of the amounts of the claim and its supports */ 'effective amount': number;
   /** the effective amount after all pending amounts have become active */ 'pending amount'?: number;
-  /** the supports of the claim */ supports: Support[];
+  /** the supports of the claim, in a page at most "count" of them */ supports: Support[];
+  /** cursor of the next page of supports, to be passed to getclaimbyid as "after" */ nextSupports?: string;
   /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
   /** position in the order of age; 0 is the oldest claim */ sequence: number;
   /** the height at which the controlling claim of the name last changed */ 'last takeover height': number;
@@ -142,7 +143,8 @@ export interface ClaimOfName {
   /** true if the block is pruned, so that value and address are unknown */ pruned?: boolean;
   /** the effective amount: the active part of the amounts of the claim and its supports */ nEffectiveAmount: number;
   /** the effective amount after all pending amounts have become active */ nPendingAmount?: number;
-  /** the supports of the claim */ supports: SupportOfName[];
+  /** the supports of the claim, in a page at most "count" of them */ supports: SupportOfName[];
+  /** cursor of the next page of supports, to be passed to getclaimbyid as "after" */ nextSupports?: string;
   /** position in the order of effective amounts; 0 is the highest amount */ bid: number;
   /** position in the order of age; 0 is the oldest claim */ sequence: number;
   /** the same as txid. This and the following members have lbrycrd's names */ txId: string;
@@ -164,6 +166,9 @@ export interface ClaimsOfName {
   /** the same as normalized_name. This and the following members have lbrycrd's names */ normalizedName: string;
   /** the same as nLastTakeoverHeight */ lastTakeoverHeight: number;
   /** the same as "supports without claims" */ supportsWithoutClaim: SupportOfName[];
+  /** the number of all claims */ claimCount?: number;
+  /** the number of all supports without claims */ supportsWithoutClaimCount?: number;
+  /** cursor of the next page, to be passed as "after" */ next?: string;
 }
 
 // prettier-ignore

@@ -34,6 +34,7 @@ const ADDRESS = t.optional(t.str('the address to which the output pays'), 'if th
 const EXPIRATION = t.int('the height at which the claim or support expires');
 const BLOCK_HASH = t.hash('the hash of the block that contains the output');
 const BID = t.int('position in the order of effective amounts; 0 is the highest amount');
+const IN_PAGE = 'with "count" or "after"';
 const SEQUENCE = t.int('position in the order of age; 0 is the oldest claim');
 
 /** Names of those fields whose spelling differs between methods. */
@@ -107,7 +108,11 @@ function claimFields(naming: Naming): SchemaFields {
       t.coins('the effective amount after all pending amounts have become active'),
       'if it exceeds the effective amount',
     ),
-    supports: t.array(supportSchema(naming), 'the supports of the claim'),
+    supports: t.array(supportSchema(naming), 'the supports of the claim, in a page at most "count" of them'),
+    nextSupports: t.optional(
+      t.hex('cursor of the next page of supports, to be passed to getclaimbyid as "after"'),
+      'in a page, if the claim has more supports',
+    ),
     bid: BID,
     sequence: SEQUENCE,
     ...(naming === HUNGARIAN && {
@@ -154,6 +159,12 @@ export const NAME_SCHEMA = t.named(
     normalizedName: t.str("the same as normalized_name. This and the following members have lbrycrd's names"),
     lastTakeoverHeight: t.int('the same as nLastTakeoverHeight'),
     supportsWithoutClaim: t.array(supportSchema(HUNGARIAN), 'the same as "supports without claims"'),
+    claimCount: t.optional(t.int('the number of all claims'), IN_PAGE),
+    supportsWithoutClaimCount: t.optional(t.int('the number of all supports without claims'), IN_PAGE),
+    next: t.optional(
+      t.hex('cursor of the next page, to be passed as "after"'),
+      'in a page, when there is a next one',
+    ),
   }),
 );
 
@@ -266,7 +277,7 @@ class Shaper {
     return { name: nameText(claim.name), claimId: hashToHex(claim.claimId), ...this.output(claim) };
   }
 
-  claim(claim: ClaimInfo): Answer {
+  claim(claim: ClaimInfo, nextSupports?: string): Answer {
     const facts = this.factsOf(claim);
     const pending = claim.fullAmount > claim.effectiveAmount ? coins(claim.fullAmount) : undefined;
     const effective = coins(claim.effectiveAmount);
@@ -289,6 +300,7 @@ class Shaper {
           'effective amount': effective,
           'pending amount': pending,
           supports,
+          nextSupports,
           bid: claim.bid,
           sequence: claim.sequence,
         }
@@ -309,6 +321,7 @@ class Shaper {
           nEffectiveAmount: effective,
           nPendingAmount: pending,
           supports,
+          nextSupports,
           bid: claim.bid,
           sequence: claim.sequence,
           txId: facts.txid,
@@ -326,13 +339,24 @@ export function documentedClaim(
   deps: DocumentedDeps,
   info: Pick<NameInfo, 'name' | 'lastTakeoverHeight'>,
   claim: ClaimInfo,
+  nextSupports?: string,
 ): MaybePromise<JsonOut> {
   const items = [claim, ...claim.supports];
   return whenResolved(readOutputs(deps, items), (outputs) => ({
     normalized_name: nameText(info.name),
-    ...new Shaper(deps, outputs, items, SPACED).claim(claim),
+    ...new Shaper(deps, outputs, items, SPACED).claim(claim, nextSupports),
     'last takeover height': info.lastTakeoverHeight,
   }));
+}
+
+/** The part of the claims and supports of a name that an answer has. Without it the answer has all. */
+export interface NamePage {
+  /** Number of claims and supports before the page: first the claims, then the supports without claims. */
+  readonly from: number;
+  /** Maximum number of claims and supports without claims of the page, and of supports of each claim. */
+  readonly count: number;
+  /** Returns the cursor of the page that begins at this place. */
+  readonly cursorAt: (place: number) => string;
 }
 
 /** Returns the result of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
@@ -341,25 +365,60 @@ export function documentedName(
   info: NameInfo,
   height: number,
   blockHash: string,
+  page?: NamePage,
 ): MaybePromise<Answer> {
-  const items = itemsOf(info);
+  const shown: ShownPart = page === undefined ? info : partOf(info, page);
+  const items = itemsOf(shown);
   return whenResolved(readOutputs(deps, items), (outputs) => {
     const shaper = new Shaper(deps, outputs, items, HUNGARIAN);
+    const support = (of: OutputInfo): Answer => shaper.output(of);
     return {
       nLastTakeoverHeight: info.lastTakeoverHeight,
       normalized_name: nameText(info.name),
-      claims: longArray(info.claims, (claim) => shaper.claim(claim)),
-      'supports without claims': longArray(info.supportsWithoutClaim, (support) => shaper.output(support)),
+      claims: longArray(shown.claims, (claim) => shaper.claim(claim, claim.nextSupports)),
+      'supports without claims': longArray(shown.supportsWithoutClaim, support),
       height,
       blockhash: blockHash,
       normalizedName: nameText(info.name),
       lastTakeoverHeight: info.lastTakeoverHeight,
-      supportsWithoutClaim: info.supportsWithoutClaim.map((support) => shaper.output(support)),
+      supportsWithoutClaim: longArray(shown.supportsWithoutClaim, support),
+      ...(page && pageFields(info, page)),
     };
   });
 }
 
-function itemsOf({ claims, supportsWithoutClaim }: NameInfo): OutputInfo[] {
+interface ShownClaim extends ClaimInfo {
+  readonly nextSupports?: string | undefined;
+}
+
+interface ShownPart {
+  readonly claims: readonly ShownClaim[];
+  readonly supportsWithoutClaim: readonly OutputInfo[];
+}
+
+function partOf({ claims, supportsWithoutClaim }: NameInfo, { from, count, cursorAt }: NamePage): ShownPart {
+  const to = from + count;
+  const [first, last] = [from, to].map((place) => Math.max(0, place - claims.length));
+  return {
+    claims: claims.slice(from, to).map((claim) => ({
+      ...claim,
+      supports: claim.supports.slice(0, count),
+      nextSupports: claim.supports.length > count ? cursorAt(count) : undefined,
+    })),
+    supportsWithoutClaim: supportsWithoutClaim.slice(first, last),
+  };
+}
+
+function pageFields({ claims, supportsWithoutClaim }: NameInfo, { from, count, cursorAt }: NamePage): Answer {
+  const to = from + count;
+  return {
+    claimCount: claims.length,
+    supportsWithoutClaimCount: supportsWithoutClaim.length,
+    next: to < claims.length + supportsWithoutClaim.length ? cursorAt(to) : undefined,
+  };
+}
+
+function itemsOf({ claims, supportsWithoutClaim }: ShownPart): OutputInfo[] {
   const items: OutputInfo[] = [];
   for (const claim of claims) items.push(claim, ...claim.supports);
   return items.concat(supportsWithoutClaim);

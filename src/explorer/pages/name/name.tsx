@@ -38,25 +38,6 @@ const A_PAGE = 100;
 /** Maximum number of upcoming events on the page; `/upcoming` shows more. */
 const COMING = 15;
 
-/**
- * The bid of the controlling claim. In some orders the list does not contain it, and then the first bid by amount is read. Undefined
- * if the name has no controlling claim, or if a block has just replaced it.
- */
-async function holderBid(
-  { ask }: PageContext,
-  { holder, bids }: ListClaimsAnswer,
-  wanted: { readonly name: string; readonly isHex: boolean },
-): Promise<Bid | undefined> {
-  if (holder === undefined) return undefined;
-  const isHolder = ({ claimId }: Bid): boolean => claimId === holder.claimId;
-  const listed = bids.find(isHolder);
-  if (listed !== undefined) return listed;
-  const best = await orNull(
-    ask<ListClaimsAnswer>('listclaims', wanted.name, 1, null, 'bid', null, wanted.isHex),
-  );
-  return isMissing(best) ? undefined : best.bids.find(isHolder);
-}
-
 /** Reads the controlling claim with its channel. Null if it has no channel (its bid then has all data) or cannot be read. */
 async function signedOwner({ ask }: PageContext, bid: Bid | undefined): Promise<ClaimAnswer | null> {
   if (bid?.channelId === undefined) return null;
@@ -75,8 +56,6 @@ interface Shown {
   readonly history: OrError<Past> | null;
   /** Operations on the name in the mempool; null on later pages of bids, and for a past block. */
   readonly waiting: OrError<MempoolClaims> | null;
-  /** The bid of the controlling claim. */
-  readonly holding: Bid | undefined;
   readonly owner: ClaimAnswer | null;
   /** Whether the page shows the state after the latest block. */
   readonly isNow: boolean;
@@ -147,21 +126,14 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const isNow = answer.height >= tip.height;
   const isFirst = after === undefined;
   const isRead = isEarly && isNow;
-  const ownerNow = async (): Promise<Pick<Shown, 'holding' | 'owner'>> => {
-    const holding = await holderBid(context, answer, { name, isHex });
-    return { holding, owner: await signedOwner(context, holding) };
-  };
-  const [history, waiting, { holding, owner }] = await Promise.all([
+  const [history, waiting, owner] = await Promise.all([
     isRead ? early : isFirst ? historyAt(answer.height) : null,
     isRead ? earlyWaiting : isFirst && isNow ? waitingNow() : null,
-    isFirst && isNow
-      ? ownerNow()
-      : { holding: answer.bids.find(({ claimId }) => claimId === answer.holder?.claimId), owner: null },
+    isFirst && isNow ? signedOwner(context, answer.holder) : null,
   ]);
   const named = withText(answer, isHex);
   return {
     ...(await withMarks(ask, { answer: named, history, waiting, owner })),
-    holding,
     order,
     after,
     before: query.get('before'),
@@ -283,9 +255,9 @@ const titleOf = ({ name }: ListClaimsAnswer, most?: number): string =>
   shownName(name, most) || '(empty name)';
 
 /** The holder of the name in a text: its title, or its id. */
-function holderTitle({ answer, holding, owner }: Shown): string {
-  const title = titleOfHolder(holding, owner);
-  return title === undefined ? `claim ${answer.holder!.claimId}` : `“${shownLine(title, 100)}”`;
+function holderTitle({ answer: { holder }, owner }: Shown): string {
+  const title = titleOfHolder(holder, owner);
+  return title === undefined ? `claim ${holder!.claimId}` : `“${shownLine(title, 100)}”`;
 }
 
 async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
@@ -305,13 +277,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
       <>
         <Head shown={shown} context={context} />
         {after === undefined && (
-          <Holder
-            answer={answer}
-            holding={shown.holding}
-            owner={shown.owner}
-            spacingSec={spacingSec}
-            waiting={waiting?.total ?? 0}
-          />
+          <Holder answer={answer} owner={shown.owner} spacingSec={spacingSec} waiting={waiting?.total ?? 0} />
         )}
         {waiting !== null && <Waiting {...waiting} />}
         <AllBids shown={shown} rows={context.rows} />

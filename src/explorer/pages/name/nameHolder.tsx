@@ -12,10 +12,10 @@ export function titleOfHolder(bid: Bid | undefined, owner: ClaimAnswer | null): 
 }
 
 /** Shows the claim that controls the name, with its channel and its amount. */
-function Owner({ answer, holding, owner }: Pick<HolderProps, 'answer' | 'holding' | 'owner'>) {
+function Owner({ answer, owner }: Pick<HolderProps, 'answer' | 'owner'>) {
   const { holder, lastTakeoverHeight } = answer;
   if (holder === undefined) return null;
-  const title = titleOfHolder(holding, owner);
+  const title = titleOfHolder(holder, owner);
   return (
     <div class="lead">
       <Pattern id={holder.claimId} />
@@ -86,8 +86,6 @@ function NextTakeover({ takeover, height, spacingSec }: TakeoverProps) {
 
 interface HolderProps {
   readonly answer: ListClaimsAnswer;
-  /** The bid of the controlling claim, if it is known. */
-  readonly holding: Bid | undefined;
   /** The controlling claim with its channel, if it names a channel. */
   readonly owner: ClaimAnswer | null;
   readonly spacingSec: number;
@@ -95,11 +93,11 @@ interface HolderProps {
   readonly waiting: number;
 }
 
-export function Holder({ answer, holding, owner, spacingSec, waiting }: HolderProps) {
+export function Holder({ answer, owner, spacingSec, waiting }: HolderProps) {
   const takeover = answer.coming?.find(({ event }) => event === 'takeover');
   return (
     <Section title={answer.holder ? 'Held by' : 'No claim holds this name'}>
-      <Owner answer={answer} holding={holding} owner={owner} />
+      <Owner answer={answer} owner={owner} />
       <NewBid answer={answer} spacingSec={spacingSec} />
       {takeover && <NextTakeover takeover={takeover} height={answer.height} spacingSec={spacingSec} />}
       {waiting > 0 && (

@@ -1,38 +1,78 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or a prefix of it. */
-import { whenResolved } from '../../../util/maybePromise.js';
+import type { ClaimOfName } from '../../../store/claims/query/oneClaim.js';
+import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
-import { defineMethod } from '../../declare/method.js';
+import { defineMethod, type RpcContext } from '../../declare/method.js';
+import { documentedClaim } from '../../format/claimsDocumented.js';
 import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
-import { atBlock } from './atBlock.js';
+import { atBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
+import { blockOfPage, cursorText } from './lists/cursors.js';
+import { requireWholeId } from './lists/listSupports.js';
+import { afterParam, optionalCountParam, requestedPage, type RequestedPage } from './lists/pages.js';
 
 const LEAST_DIGITS = 3;
+
+/** Returns the claim with a page of its supports. */
+function withSupports(
+  { services }: RpcContext,
+  { claim, ...info }: ClaimOfName,
+  { id }: QueriedBlock,
+  { count, cursor }: RequestedPage,
+): MaybePromise<JsonOut> {
+  if (claim === undefined) return {};
+  const from = cursor?.place ?? 0;
+  const place = from + count;
+  const blockHash = services.chain.headers.hash(id);
+  const next = place < claim.supports.length ? cursorText({ blockHash, order: 0, place }) : undefined;
+  return documentedClaim(services, info, { ...claim, supports: claim.supports.slice(from, place) }, next);
+}
 
 export const getClaimById = defineMethod({
   name: 'getclaimbyid',
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Gets a claim by its claim id.',
+  summary:
+    'Gets a claim by its claim id, with all supports or in the documented profile a page of them. All pages describe the block ' +
+    'of the first page.',
   params: [
     {
       name: 'claimId',
       type: 'claimIdDigits',
       required: true,
       label: 'claimId (parameter 1)',
-      description: 'The claim id, or at least its first three digits',
+      description: 'The claim id, or at least its first three digits; with "after" all digits',
     },
+    optionalCountParam('Maximum number of supports of the page. Only in the documented profile'),
+    afterParam('"nextSupports" of the previous page'),
   ],
+  maxArgsInReference: 1,
   result: ONE_CLAIM_SCHEMA,
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
-  run(ctx, { claimId }) {
+  run(ctx, { claimId, count, after }) {
     if (claimId.length < LEAST_DIGITS) {
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimId (parameter 1) should be at least 3 chars');
     }
-    const { claims } = ctx.services;
-    return atBlock(ctx.services, undefined, ({ height }) =>
+    const { services } = ctx;
+    const { claims } = services;
+    const page = requestedPage(count, after);
+    if (page === null)
+      return atBlock(services, undefined, ({ height }) =>
+        whenResolved(claims.findClaim(claimId), (found) => {
+          if (found === null) return {};
+          return oneClaimAnswer(ctx, claimOfBytesAt(ctx, found.name, height, found), height);
+        }),
+      );
+    // The cursor does not contain the claim, and more claims may begin with these digits.
+    if (page.cursor !== null) requireWholeId(claimId);
+    const find = (): QueriedBlock => blockOfPage(services, page.cursor, undefined);
+    return retryWhileGone(services, find, (block) =>
       whenResolved(claims.findClaim(claimId), (found) => {
         if (found === null) return {};
-        return oneClaimAnswer(ctx, claimOfBytesAt(ctx, found.name, height, found), height);
+        return whenResolved(claimOfBytesAt(ctx, found.name, block.height, found), (claim) =>
+          withSupports(ctx, claim, block, page),
+        );
       }),
     );
   },

@@ -10,8 +10,10 @@ import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js'
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import { NAME_HEX_PARAM, NAME_PARAM, queryOf } from './answers.js';
-import { atBlock, blockParam, type QueriedBlock } from './atBlock.js';
+import { atBlock, blockParam, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { givenName } from './hexNames.js';
+import { blockOfPage, cursorText } from './lists/cursors.js';
+import { afterParam, optionalCountParam, requestedPage, type RequestedPage } from './lists/pages.js';
 
 /** Maximum number of characters of a text that is cached. Arbitrary: nearly all names have shorter ones. */
 const MOST_CHARS = 16_384;
@@ -39,21 +41,57 @@ function documentedAnswer(
   );
 }
 
+/** Returns a page of the answer in the documented profile. */
+function pageAt(
+  services: RpcServices,
+  query: NameQuery,
+  { id, height }: QueriedBlock,
+  { count, cursor }: RequestedPage,
+): MaybePromise<JsonOut> {
+  const { claims, chain } = services;
+  const blockHash = chain.headers.hash(id);
+  const cursorAt = (place: number): string => cursorText({ blockHash, order: 0, place });
+  const page = { from: cursor?.place ?? 0, count, cursorAt };
+  return whenResolved(claims.nameAt(query), (info) =>
+    documentedName(services, info, height, hashToHex(blockHash), page),
+  );
+}
+
 export const getClaimsForName = defineMethod({
   name: 'getclaimsforname',
   category: 'claimtrie',
   explorer: 'console',
   follows: 'chain',
-  summary: 'Returns all claims and supports for a name.',
-  params: [NAME_PARAM, blockParam('blockhash (optional parameter 2)'), NAME_HEX_PARAM],
+  summary:
+    'Returns all claims and supports for a name, or in the documented profile a page of them: first the claims, then the ' +
+    'supports without claims. All pages describe the block of the first page.',
+  params: [
+    NAME_PARAM,
+    blockParam('blockhash (optional parameter 2)'),
+    NAME_HEX_PARAM,
+    optionalCountParam(
+      'Maximum number of claims and supports without claims of the page, and of supports of each claim. Only in the ' +
+        'documented profile',
+    ),
+    afterParam('"next" of the previous page'),
+  ],
+  maxArgsInReference: 3,
   result: t.union([
     { when: 'in the documented profile', schema: NAME_SCHEMA },
     { when: 'in the lbrycrd profile', schema: LBRYCRD_NAME_SCHEMA },
   ]),
-  examples: [['"mindblown"']],
+  examples: [['"mindblown"'], ['"mindblown"', 'null', 'false', '100']],
   profiles: ['documented', 'lbrycrd'],
-  run(ctx, { name, hex, blockhash }) {
+  run(ctx, { name, hex, blockhash, count, after }) {
     const { services, profile } = ctx;
+    const page = requestedPage(count, after);
+    if (page !== null) {
+      const wanted = givenName('name', name, hex);
+      const find = (): QueriedBlock => blockOfPage(services, page.cursor, blockhash);
+      return retryWhileGone(services, find, (block) =>
+        pageAt(services, queryOf(ctx, wanted, block.height), block, page),
+      );
+    }
     return atBlock(services, blockhash, (block) => {
       const query = queryOf(ctx, givenName('name', name, hex), block.height);
       return profile === 'lbrycrd'

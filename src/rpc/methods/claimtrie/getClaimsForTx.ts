@@ -1,8 +1,11 @@
 /** `getclaimsfortx`: the claims and supports among the unspent outputs of a transaction. */
+import { inSlices } from '../../../scheduler/slices.js';
+import { yieldIfDue } from '../../../scheduler/yield.js';
+import { atOnce, type Slices } from '../../../util/slices.js';
 import { normalizeKey } from '../../../claimtrie/nameKey.js';
 import { claimIdOf, decodeClaimScript, type ClaimScript } from '../../../script/claimScript.js';
 import type { OutputState, OutputStatesQuery } from '../../../store/claims/query/outputStates.js';
-import type { PresentOutput, Standing } from '../../../store/claims/query/standings.js';
+import type { PresentOutput, Standing, StandingsQuery } from '../../../store/claims/query/standings.js';
 import { hashToHex, toHex, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { stringifyJson } from '../../../util/json/jsonStream.js';
 import { type JsonOut } from '../../../util/json/jsonWrite.js';
@@ -15,7 +18,8 @@ import type { RpcServices } from '../../../interfaces/services.js';
 import { TransactionCache } from '../../lookup/transactionCache.js';
 import { atBlock } from './atBlock.js';
 import { KeptTxClaims, TxClaims } from './keptTxClaims.js';
-import { firstUnspentOutput, unspentOutputs } from './lists/unspentOutputs.js';
+import { DEFAULT_COUNT, MAX_PAGE } from './lists/pages.js';
+import { firstUnspentOutput, unspentOutputs, type UnspentOutput } from './lists/unspentOutputs.js';
 
 const WHEN_CLAIM = 'for a claim';
 const WHEN_SUPPORT = 'for a support';
@@ -148,7 +152,7 @@ function lbrycrdAnswer(services: RpcServices, txid: Bytes, height: number): Mayb
       const answer = describeFirst(services, first, standingOf(state), height);
       // The answer about a pending claim changes with each block.
       const isLasting = state?.item.removal === 0 && state.item.activated !== 0;
-      first.answer = isLasting ? new TxClaims(first.query, states, piecesOf(answer)) : null;
+      first.answer = isLasting ? new TxClaims(first.query, states, atOnce(piecesOf(answer))) : null;
       return answer;
     });
   });
@@ -235,6 +239,14 @@ async function supportedOutputs(
   return outputs;
 }
 
+/** Outputs that an answer describes: from this index, and at most this number. */
+interface OutputRange {
+  readonly from: number;
+  readonly count: number;
+}
+
+const ALL_OUTPUTS: OutputRange = { from: 0, count: Infinity };
+
 function documentedAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   const known = keptOf(services).answers.find(txid);
   if (known === undefined) return describe(services, txid, height);
@@ -245,64 +257,123 @@ function documentedAnswer(services: RpcServices, txid: Bytes, height: number): M
 
 type Claimed = ClaimScript & { readonly n: number };
 
-async function describe(services: RpcServices, txid: Bytes, height: number): Promise<JsonOut> {
+/** Number of outputs that are processed between two yields to the event loop. Arbitrary: each takes microseconds. */
+const OUTPUTS_A_STEP = 64;
+/** Number of outputs whose states are read together. Arbitrary: reading them takes less than a slice. */
+const STATES_A_STEP = 1024;
+
+function* claimsAmong(unspent: readonly UnspentOutput[], { from, count }: OutputRange): Slices<Claimed[]> {
+  const outputs: Claimed[] = [];
+  for (const [i, { n, script }] of unspent.entries()) {
+    if (i % OUTPUTS_A_STEP === OUTPUTS_A_STEP - 1) yield;
+    const claim = n < from ? null : decodeClaimScript(script);
+    if (claim !== null) outputs.push({ ...claim, n });
+    if (outputs.length === count) break;
+  }
+  return outputs;
+}
+
+/** Reads the states of the outputs in steps. The names of all steps are read once. */
+async function standingsOf({ claims }: RpcServices, query: StandingsQuery): Promise<(Standing | null)[]> {
+  const standings: (Standing | null)[] = [];
+  let since = performance.now();
+  for (let at = 0; at < query.outputs.length; at += STATES_A_STEP) {
+    const outputs = query.outputs.slice(at, at + STATES_A_STEP);
+    standings.push(...(await claims.standings({ ...query, outputs })));
+    since = await yieldIfDue(since);
+  }
+  return standings;
+}
+
+interface ShownOutputs {
+  readonly txid: Bytes;
+  readonly outputs: readonly Claimed[];
+  readonly standings: readonly (Standing | null)[];
+  readonly supported: ReadonlyMap<string, PresentOutput>;
+  readonly metadata: ShownMetadata | null;
+  readonly height: number;
+  readonly madeAt: number;
+}
+
+function* describeOutputs({ outputs, ...shown }: ShownOutputs): Slices<ReturnType<typeof describeOutput>[]> {
+  const answers: ReturnType<typeof describeOutput>[] = [];
+  for (const [i, output] of outputs.entries()) {
+    if (i % OUTPUTS_A_STEP === OUTPUTS_A_STEP - 1) yield;
+    answers.push(describeOutput(output, shown.standings[i]!, shown));
+  }
+  return answers;
+}
+
+function describeOutput(
+  { n, kind, name, claimId, value }: Claimed,
+  standing: Standing | null,
+  { txid, supported, metadata, height, madeAt }: Omit<ShownOutputs, 'outputs'>,
+) {
+  const isSupport = kind === 'support';
+  const state = stateOf(isSupport, standing, height);
+  const target = isSupport ? supported.get(toLatin1(claimId!)) : undefined;
+  // One literal with all fields takes half the time of objects that are spread into each other.
+  return {
+    nOut: n,
+    'claim type': isSupport ? 'support' : 'claim',
+    name: nameText(name),
+    claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
+    value: value && toHex(value),
+    metadata: metadata?.ofValue(value, isSupport),
+    'supported claimId': isSupport ? hashToHex(claimId!) : undefined,
+    'supported txid': target && hashToHex(target.txid),
+    'supported nout': target?.n,
+    depth: height - madeAt,
+    'in claim trie': state.inClaimTrie,
+    'is controlling': state.isControlling,
+    'in support map': state.inSupportMap,
+    'in queue': state.inQueue,
+    'blocks to valid': state.blocksToValid,
+  };
+}
+
+async function describe(
+  services: RpcServices,
+  txid: Bytes,
+  height: number,
+  range: OutputRange = ALL_OUTPUTS,
+): Promise<JsonOut> {
   const { mark } = keptOf(services).answers;
   const unspent = await unspentOutputs(services, txid);
-  const outputs: Claimed[] = [];
-  for (const { n, script } of unspent) {
-    const claim = decodeClaimScript(script);
-    if (claim !== null) outputs.push({ ...claim, n });
-  }
+  const outputs = await inSlices(claimsAmong(unspent, range));
   if (outputs.length === 0) return [];
   const madeAt = unspent[0]!.height;
-  const standings = await services.claims.standings({ height, txid, madeAt, outputs });
+  const standings = await standingsOf(services, { height, txid, madeAt, outputs });
   const supports = outputs.filter(({ kind }) => kind === 'support');
   const supported = await supportedOutputs(
     services,
     supports.map(({ claimId }) => claimId!),
   );
   const metadata = ShownMetadata.of(services);
-  const answers = outputs.map(({ n, kind, name, claimId, value }, i) => {
-    const isSupport = kind === 'support';
-    const state = stateOf(isSupport, standings[i]!, height);
-    const target = isSupport ? supported.get(toLatin1(claimId!)) : undefined;
-    // One literal with all fields takes half the time of objects that are spread into each other.
-    return {
-      nOut: n,
-      'claim type': isSupport ? 'support' : 'claim',
-      name: nameText(name),
-      claimId: isSupport ? undefined : hashToHex(claimId ?? claimIdOf(txid, n)),
-      value: value && toHex(value),
-      metadata: metadata?.ofValue(value, isSupport),
-      'supported claimId': isSupport ? hashToHex(claimId!) : undefined,
-      'supported txid': target && hashToHex(target.txid),
-      'supported nout': target?.n,
-      depth: height - madeAt,
-      'in claim trie': state.inClaimTrie,
-      'is controlling': state.isControlling,
-      'in support map': state.inSupportMap,
-      'in queue': state.inQueue,
-      'blocks to valid': state.blocksToValid,
-    };
-  });
+  const shown = { txid, outputs, standings, supported, metadata, height, madeAt };
+  const answers = await inSlices(describeOutputs(shown));
   // The answer about a support changes with the supported claim, and the answer about a pending claim with each block. Answers with
   // decoded values are not cached, because these values are formatted while the answer is written.
   const isLasting =
     metadata === null &&
     supports.length === 0 &&
     answers.every((one) => one['blocks to valid'] === undefined);
-  if (!isLasting || outputs.length < MANY_CLAIMS) return answers;
+  if (!isLasting || range !== ALL_OUTPUTS || outputs.length < MANY_CLAIMS) return answers;
   const query = { txid, madeAt, outputs: outputs.map(({ name, n }) => ({ name, n })) };
-  const answer = new TxClaims(query, await services.claims.outputStates(query), piecesOf(answers));
+  const pieces = await inSlices(piecesOf(answers));
+  const answer = new TxClaims(query, await services.claims.outputStates(query), pieces);
   keptOf(services).answers.keep(txid, answer, mark);
   return answer.at(height - madeAt);
 }
 
 /** JSON text of a list of objects, split at the values of their fields `depth`. */
-function piecesOf(answers: readonly ({ readonly depth: number } & Record<string, JsonOut | undefined>)[]) {
+function* piecesOf(
+  answers: readonly ({ readonly depth: number } & Record<string, JsonOut | undefined>)[],
+): Slices<string[]> {
   let piece = '[';
   const pieces: string[] = [];
-  for (const answer of answers) {
+  for (const [i, answer] of answers.entries()) {
+    if (i % OUTPUTS_A_STEP === OUTPUTS_A_STEP - 1) yield;
     const fields = Object.entries(answer);
     const at = fields.findIndex(([name]) => name === 'depth');
     const [before, after] = [fields.slice(0, at), fields.slice(at + 1)].map((some) =>
@@ -321,7 +392,8 @@ export const getClaimsForTx = defineMethod({
   follows: 'chain',
   summary:
     'Returns any claims or supports found among the unspent outputs of a transaction. The default profile shows all of them; ' +
-    'the other profiles show only the first one, as lbrycrd does.',
+    'the other profiles show only the first one, as lbrycrd does. With "from" or "count" the default profile shows a page: the ' +
+    'next one begins after the last nOut of the page, and a page with fewer than "count" entries is the last one.',
   params: [
     {
       name: 'txId|txid',
@@ -330,10 +402,32 @@ export const getClaimsForTx = defineMethod({
       label: 'txId (parameter 1)',
       description: 'The id of the transaction',
     },
+    {
+      name: 'from',
+      type: 'integer',
+      defaultText: '0',
+      range: { min: 0, max: 0x7fffffff },
+      description: 'The index of the first output of the page. Only in the documented profile',
+    },
+    {
+      name: 'count',
+      type: 'integer',
+      defaultText: 'all, or with "from" 100',
+      range: { min: 1, max: MAX_PAGE },
+      description: 'Maximum number of claims and supports of the page',
+    },
   ],
+  maxArgsInReference: 1,
   result: RESULT,
-  examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"']],
-  run({ services, profile }, { txId }) {
+  examples: [
+    ['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"'],
+    ['"36a719a156a1df178531f3c712b8b37f8e7cc3b36eea532df961229d936272a1"', '100', '100'],
+  ],
+  run({ services, profile }, { txId, from, count }) {
+    if (from !== undefined || count !== undefined) {
+      const range = { from: from ?? 0, count: count ?? DEFAULT_COUNT };
+      return atBlock(services, undefined, ({ height }) => describe(services, txId, height, range));
+    }
     const shape = profile === 'documented' ? documentedAnswer : lbrycrdAnswer;
     return atBlock(services, undefined, ({ height }) => shape(services, txId, height));
   },

@@ -45,29 +45,17 @@ function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
   return order === 1 ? byAge : byAge.toReversed();
 }
 
-function holderAnswer(info: NameInfo): Answer {
-  const best = info.claims[0];
-  if (best?.active !== true) return {};
-  return {
-    holder: {
-      claimId: hashToHex(best.claimId),
-      txid: hashToHex(best.txid),
-      n: best.n,
-      amount: coins(best.amount),
-      effectiveAmount: coins(best.effectiveAmount),
-    },
-    lastTakeoverHeight: info.lastTakeoverHeight,
-  };
-}
+/** Returns the controlling claim; undefined if the name has none. */
+const bestOf = ({ claims: [best] }: NameInfo): ClaimInfo | undefined =>
+  best?.active === true ? best : undefined;
 
 /** Returns the amount that a claim created in the next block must exceed, and the claim's activation height. */
 function newBidAnswer(info: NameInfo, height: number, coming: Foreseen | null): JsonOut {
-  const best = info.claims[0];
-  const isHeld = best?.active === true;
-  const delay = newClaimDelay(height + 1, isHeld ? info.lastTakeoverHeight : null);
+  const best = bestOf(info);
+  const delay = newClaimDelay(height + 1, best === undefined ? null : info.lastTakeoverHeight);
   const validAtHeight = height + 1 + delay;
   const owner = coming === null ? null : coming.ownerAt(validAtHeight);
-  const mustExceed = owner?.effective ?? (coming === null && isHeld ? best.effectiveAmount : 0n);
+  const mustExceed = owner?.effective ?? (coming === null ? (best?.effectiveAmount ?? 0n) : 0n);
   return { mustExceed: coins(mustExceed), delay, height: height + 1, validAtHeight };
 }
 
@@ -100,6 +88,9 @@ async function pageAt(
   const active = info.claims.reduce((sum, claim) => sum + (claim.active ? 1 : 0), 0);
   const place = from + count;
   const blockHash = chain.headers.hash(id);
+  const holder = bestOf(info);
+  const shown = bids.slice(from, place);
+  const listed = await listedBids(services, holder === undefined ? shown : [holder, ...shown]);
   return {
     normalized_name: nameText(info.name),
     namehex: nameHex(info.name),
@@ -108,10 +99,10 @@ async function pageAt(
     active,
     pending: info.claims.length - active,
     supportsWithoutClaim: info.supportsWithoutClaim.length,
-    ...holderAnswer(info),
+    ...(holder && { holder: listed.shift(), lastTakeoverHeight: info.lastTakeoverHeight }),
     newBid: newBidAnswer(info, height, coming),
     ...(cursor === null ? comingAnswer(info, coming) : {}),
-    bids: await listedBids(services, bids.slice(from, place)),
+    bids: listed,
     next: place < bids.length ? cursorText({ blockHash, order, place }) : undefined,
   };
 }
@@ -158,16 +149,7 @@ export const listClaims = defineMethod({
     supportsWithoutClaim: t.int(
       'number of supports under this name for claim ids that have no claim under it',
     ),
-    holder: t.optional(
-      t.object({
-        claimId: t.claimId('the id of the controlling claim'),
-        txid: t.hash('the transaction that contains its output'),
-        n: t.int('the index of the output'),
-        amount: t.coins('the amount of the output'),
-        effectiveAmount: t.coins('the effective amount: the amount with that of the active supports'),
-      }),
-      'if the name has an active claim',
-    ),
+    holder: t.optional(LISTED_BID_SCHEMA, 'if the name has an active claim: the controlling claim'),
     lastTakeoverHeight: t.optional(
       t.int('the height at which the controlling claim of the name last changed'),
       'if a claim controls the name',

@@ -1,5 +1,7 @@
+import { parseCursor, type Cursor } from './cursors.js';
+
 /** Default number of entries on a page, for all claim methods with pages. */
-const DEFAULT_COUNT = 100;
+export const DEFAULT_COUNT = 100;
 /** Maximum number of entries on a page. Arbitrary: bounds a result to a few megabytes. */
 const MAX_COUNT = 10_000;
 
@@ -15,7 +17,7 @@ export function countParam(description: string) {
 }
 
 /** Maximum page size in entries of lists whose entries are read one by one. A page of the explorer has 100. */
-const MAX_PAGE = 1000;
+export const MAX_PAGE = 1000;
 
 /** Declares the parameter for the page size of a list whose entries are read one by one. */
 export function pageParam(description: string) {
@@ -26,4 +28,37 @@ export function pageParam(description: string) {
     range: { min: 1, max: MAX_PAGE },
     description,
   } as const;
+}
+
+/** Declares the parameter for the page size of a method that returns a whole list by default, as lbrycrd does. */
+export function optionalCountParam(description: string) {
+  return {
+    name: 'count',
+    type: 'integer',
+    range: { min: 1, max: MAX_PAGE },
+    defaultText: `all, or with "after" ${DEFAULT_COUNT}`,
+    description,
+  } as const;
+}
+
+/** Declares the parameter for the cursor of a page. */
+export function afterParam(whose: string) {
+  return {
+    name: 'after',
+    type: 'string',
+    defaultText: 'the first page',
+    description: `Cursor of the page: ${whose}. It determines the block`,
+  } as const;
+}
+
+/** A page that a call of such a method requests. */
+export interface RequestedPage {
+  readonly count: number;
+  readonly cursor: Cursor | null;
+}
+
+/** Returns the page that a call requests; null if it requests the whole list. */
+export function requestedPage(count: number | undefined, after: string | undefined): RequestedPage | null {
+  if (count === undefined && after === undefined) return null;
+  return { count: count ?? DEFAULT_COUNT, cursor: after === undefined ? null : parseCursor(after) };
 }

@@ -1,0 +1,142 @@
+/** The pages of `getclaimsforname`, `getclaimbyid` and `getclaimsfortx`, which equal the parts of the whole answers. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../../src/util/json/json.js';
+import { hashToHex } from '../../../../src/util/bytes.js';
+import { claimOutput, plainOutput, supportOutput, World, type Mined } from './world.js';
+
+const NAME = 'many';
+const CLAIMS = 7;
+const SUPPORTS = 5;
+const WITHOUT_CLAIM = 4;
+
+interface Claim {
+  readonly claimId: string;
+  readonly supports: readonly unknown[];
+  readonly nextSupports?: string;
+}
+
+interface NamePage {
+  readonly claims: readonly Claim[];
+  readonly supportsWithoutClaim: readonly unknown[];
+  readonly blockhash: string;
+  readonly claimCount?: number;
+  readonly supportsWithoutClaimCount?: number;
+  readonly next?: string;
+}
+
+/** A name with seven claims in one transaction, five supports for the first one, and four supports without a claim. */
+async function manyClaims(): Promise<{ world: World; made: Mined }> {
+  const world = new World();
+  await world.mine();
+  const claims = Array.from({ length: CLAIMS }, (_, n) => claimOutput(NAME, `0${n}`, BigInt(100 - n)));
+  const [made] = await world.mine([[], [plainOutput(1n), ...claims]]);
+  const supports = Array.from({ length: SUPPORTS }, (_, n) =>
+    supportOutput(NAME, made!.claimId(1), BigInt(n + 1)),
+  );
+  const without = Array.from({ length: WITHOUT_CLAIM }, (_, n) =>
+    supportOutput(NAME, Buffer.alloc(20, n + 1), 1n),
+  );
+  await world.mine([[], [...supports, ...without]]);
+  return { world, made: made! };
+}
+
+describe('pages of claims', () => {
+  let world: World;
+  let made: Mined;
+  let whole: NamePage;
+
+  beforeAll(async () => {
+    ({ world, made } = await manyClaims());
+    whole = await name();
+  });
+
+  const name = async (...more: JsonValue[]): Promise<NamePage> =>
+    (await world.call('documented', 'getclaimsforname', NAME, ...more)) as unknown as NamePage;
+
+  it('getclaimsforname: all pages together are the whole answer of the block of the first page', async () => {
+    for (const count of [1, 2, 3, 10, 1000]) {
+      const pages: NamePage[] = [];
+      for (let after: string | undefined | null = null; after !== undefined; after = pages.at(-1)!.next) {
+        pages.push(await name(null, false, count, after));
+        expect(pages.at(-1)).toMatchObject({ claimCount: CLAIMS, supportsWithoutClaimCount: WITHOUT_CLAIM });
+        expect(pages.at(-1)!.blockhash).toBe(pages[0]!.blockhash);
+        await world.mineEmpty(1);
+      }
+      expect(pages).toHaveLength(Math.ceil((CLAIMS + WITHOUT_CLAIM) / count));
+      const claims = pages.flatMap((page) => page.claims);
+      expect(claims.map(({ nextSupports: _, ...claim }) => claim)).toEqual(
+        whole.claims.map((claim) => ({ ...claim, supports: claim.supports.slice(0, count) })),
+      );
+      expect(claims.map(({ nextSupports }) => nextSupports !== undefined)).toEqual(
+        whole.claims.map(({ supports }) => supports.length > count),
+      );
+      expect(pages.flatMap((page) => page.supportsWithoutClaim)).toEqual(whole.supportsWithoutClaim);
+    }
+  });
+
+  it('getclaimbyid: goes on with the supports that a page of getclaimsforname leaves out', async () => {
+    const [{ claimId, supports: first, nextSupports }] = (await name(null, false, 2)).claims as [Claim];
+    const found = [...first];
+    const page = async (after: string): Promise<Claim> =>
+      (await world.call('documented', 'getclaimbyid', claimId, 2, after)) as unknown as Claim;
+    for (let after = nextSupports; after !== undefined;) {
+      const { supports, nextSupports: next } = await page(after);
+      expect(supports.length).toBeLessThanOrEqual(2);
+      found.push(...supports);
+      after = next;
+    }
+    const txids = (items: readonly unknown[]) => items.map((item) => (item as { n: number }).n);
+    expect(txids(found)).toEqual(txids(whole.claims[0]!.supports));
+    const [all, some] = [
+      await world.call('documented', 'getclaimbyid', claimId),
+      await world.call('documented', 'getclaimbyid', claimId, 1000),
+    ];
+    expect(some).toEqual(all);
+  });
+
+  it('getclaimsfortx: the pages together are the whole answer', async () => {
+    const entries = (await world.call('documented', 'getclaimsfortx', made.id)) as { nOut: number }[];
+    expect(entries).toHaveLength(CLAIMS);
+    for (const count of [1, 3, CLAIMS, 100]) {
+      const found: { nOut: number }[] = [];
+      for (let isMore = true; isMore;) {
+        const from = found.length === 0 ? 0 : found.at(-1)!.nOut + 1;
+        const page = (await world.call('documented', 'getclaimsfortx', made.id, from, count)) as {
+          nOut: number;
+        }[];
+        expect(page.length).toBeLessThanOrEqual(count);
+        found.push(...page);
+        isMore = page.length === count;
+      }
+      expect(found).toEqual(entries);
+    }
+    expect(await world.call('documented', 'getclaimsfortx', made.id, 4)).toEqual(entries.slice(3));
+  });
+
+  it('refuses wrong cursors and sizes, and pages in the other profiles', async () => {
+    const wrongCursor = [-8, 'after must be the value "next" of the previous page'];
+    const wrongCount = [-8, 'count must be between 1 and 1000'];
+    const id = hashToHex(made.claimId(1));
+    const { next } = await name(null, false, 2);
+    const refused = (method: string, ...args: JsonValue[]) => world.failure('documented', method, ...args);
+    expect(await refused('getclaimsforname', NAME, null, false, 1, 'zz')).toEqual(wrongCursor);
+    expect(await refused('getclaimsforname', NAME, null, false, 0)).toEqual(wrongCount);
+    expect(await refused('getclaimbyid', id, 1001)).toEqual(wrongCount);
+    expect(await refused('getclaimbyid', id, 1, 'zz')).toEqual(wrongCursor);
+    expect(await refused('getclaimbyid', id.slice(0, 6), 1, next!)).toEqual([
+      -8,
+      'claimid must have 40 hexadecimal digits',
+    ]);
+    expect(await refused('getclaimsfortx', made.id, -1)).toEqual([
+      -8,
+      'from must be between 0 and 2147483647',
+    ]);
+    expect(await refused('getclaimsfortx', made.id, 0, 0)).toEqual(wrongCount);
+    for (const profile of ['lbrycrd', 'lbcd'] as const) {
+      if (profile === 'lbrycrd')
+        expect((await world.failure(profile, 'getclaimsforname', NAME, null, false, 1))[0]).toBe(-1);
+      expect((await world.failure(profile, 'getclaimbyid', id, 1))[0]).toBeLessThan(0);
+      expect((await world.failure(profile, 'getclaimsfortx', made.id, 0))[0]).toBeLessThan(0);
+    }
+  });
+});
