@@ -10,8 +10,13 @@ const PACK_FROM_BYTES = 1024;
  * Brotli quality of pages and of files. A page is compressed once per block. A file is compressed once per start, so that
  * more time can be spent.
  */
-const PAGE_QUALITY = 3;
+const PAGE_QUALITY = 1;
 const FILE_QUALITY = 11;
+/**
+ * Base-2 logarithm of the window of brotli in bytes. Pages are smaller than this window. The encoder allocates memory for the
+ * whole window, and the default of 4 MiB takes as long as the compression.
+ */
+const WINDOW_BITS = 18;
 
 export interface Rendered {
   readonly status: number;
@@ -70,6 +75,7 @@ export function packed({ body, packed: known, isFile }: Rendered, encoding: Enco
       : brotliCompressSync(body, {
           params: {
             [constants.BROTLI_PARAM_QUALITY]: quality,
+            [constants.BROTLI_PARAM_LGWIN]: WINDOW_BITS,
             [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
           },
         });
