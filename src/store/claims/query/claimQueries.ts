@@ -17,7 +17,7 @@ import type { ClaimRules } from '../../../claimtrie/types.js';
 import { filesNormalized } from '../../../claimtrie/rules.js';
 import { fromLatin1, toLatin1, type Bytes } from '../../../util/bytes.js';
 import { inSlices } from '../../../scheduler/slices.js';
-import { atOnce, type Slices } from '../../../util/slices.js';
+import { atOnce, sortedInSlices, type Slices } from '../../../util/slices.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { standardSort } from '../../../util/standardSort.js';
 import type { RowReader } from '../../rows/rows.js';
@@ -260,10 +260,17 @@ function* describeInSlices(
   places: ReadonlyMap<Item, number> = NO_PLACES,
   shared = new SharedBytes(),
 ): Slices<NameInfo> {
-  const { claims, supports } = arrange(items, height, asReference ? compareRestored(height, places) : null);
+  const { claims, supports } = yield* arrange(
+    items,
+    height,
+    asReference ? compareRestored(height, places) : null,
+  );
 
+  yield;
   const { matched, unmatched } = matchSupports(claims, supports);
-  const sequences = sequenceOf(claims, asReference !== undefined);
+  yield;
+  const sequences = yield* sequenceOf(claims, asReference !== undefined);
+  yield;
   const infos: ClaimInfo[] = [];
   for (let bid = 0; bid < claims.length; bid++) {
     if (bid % CLAIMS_A_STEP === CLAIMS_A_STEP - 1) yield;
@@ -342,11 +349,11 @@ function wasActive(item: Item, height: number): boolean {
  * Sorts claims in the order of bids, and supports in the order in which they became active. Pending claims and supports
  * follow, in the order of the queue. `restored`, if set, is the order of items that later blocks changed.
  */
-function arrange(
+function* arrange(
   items: readonly Item[],
   height: number,
   restored: ((a: Item, b: Item) => number) | null,
-): { claims: Item[]; supports: Item[] } {
+): Slices<{ claims: Item[]; supports: Item[] }> {
   if (items.length === 1) {
     return items[0]!.kind === 'support'
       ? { claims: [], supports: [...items] }
@@ -354,34 +361,44 @@ function arrange(
   }
   const of = (support: boolean, active: boolean): Item[] =>
     items.filter((item) => (item.kind === 'support') === support && wasActive(item, height) === active);
-  const queued = (support: boolean): Item[] => {
-    const pending = of(support, false).sort(compareCreation);
-    return restored === null ? pending : repeatPending(pending.sort(restored));
+  const sorted = function* (some: readonly Item[], compare: (a: Item, b: Item) => number): Slices<Item[]> {
+    const found = yield* sortedInSlices(some, compare);
+    return restored === null ? found : yield* sortedInSlices(found, restored);
   };
-  const active = of(true, true).sort(compareJoining);
-  if (restored !== null) active.sort(restored);
+  const queued = function* (support: boolean): Slices<Item[]> {
+    const pending = yield* sorted(of(support, false), compareCreation);
+    return restored === null ? pending : repeatPending(pending);
+  };
+  const active = yield* sorted(of(true, true), compareJoining);
+  const claims = yield* orderClaims(of(false, true), active);
   return {
-    claims: orderClaims(of(false, true), active).concat(queued(false)),
-    supports: active.concat(queued(true)),
+    claims: claims.concat(yield* queued(false)),
+    supports: active.concat(yield* queued(true)),
   };
 }
 
 /** Sorts active claims by effective amount, which includes the active supports. The best claim is the first. */
-function orderClaims(claims: readonly Item[], supports: readonly Item[]): Item[] {
+function* orderClaims(claims: readonly Item[], supports: readonly Item[]): Slices<Item[]> {
   const sums = new Map<string, bigint>();
   for (const support of supports) {
     sums.set(support.claimId, (sums.get(support.claimId) ?? 0n) + support.amount);
   }
-  return claims
-    .map((item) => ({
-      item,
-      effective: item.amount + (sums.get(item.claimId) ?? 0n),
-      height: item.height,
-      point: item.point,
-    }))
-    .sort(compareClaims)
-    .map(({ item }) => item);
+  const bids = claims.map((item) => ({
+    item,
+    effective: item.amount + (sums.get(item.claimId) ?? 0n),
+    height: item.height,
+    point: item.point,
+  }));
+  yield;
+  return (yield* sortedInSlices(bids, compareClaims)).map(({ item }) => item);
 }
+
+interface Age {
+  readonly height: number;
+  readonly n: number;
+}
+
+const compareAge = (a: Age, b: Age): number => a.height - b.height || a.n - b.n;
 
 /**
  * Sorts claims by height and output number. Claims with equal height and output number (of several transactions) keep their
@@ -391,7 +408,7 @@ export function byAge<T extends { height: number; n: number }>(
   claims: readonly T[],
   asReference: boolean,
 ): T[] {
-  if (!asReference) return [...claims].sort((a, b) => a.height - b.height || a.n - b.n);
+  if (!asReference) return [...claims].sort(compareAge);
   return standardSort([...claims], (a, b) => a.height < b.height || (a.height === b.height && a.n < b.n));
 }
 
@@ -399,11 +416,9 @@ export function byAge<T extends { height: number; n: number }>(
  * The position of each claim id in the order of age. If a claim is listed twice, its first position counts. Source:
  * `indexOf`.
  */
-function sequenceOf(claims: readonly Item[], asReference: boolean): Map<string, number> {
-  const order = byAge(
-    claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId })),
-    asReference,
-  );
+function* sequenceOf(claims: readonly Item[], asReference: boolean): Slices<Map<string, number>> {
+  const places = claims.map(({ height, point, claimId }) => ({ height, n: pointIndex(point), claimId }));
+  const order = asReference ? byAge(places, true) : yield* sortedInSlices(places, compareAge);
   const numbers = new Map<string, number>();
   order.forEach(({ claimId }, i) => {
     if (!numbers.has(claimId)) numbers.set(claimId, i);

@@ -226,9 +226,19 @@ async function itemsOfMany(rows: RowReader, name: string, height: number): Promi
 /** Key of an item, and its claim id if it is known. */
 type ItemPlace = SnapshotEntry & { readonly claimId?: string };
 
+/** Number of items that are read and parsed between two yields to the event loop. Arbitrary: each takes microseconds. */
+const ITEMS_A_STEP = 512;
+
 /** The items (claims and supports) at these keys. Keys without an item are omitted. */
 export async function itemsAt(rows: RowReader, name: string, places: readonly ItemPlace[]): Promise<Item[]> {
-  return parseItems(name, places, await rows.getMany(itemKeys(name, places)));
+  const items: Item[] = [];
+  const yieldTimer = new YieldTimer();
+  for (let at = 0; at < places.length; at += ITEMS_A_STEP) {
+    if (yieldTimer.isDue) await yieldTimer.pause();
+    const some = places.slice(at, at + ITEMS_A_STEP);
+    items.push(...parseItems(name, some, await rows.getMany(itemKeys(name, some))));
+  }
+  return items;
 }
 
 export function itemKeys(name: string, places: readonly SnapshotEntry[]): string[] {

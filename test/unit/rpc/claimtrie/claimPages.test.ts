@@ -1,6 +1,7 @@
 /** The pages of `getclaimsforname`, `getclaimbyid` and `getclaimsfortx`, which equal the parts of the whole answers. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/util/json/json.js';
+import { itemsKey } from '../../../../src/store/claims/rows/claimKeys.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
 import { claimOutput, plainOutput, supportOutput, World, type Mined } from './world.js';
 
@@ -137,6 +138,52 @@ describe('pages of claims', () => {
         expect((await world.failure(profile, 'getclaimsforname', NAME, null, false, 1))[0]).toBe(-1);
       expect((await world.failure(profile, 'getclaimbyid', id, 1))[0]).toBeLessThan(0);
       expect((await world.failure(profile, 'getclaimsfortx', made.id, 0))[0]).toBeLessThan(0);
+    }
+  });
+});
+
+/** Maximum number of claims and supports that are read without a yield to the event loop. */
+const READ_AT_ONCE = 512;
+
+describe('a call about a name with many claims', () => {
+  const COUNT = 1300;
+
+  /** Records the keys of claims and supports of the name that each read of rows has. */
+  function watchReads(world: World): string[][] {
+    const reads: string[][] = [];
+    const { rows } = world;
+    const getMany = rows.getMany.bind(rows);
+    const prefix = itemsKey(NAME);
+    rows.getMany = (keys) => {
+      reads.push(keys.filter((key) => key.startsWith(prefix)));
+      return getMany(keys);
+    };
+    return reads;
+  }
+
+  it('reads each claim once, in bounded steps', async () => {
+    const world = new World();
+    await world.mine();
+    const [made] = await world.mine([
+      [],
+      Array.from({ length: COUNT }, (_, n) => claimOutput(NAME, '00', BigInt(n + 1))),
+    ]);
+    await world.mineEmpty(1);
+    const reads = watchReads(world);
+    const id = hashToHex(made!.claimId(0));
+    for (const [method, args, most] of [
+      ['getclaimsforname', [NAME], COUNT],
+      ['getclaimbyid', [id], 1],
+      ['getclaimbyid', [id, 10], 1],
+      ['getclaimsfortx', [made!.id, 0, 100], 100],
+    ] as const) {
+      await world.mine([[], [claimOutput(NAME, '00', 1n)]]);
+      reads.splice(0);
+      await world.call('documented', method, ...args);
+      const keys = reads.flat();
+      expect([method, keys.length]).toEqual([method, new Set(keys).size]);
+      expect(keys.length).toBeLessThanOrEqual(most + world.height);
+      expect(Math.max(0, ...reads.map(({ length }) => length))).toBeLessThanOrEqual(READ_AT_ONCE);
     }
   });
 });
