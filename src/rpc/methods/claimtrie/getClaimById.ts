@@ -9,7 +9,7 @@ import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { blockOfPage, cursorText } from './lists/cursors.js';
 import { requireWholeId } from './lists/listSupports.js';
-import { afterParam, optionalCountParam, requestedPage, type RequestedPage } from './lists/pages.js';
+import { afterParam, optionalCountParam, requestedPage, type ClaimsPageRequest } from './lists/pages.js';
 
 const LEAST_DIGITS = 3;
 
@@ -18,7 +18,7 @@ function withSupports(
   { services }: RpcContext,
   { claim, ...info }: ClaimOfName,
   { id }: QueriedBlock,
-  { count, cursor }: RequestedPage,
+  { count, cursor }: ClaimsPageRequest,
 ): MaybePromise<JsonOut> {
   if (claim === undefined) return {};
   const from = cursor?.place ?? 0;

@@ -13,7 +13,7 @@ import { NAME_HEX_PARAM, NAME_PARAM, queryOf } from './answers.js';
 import { atBlock, blockParam, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { givenName } from './hexNames.js';
 import { blockOfPage, cursorText } from './lists/cursors.js';
-import { afterParam, optionalCountParam, requestedPage, type RequestedPage } from './lists/pages.js';
+import { afterParam, optionalCountParam, requestedPage, type ClaimsPageRequest } from './lists/pages.js';
 
 /** Maximum number of characters of a text that is cached. Arbitrary: nearly all names have shorter ones. */
 const MOST_CHARS = 16_384;
@@ -46,7 +46,7 @@ function pageAt(
   services: RpcServices,
   query: NameQuery,
   { id, height }: QueriedBlock,
-  { count, cursor }: RequestedPage,
+  { count, cursor }: ClaimsPageRequest,
 ): MaybePromise<JsonOut> {
   const { claims, chain } = services;
   const blockHash = chain.headers.hash(id);

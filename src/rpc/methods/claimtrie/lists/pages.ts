@@ -52,13 +52,16 @@ export function afterParam(whose: string) {
 }
 
 /** A page that a call of such a method requests. */
-export interface RequestedPage {
+export interface ClaimsPageRequest {
   readonly count: number;
   readonly cursor: Cursor | null;
 }
 
 /** Returns the page that a call requests; null if it requests the whole list. */
-export function requestedPage(count: number | undefined, after: string | undefined): RequestedPage | null {
+export function requestedPage(
+  count: number | undefined,
+  after: string | undefined,
+): ClaimsPageRequest | null {
   if (count === undefined && after === undefined) return null;
   return { count: count ?? DEFAULT_COUNT, cursor: after === undefined ? null : parseCursor(after) };
 }
