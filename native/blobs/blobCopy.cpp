@@ -1,4 +1,4 @@
-// Decrypts the file of a blob into another file, or reads and verifies it, on a thread of the pool.
+// Decrypts a blob, which is in a file or in memory, into another file, or reads and verifies its file, on a thread of the pool.
 #include "blobs/openssl.h"
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -50,11 +50,11 @@ struct StoredBlob {
   std::vector<uint8_t> table;
 };
 
-struct CopyRequest {
-  StoredBlob blob;
+// Where the plaintext of a blob is written, and how it is decrypted.
+struct CopyTarget {
   uint8_t key[kBlock];
   uint8_t iv[kBlock];
-  int target;
+  int file;
   uint64_t position;
 };
 
@@ -126,15 +126,29 @@ class BlobReader {
   std::unique_ptr<ChunkCodes> codes_;
 };
 
+// The bytes of a blob in memory. Their hash was verified.
+class BlobInMemory {
+ public:
+  explicit BlobInMemory(Span bytes) : bytes_(bytes) {}
+  size_t size() const { return bytes_.size; }
+  bool read(uint8_t* part, size_t count, size_t at) const {
+    memcpy(part, bytes_.data + at, count);
+    return true;
+  }
+
+ private:
+  Span bytes_;
+};
+
 // Returns the number of written bytes. Returns -1 if the blob is not verified or has wrong padding, or if the target cannot be
 // written. Each part is verified, decrypted and written while it is in the processor's cache. So the target may contain verified
 // parts before a part that is not verified.
-double copyBlob(const CopyRequest& request) {
-  BlobReader blob(request.blob);
+template <typename Blob>
+double copyBlob(Blob&& blob, const CopyTarget& target) {
   const size_t size = blob.size();
   CipherContext cipher(EVP_CIPHER_CTX_new());
   if (size == 0 || size % kBlock != 0 || !cipher ||
-      EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, request.key, request.iv, 0) != 1 ||
+      EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, target.key, target.iv, 0) != 1 ||
       EVP_CIPHER_CTX_set_padding(cipher.get(), 0) != 1) {
     return -1;
   }
@@ -152,7 +166,7 @@ double copyBlob(const CopyRequest& request) {
     const bool isLast = at + count == size;
     const size_t padding = isLast ? paddingOf(part, count) : 0;
     if (isLast && padding == 0) return -1;
-    if (!writeAllAt(request.target, part, count - padding, request.position + written)) return -1;
+    if (!writeAllAt(target.file, part, count - padding, target.position + written)) return -1;
     written += count - padding;
   }
   return static_cast<double>(written);
@@ -197,24 +211,50 @@ napi_value jsReadBlob(napi_env env, napi_callback_info info) {
   return startJob(env, "readBlob", work, [size](napi_env env) { return makeNumber(env, *size); }, arguments[3]);
 }
 
+// Reads the arguments key, iv, file and position.
+bool readTarget(napi_env env, const napi_value* arguments, CopyTarget* target) {
+  const uint8_t *key, *iv;
+  if (!readFixedBytes(env, arguments[0], kBlock, "key", &key) || !readFixedBytes(env, arguments[1], kBlock, "iv", &iv) ||
+      !readInt32(env, arguments[2], "target", &target->file) ||
+      !readSize(env, arguments[3], "position", &target->position)) {
+    return false;
+  }
+  memcpy(target->key, key, kBlock);
+  memcpy(target->iv, iv, kBlock);
+  return true;
+}
+
 napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
   napi_value arguments[7];
-  const uint8_t *key, *iv;
-  auto request = std::make_shared<CopyRequest>();
-  if (!readArguments(env, info, 7, arguments) || !readStoredBlob(env, arguments, &request->blob) ||
-      !readFixedBytes(env, arguments[3], kBlock, "key", &key) || !readFixedBytes(env, arguments[4], kBlock, "iv", &iv) ||
-      !readInt32(env, arguments[5], "target", &request->target) ||
-      !readSize(env, arguments[6], "position", &request->position)) {
+  auto blob = std::make_shared<StoredBlob>();
+  CopyTarget target;
+  if (!readArguments(env, info, 7, arguments) || !readStoredBlob(env, arguments, blob.get()) ||
+      !readTarget(env, arguments + 3, &target)) {
     return nullptr;
   }
-  memcpy(request->key, key, kBlock);
-  memcpy(request->iv, iv, kBlock);
   auto written = std::make_shared<double>(-1);
-  const auto work = [request, written] {
-    *written = copyBlob(*request);
+  const auto work = [blob, target, written] {
+    *written = copyBlob(BlobReader(*blob), target);
     return Outcome();
   };
   return startJob(env, "copyBlob", work, [written](napi_env env) { return makeNumber(env, *written); });
+}
+
+napi_value jsDecryptBlob(napi_env env, napi_callback_info info) {
+  napi_value arguments[5];
+  Span bytes;
+  CopyTarget target;
+  if (!readArguments(env, info, 5, arguments) || !readBytes(env, arguments[0], "bytes", &bytes) ||
+      !readTarget(env, arguments + 1, &target)) {
+    return nullptr;
+  }
+  auto written = std::make_shared<double>(-1);
+  const auto work = [bytes, target, written] {
+    *written = copyBlob(BlobInMemory(bytes), target);
+    return Outcome();
+  };
+  const auto result = [written](napi_env env) { return makeNumber(env, *written); };
+  return startJob(env, "decryptBlob", work, result, arguments[0]);
 }
 
 }  // namespace
@@ -222,6 +262,7 @@ napi_value jsCopyBlob(napi_env env, napi_callback_info info) {
 void registerBlobCopy(napi_env env, napi_value exports) {
   if (!hasOpenSsl()) return;
   setFunction(env, exports, "copyBlob", jsCopyBlob);
+  setFunction(env, exports, "decryptBlob", jsDecryptBlob);
   setFunction(env, exports, "readBlob", jsReadBlob);
 }
 

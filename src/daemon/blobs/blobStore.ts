@@ -275,9 +275,18 @@ export class BlobStore {
     return this.#onDisk.openParts(hash);
   }
 
-  /** See `BlobsOnDisk.copyTo`. */
-  copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
-    return this.#onDisk.copyTo(hash, cipher, target);
+  /** Whether downloaded blobs are stored on disk (setting `save_blobs`). */
+  get savesBlobs(): boolean {
+    return this.#arriving.savesBlobs;
+  }
+
+  /**
+   * See `BlobsOnDisk.copyTo`. For a blob that is being stored, the copy begins when the blob is on disk; rejects with
+   * `EnvironmentError` if it cannot be stored.
+   */
+  async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
+    const written = await this.#arriving.copyTo(hash, cipher, target);
+    return written ?? this.#onDisk.copyTo(hash, cipher, target);
   }
 
   /** See `ArrivingBlobs.write`. */

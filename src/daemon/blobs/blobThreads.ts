@@ -133,6 +133,21 @@ export class BlobThreads {
     return (await this.#run('copyTo', [path, hash, checkedStamp, lastCheck, cipher, target])) as BlobCheck;
   }
 
+  /**
+   * Decrypts the bytes of a verified blob into a file by the addon in the thread pool. Resolves to the number of written bytes.
+   * Resolves to null if that fails or without the addon; the caller then copies the blob by another way, which reports the error.
+   * The bytes must not change, and the target must stay open, until the promise settles.
+   */
+  async decryptTo(
+    bytes: Uint8Array,
+    { key, iv }: CipherKey,
+    { fd, position }: CopyTarget,
+  ): Promise<number | null> {
+    if (native?.decryptBlob === undefined) return null;
+    const length = await this.#copying.run(() => native.decryptBlob!(bytes, key, iv, fd, position));
+    return length !== null && length >= 0 ? length : null;
+  }
+
   /** See `NativeAddon.copyBlob`. */
   async #copy(
     path: string,

@@ -7,7 +7,7 @@ import { MAX_BLOB_BYTES } from './blobHash.js';
 
 const PAGE_BYTES = 4096;
 /** Maximum number of unused buffers. Arbitrary: bounds the memory to 24 MiB. */
-const MAX_FREE = 12;
+export const MAX_FREE = 12;
 
 export class BlobBuffers {
   #free: Buffer[] = [];

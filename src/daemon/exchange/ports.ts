@@ -78,7 +78,7 @@ export interface FetchOptions {
    * Buffer for the bytes, large enough for the blob; the result is the used part of it. Null: the caller does not need the
    * bytes, and the result is empty. Default: new memory, which the caller may keep.
    */
-  readonly into?: Uint8Array | null;
+  readonly into?: Uint8Array | null | undefined;
 }
 
 export interface BlobFetcher {

@@ -15,7 +15,7 @@ import {
   rebuiltDescriptor,
   type StreamDescriptor,
 } from '../content/descriptor.js';
-import type { FetchOptions } from '../exchange/ports.js';
+import type { Urgency } from '../exchange/ports.js';
 import type { FilesDeps } from './ports.js';
 
 export interface OpenStream {
@@ -135,7 +135,7 @@ export class StreamReader {
     lengthBytes: number | null,
     sdHash: string,
     signal: AbortSignal,
-    how: Pick<FetchOptions, 'urgency' | 'into'> = {},
+    how: { readonly urgency?: Urgency; readonly into?: null | undefined } = {},
   ): Promise<Uint8Array> {
     const fetcher = this.#deps.fetcher();
     if (fetcher === null)
@@ -197,8 +197,8 @@ export class StreamReader {
   }
 
   /**
-   * Writes the decrypted bytes of a data blob at a position of a file, and returns their number. A blob on disk is not
-   * copied through this thread. Throws the errors of `blob` and system errors.
+   * Writes the decrypted bytes of a data blob at a position of a file, and returns their number. A blob on disk, and a blob that
+   * is downloaded and stored, are not copied through this thread. Throws the errors of `blob` and system errors.
    */
   async writeBlob(
     stream: OpenStream,
@@ -207,19 +207,25 @@ export class StreamReader {
     signal: AbortSignal,
   ): Promise<number> {
     signal.throwIfAborted();
-    const { hash, cipher } = placeOf(stream, at);
-    const written = await this.#deps.blobs
-      .copyTo(hash, cipher, { fd: file.fd, position })
-      .catch((error: unknown) => {
+    const { hash, length, cipher } = placeOf(stream, at);
+    const { blobs, fetcher } = this.#deps;
+    const copy = (): Promise<number | null> =>
+      blobs.copyTo(hash, cipher, { fd: file.fd, position }).catch((error: unknown) => {
         throw undecryptable(hash, error);
       });
+    let written = await copy();
+    if (written === null && blobs.savesBlobs && !blobs.readsWhole(hash) && fetcher() !== null) {
+      // The downloaded bytes go from the blob store to the file.
+      await this.#fetchInTime(hash, length, stream.sdHash, signal, null);
+      written = await copy();
+    }
     if (written !== null) {
       assertPadded(stream, at, written);
       return written;
     }
     const bytes = await this.wholeBlob(stream, at, signal);
     // The blob must be on disk before its bytes are in the file, because `holdsStream` relies on this order.
-    await this.#deps.blobs.kept(hash);
+    await blobs.kept(hash);
     await file.write(bytes, 0, bytes.length, position);
     return bytes.length;
   }
@@ -241,15 +247,24 @@ export class StreamReader {
     return checked(stream, at, blob);
   }
 
-  /** Fetches a blob. Throws `TimeoutError` (a `DOMException`) if the blob is not complete in time. */
-  async #fetchInTime(hash: string, length: number, sdHash: string, signal: AbortSignal): Promise<Uint8Array> {
+  /**
+   * Fetches a blob. `into` is that of `FetchOptions`. Throws `TimeoutError` (a `DOMException`) if the blob is not complete in
+   * time.
+   */
+  async #fetchInTime(
+    hash: string,
+    length: number,
+    sdHash: string,
+    signal: AbortSignal,
+    into?: null,
+  ): Promise<Uint8Array> {
     const { clock, settings } = this.#deps;
     const late = new AbortController();
     const timer = clock.after(settings().blobTimeoutMs * BLOB_TIMEOUTS, () =>
       late.abort(new DOMException(`The blob ${hash} did not arrive in time.`, 'TimeoutError')),
     );
     try {
-      return await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]));
+      return await this.#fetch(hash, length, sdHash, AbortSignal.any([signal, late.signal]), { into });
     } finally {
       timer.cancel();
     }

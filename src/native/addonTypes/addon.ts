@@ -160,6 +160,17 @@ export interface NativeAddon {
     position: number,
   ): Promise<number>;
   /**
+   * Like `copyBlob`, for a blob in memory whose hash was verified. Resolves to -1 if the padding is wrong or a system call fails.
+   * `bytes` must not change before the promise settles. Only where `copyBlob` exists.
+   */
+  decryptBlob?(
+    bytes: Uint8Array,
+    key: Uint8Array,
+    iv: Uint8Array,
+    target: number,
+    position: number,
+  ): Promise<number>;
+  /**
    * On another thread, reads the file of a blob into the start of `into`, under the conditions of `copyBlob`. Resolves to the
    * size of the blob; to -1 if a condition does not hold, a system call fails or the blob is larger than `into`, which may
    * contain any bytes then. `into` must not be used before the promise settles. Only where `copyBlob` exists.

@@ -8,6 +8,7 @@ import { bytesOf, type BlobBytes } from '../../content/incomingBlob.js';
 import { QUARANTINE_SUFFIX, type BlobState } from './blobState.js';
 import type { BlobStoring } from '../blobStoring.js';
 import type { BlobVerifying } from '../blobVerifying.js';
+import type { CipherKey, CopyTarget } from '../blobWork.js';
 import type { BlobsOnDisk } from './blobsOnDisk.js';
 
 export interface ArrivingBlobsDeps {
@@ -17,13 +18,20 @@ export interface ArrivingBlobsDeps {
   readonly verifying: Pick<BlobVerifying, 'verify'>;
 }
 
+/** A blob that is being stored. */
+interface Coming {
+  readonly blob: BlobBytes;
+  /** Settles like `ArrivingBlobs.kept`. */
+  readonly kept: Promise<void>;
+}
+
 export class ArrivingBlobs {
   readonly #state: BlobState;
   readonly #onDisk: Pick<BlobsOnDisk, 'read'>;
   readonly #storing: Pick<BlobStoring, 'store'>;
   readonly #verifying: Pick<BlobVerifying, 'verify'>;
   /** Blobs that are being stored. A blob whose storing failed stays in the map until a caller has received the error. */
-  readonly #coming = new Map<string, Promise<void>>();
+  readonly #coming = new Map<string, Coming>();
   /** Running calls of `receive`. Each verifies a downloaded blob and adds it to `#coming` if it is saved. */
   readonly #arrivals = new Set<Promise<boolean>>();
 
@@ -52,7 +60,7 @@ export class ArrivingBlobs {
       this.#state.held.delete(hash);
     }
     if (held !== null || coming === undefined) return held;
-    await coming.catch(() => undefined);
+    await coming.kept.catch(() => undefined);
     return this.#state.finished.has(hash) ? this.#onDisk.read(hash) : null;
   }
 
@@ -95,10 +103,27 @@ export class ArrivingBlobs {
   /** Resolves when a received blob is on disk; immediately if the blob is not being stored. Rejects like `write`. */
   async kept(hash: string): Promise<void> {
     try {
-      await this.#coming.get(hash);
+      await this.#coming.get(hash)?.kept;
     } catch (error) {
       this.#coming.delete(hash);
       throw error;
+    }
+  }
+
+  /**
+   * Decrypts a blob that is being stored into an open file, when it is on disk. Its bytes are still in memory, so that its file
+   * is not read. Returns the number of written bytes; null if the blob is not being stored or must be copied from its file.
+   * Rejects like `write`.
+   */
+  async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
+    const blob = this.#coming.get(hash)?.blob;
+    if (blob === undefined) return null;
+    if (!(blob instanceof Uint8Array)) blob.use();
+    try {
+      await this.kept(hash);
+      return await this.#state.deps.threads.decryptTo(bytesOf(blob), cipher, target);
+    } finally {
+      if (!(blob instanceof Uint8Array)) blob.release();
     }
   }
 
@@ -124,10 +149,10 @@ export class ArrivingBlobs {
       .finally(() => {
         if (!(blob instanceof Uint8Array)) blob.release();
       });
-    this.#coming.set(hash, kept);
+    this.#coming.set(hash, { blob, kept });
     kept.then(
       () => {
-        if (this.#coming.get(hash) === kept) this.#coming.delete(hash);
+        if (this.#coming.get(hash)?.kept === kept) this.#coming.delete(hash);
         if (this.savesBlobs) this.#state.held.delete(hash);
       },
       () => this.#state.held.delete(hash),
@@ -144,11 +169,13 @@ export class ArrivingBlobs {
   async settle(hashes: readonly string[] | null): Promise<void> {
     // A blob that is being verified would otherwise be stored later.
     await Promise.allSettled(this.#arrivals);
-    await Promise.allSettled([...(hashes ?? this.#coming.keys())].map((hash) => this.#coming.get(hash)));
+    await Promise.allSettled(
+      [...(hashes ?? this.#coming.keys())].map((hash) => this.#coming.get(hash)?.kept),
+    );
   }
 
   /** Waits until no blob is being stored. Never rejects. */
   async allStored(): Promise<void> {
-    await Promise.allSettled(this.#coming.values());
+    await Promise.allSettled([...this.#coming.values()].map(({ kept }) => kept));
   }
 }

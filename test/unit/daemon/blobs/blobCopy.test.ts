@@ -112,6 +112,34 @@ describe.skipIf(native?.copyBlob === undefined)('the copy by the addon', () => {
   });
 });
 
+describe.skipIf(native?.decryptBlob === undefined)('the decryption of a blob in memory by the addon', () => {
+  const decrypt = (blob: Uint8Array, position = 0) =>
+    intoFile((fd) => native!.decryptBlob!(blob, cipher.key, cipher.iv, fd, position));
+
+  test('writes blobs of every kind of length, also from shared memory', async () => {
+    for (const length of [0, 15, 16, CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 5, PIECE_BYTES]) {
+      const piece = randomBytes(length);
+      const blob = encryptPiece(piece, cipher.key, cipher.iv);
+      const shared = new Uint8Array(new SharedArrayBuffer(blob.length));
+      shared.set(blob);
+      for (const bytes of [blob, shared]) {
+        const { result, found } = await decrypt(bytes, 7);
+        expect([result, found.subarray(7).equals(piece)]).toEqual([length, true]);
+      }
+    }
+  });
+
+  test('reports a wrong length, wrong padding and a closed target', async () => {
+    const blob = encryptPiece(randomBytes(100), cipher.key, cipher.iv);
+    expect((await decrypt(new Uint8Array(0))).result).toBe(-1);
+    expect((await decrypt(blob.subarray(1))).result).toBe(-1);
+    const encryption = createCipheriv('aes-128-cbc', cipher.key, cipher.iv).setAutoPadding(false);
+    const unpadded = encryption.update(Buffer.alloc(32));
+    expect(await decrypt(unpadded)).toEqual({ result: -1, found: Buffer.alloc(0) });
+    expect(await native!.decryptBlob!(blob, cipher.key, cipher.iv, -1, 0)).toBe(-1);
+  });
+});
+
 describe.skipIf(native?.readBlob === undefined)('a read of a whole blob by the addon', () => {
   const into = Buffer.alloc(3 * CHUNK_BYTES);
   const read = (stamp: string, table: Uint8Array | null, target: Uint8Array = into) =>

@@ -3,13 +3,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../../src/daemon/base/clock.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { encryptPiece } from '../../../../src/daemon/blobs/cipher.js';
+import { blobBuffers, MAX_FREE } from '../../../../src/daemon/content/blobBuffers.js';
 import { blobHashOf } from '../../../../src/daemon/content/blobHash.js';
+import { receivedBlob } from '../../../../src/daemon/content/incomingBlob.js';
+import type { BlobFetcher } from '../../../../src/daemon/exchange/ports.js';
 import { writeOutput } from '../../../../src/daemon/files/savedOutput.js';
 import { StreamReader, type OpenStream } from '../../../../src/daemon/files/streamReader.js';
+import { loadNative } from '../../../../src/native/binding.js';
 import { ContentFolder } from '../../../support/contentFolder.js';
 
 const threads = new BlobThreads(2);
@@ -22,11 +26,11 @@ afterAll(async () => {
   await threads.close();
 });
 
-const reader = (): StreamReader =>
+const reader = (fetcher: BlobFetcher | null = null): StreamReader =>
   new StreamReader({
     database: folder.database,
     blobs: folder.store,
-    fetcher: () => null,
+    fetcher: () => fetcher,
     clock: systemClock,
     settings: () => ({
       downloadDir: folder.path,
@@ -37,15 +41,18 @@ const reader = (): StreamReader =>
     }),
   });
 
-/** A stream with blobs of these lengths, and the bytes of its file. */
-async function streamOf(lengths: readonly number[]): Promise<{ stream: OpenStream; bytes: Buffer }> {
+/** A stream with blobs of these lengths, and the bytes of its file. `store` is called with each blob. */
+async function streamOf(
+  lengths: readonly number[],
+  store: (hash: string, blob: Buffer) => unknown = (hash, blob) => folder.store.write(hash, blob),
+): Promise<{ stream: OpenStream; bytes: Buffer }> {
   const pieces = lengths.map((length) => randomBytes(length));
   const blobs = [];
   for (const [blobNum, piece] of pieces.entries()) {
     const iv = randomBytes(16);
     const blob = encryptPiece(piece, key, iv);
     const blobHash = blobHashOf(blob);
-    await folder.store.write(blobHash, blob);
+    await store(blobHash, blob);
     blobs.push({ blobHash, blobNum, iv: iv.toString('hex'), length: blob.length });
   }
   const end = { blobHash: null, blobNum: blobs.length, iv: '00'.repeat(16), length: 0 };
@@ -62,11 +69,16 @@ async function streamOf(lengths: readonly number[]): Promise<{ stream: OpenStrea
   };
 }
 
-async function write(stream: OpenStream, signal = new AbortController().signal): Promise<number[]> {
+async function write(
+  stream: OpenStream,
+  signal = new AbortController().signal,
+  fetcher: BlobFetcher | null = null,
+): Promise<number[]> {
   const reported: number[] = [];
   const file = await open(join(folder.path, 'film'), 'w');
   try {
-    await writeOutput({ reader: reader(), stream, file, signal, onWritten: (bytes) => reported.push(bytes) });
+    const onWritten = (bytes: number): void => void reported.push(bytes);
+    await writeOutput({ reader: reader(fetcher), stream, file, signal, onWritten });
   } finally {
     await file.close();
   }
@@ -99,5 +111,60 @@ describe('a stream', () => {
   it('ends with its signal', async () => {
     const { stream } = await streamOf([1023, 1023]);
     await expect(write(stream, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});
+
+describe('a stream that is downloaded while it is saved', () => {
+  const lengths = [...Array<number>(19).fill(64 * 1024 - 1), 77];
+
+  /** A fetcher that stores the blobs and returns no bytes. Concurrent calls for a blob share one download. */
+  function fetcherOf(network: ReadonlyMap<string, Buffer>): BlobFetcher {
+    const fetched = new Map<string, Promise<void>>();
+    const fetch = async (hash: string): Promise<void> => {
+      const blob = receivedBlob(network.get(hash)!);
+      expect(await folder.store.receive(hash, blob)).toBe(true);
+      blob.release();
+    };
+    return {
+      fetchBlob: async (hash) => {
+        if (!fetched.has(hash)) fetched.set(hash, fetch(hash));
+        await fetched.get(hash);
+        return new Uint8Array(0);
+      },
+      progressOf: () => null,
+    };
+  }
+
+  async function download(): Promise<void> {
+    const network = new Map<string, Buffer>();
+    const { stream, bytes } = await streamOf(lengths, (hash, blob) => network.set(hash, blob));
+    expect(await write(stream, undefined, fetcherOf(network))).toEqual(lengths);
+    expect(readFileSync(join(folder.path, 'film')).equals(bytes)).toBe(true);
+  }
+
+  it.skipIf(loadNative()?.decryptBlob === undefined)(
+    'is decrypted from the memory of the received blobs, which is reused, and by no code of this thread',
+    async () => {
+      blobBuffers.clear();
+      const take = vi.spyOn(blobBuffers, 'take');
+      const fromDisk = vi.spyOn(threads, 'copyTo');
+      const whole = vi.spyOn(StreamReader.prototype, 'wholeBlob');
+      await download();
+      // Blobs that were stored before their turn are copied from their files.
+      expect(fromDisk.mock.calls.length).toBeLessThan(lengths.length / 2);
+      expect(whole).not.toHaveBeenCalled();
+      // The small last blob has a buffer of its own.
+      expect(take).toHaveBeenCalledTimes(lengths.length - 1);
+      const buffers = new Set(take.mock.results.map(({ value }) => value as Buffer));
+      expect(blobBuffers.freeCount).toBe(Math.min(MAX_FREE, buffers.size));
+      vi.restoreAllMocks();
+    },
+  );
+
+  it('is copied from its files without the addon', async () => {
+    const inMemory = vi.spyOn(threads, 'decryptTo').mockResolvedValue(null);
+    await download();
+    expect(inMemory).toHaveBeenCalled();
+    vi.restoreAllMocks();
   });
 });
