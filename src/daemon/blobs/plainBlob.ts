@@ -26,8 +26,16 @@ export const bytesInMemory = (bytes: Uint8Array): CipherSource & PlainBlob => ({
   close: () => Promise.resolve(),
 });
 
+/** An encrypted block, and the position of the byte after it. */
+interface BlockBefore {
+  readonly position: number;
+  readonly block: Uint8Array;
+}
+
 class Decrypted implements PlainBlob {
   readonly lengthBytes: number;
+  /** The last block of the last read. A read from its end on need not read it again. */
+  #before: BlockBefore | null = null;
   readonly #blob: CipherSource;
   readonly #cipher: CipherKey;
 
@@ -42,10 +50,13 @@ class Decrypted implements PlainBlob {
     if (to <= at) return new Uint8Array(0);
     const start = at - (at % BLOCK_BYTES);
     // In CBC mode the preceding block is the initialization vector of the first block to decrypt.
-    const from = Math.max(0, start - BLOCK_BYTES);
+    const before = this.#before?.position === start ? this.#before.block : null;
+    const from = before !== null ? start : Math.max(0, start - BLOCK_BYTES);
     const end = to === this.lengthBytes ? this.#blob.lengthBytes : Math.ceil(to / BLOCK_BYTES) * BLOCK_BYTES;
     const bytes = await this.#blob.read(from, end - from);
-    const iv = start === 0 ? this.#cipher.iv : bytes.subarray(0, BLOCK_BYTES);
+    const iv = start === 0 ? this.#cipher.iv : (before ?? bytes.subarray(0, BLOCK_BYTES));
+    // A copy, so that the memory of the whole read can be released.
+    this.#before = { position: end, block: Uint8Array.from(bytes.subarray(-BLOCK_BYTES)) };
     const plain = decryptBlocks(bytes.subarray(start - from), this.#cipher.key, iv);
     if (end === this.#blob.lengthBytes && paddingOf(plain) !== end - this.lengthBytes)
       throw new Error('the padding has an unexpected length');

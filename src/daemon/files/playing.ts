@@ -14,16 +14,18 @@ import type { FilesDeps } from './ports.js';
 import { BlobChangedError } from '../blobs/blobParts.js';
 import { BLOCK_BYTES, encryptPiece } from '../blobs/cipher.js';
 import { bytesInMemory, decrypted, wholePlain, type PlainBlob } from '../blobs/plainBlob.js';
-import { ChunkTable, chunkTableOf } from '../content/chunkTable.js';
+import { CHUNK_BYTES, ChunkTable, chunkTableOf } from '../content/chunkTable.js';
 import { dataBlobs, type OpenStream } from './streamReader.js';
 
 /** Maximum number of streams that stay open in a cache, since a player sends many requests. Arbitrary. */
 const KEPT_STREAMS = 16;
 /**
  * Numbers of bytes that are decrypted and sent in one step. The first piece is small, so that the player receives data
- * early. Larger pieces need less work per byte. Arbitrary.
+ * early: it ends with the chunk of its first byte, because each further chunk must be read and verified too, unless it would have
+ * fewer than `MIN_FIRST_BYTES`. The next pieces grow, because larger pieces need less work per byte, and a player that seeks often
+ * leaves after the first bytes. Arbitrary.
  */
-const FIRST_PIECE_BYTES = 64 * 1024;
+const MIN_FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;
 /** Number of blobs that are prepared for seeks. Arbitrary: 2 GiB. */
 const PREPARED_BLOBS = 1024;
@@ -116,6 +118,16 @@ function beginReading(
     },
   };
 }
+
+/** Size of the first piece, which starts at this position of a blob. */
+function firstPieceBytes(position: number): number {
+  const rest = CHUNK_BYTES - (position % CHUNK_BYTES);
+  return rest < MIN_FIRST_BYTES ? rest + CHUNK_BYTES : rest;
+}
+
+/** Size of the piece that follows a piece of this size: whole chunks. */
+const largerPiece = (pieceBytes: number): number =>
+  Math.min(PIECE_BYTES, Math.max(CHUNK_BYTES, pieceBytes - (pieceBytes % CHUNK_BYTES)) * 2);
 
 const sizeError = ({ sdHash }: OpenStream, at: number, bytes: number, wanted: number): DaemonError =>
   new DaemonError(
@@ -268,7 +280,7 @@ export class Playing {
         0,
         starts.findLastIndex((start) => start <= from),
       );
-      let pieceBytes = FIRST_PIECE_BYTES;
+      let pieceBytes = 0;
       for (; at < data.length && starts[at]! < to; at++) {
         const start = starts[at]!;
         const isLast = at + 1 === data.length;
@@ -284,12 +296,12 @@ export class Playing {
               throw sizeError(stream, at, blob.lengthBytes, wanted);
             }
             while (next < stop) {
+              pieceBytes = pieceBytes === 0 ? firstPieceBytes(next - start) : largerPiece(pieceBytes);
               const bytes = await blob.read(next - start, Math.min(pieceBytes, stop - next));
               reading.onFirst();
               yield bytes;
               this.#prepare(kept, at);
               next += bytes.length;
-              pieceBytes = PIECE_BYTES;
               // The next blob is opened only after the first bytes of the current blob were sent.
               if (coming === null && !isLast && starts[at + 1]! < to) {
                 coming = open(at + 1);

@@ -147,12 +147,13 @@ export async function sendStream(
   }
   for await (const piece of bytesOf(plan, stream, signal)) {
     signal.throwIfAborted();
-    if (!response.headersSent) response.writeHead(plan.status, headers);
-    if (!response.write(piece)) {
-      await drained(response, signal);
-      // The system may accept many pieces at once. Other requests, and a player that leaves, are handled between them.
-      await nextRound();
-    }
+    const isFirst = !response.headersSent;
+    if (isFirst) response.writeHead(plan.status, headers);
+    const isFull = !response.write(piece);
+    if (isFull) await drained(response, signal);
+    // The system may accept many pieces at once. Other requests, and a player that leaves, are handled between them. Node.js sends
+    // the first bytes only when this code pauses, so it pauses before the next piece is read and decrypted.
+    if (isFull || isFirst) await nextRound();
     signal.throwIfAborted();
   }
   if (!response.headersSent) response.writeHead(plan.status, headers);

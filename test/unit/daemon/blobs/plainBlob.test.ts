@@ -40,6 +40,25 @@ describe('a piece', () => {
     }
   });
 
+  it('is read in order without reading a byte of the blob twice', async () => {
+    const piece = randomBytes(100);
+    const blob = blobOf(piece);
+    const reads: [number, number][] = [];
+    const read = (at: number, count: number) => {
+      reads.push([at, count]);
+      return blob.read(at, count);
+    };
+    const plain = await decrypted({ ...blob, read }, cipher);
+    reads.length = 0;
+    const parts = [await plain.read(20, 28), await plain.read(48, 16), await plain.read(64, 100)];
+    expect(Buffer.concat(parts).equals(piece.subarray(20))).toBe(true);
+    expect(reads).toEqual([
+      [0, 48],
+      [48, 16],
+      [64, 48],
+    ]);
+  });
+
   it('is read whole', async () => {
     const piece = randomBytes(100_000);
     expect(Buffer.from(await wholePlain(await decrypted(blobOf(piece), cipher))).equals(piece)).toBe(true);

@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { systemClock } from '../../../../src/daemon/base/clock.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
+import { BlobParts } from '../../../../src/daemon/blobs/blobParts.js';
 import { makeStream, type MadeStream } from '../../../../src/daemon/blobs/makeStream.js';
 import type { BlobFetcher, FetchOptions } from '../../../../src/daemon/exchange/ports.js';
 import { DATABASE_NAME } from '../../../../src/daemon/content/openDatabases.js';
@@ -187,6 +188,25 @@ describe('a stream whose blobs are all stored', () => {
         true,
       ]);
     expect(fetched).toEqual([]);
+  });
+
+  it.each([
+    ['the chunk of its first byte', PIECE_BYTES + 70_000, 2 * 65_536 - 70_000],
+    ['one chunk more if the first has few bytes', PIECE_BYTES + 65_536 - 100, 65_636],
+  ])('reads for a seek %s, then more chunks, and each chunk once', async (_what, from, firstBytes) => {
+    await list([made.sdHash, ...hashes]);
+    const stream = await open();
+    // The length of the last blob is known afterwards.
+    await read(stream, 0, 1);
+    const parts = vi.spyOn(BlobParts.prototype, 'read');
+    const sizes: number[] = [];
+    for await (const piece of stream.read(from, 2 * PIECE_BYTES, signal)) sizes.push(piece.length);
+    expect(sizes.slice(0, 4)).toEqual([firstBytes, 131_072, 262_144, 262_144]);
+    // The first read begins with the block before its first byte.
+    const inOrder = parts.mock.calls.filter(([, count]) => count > 16);
+    parts.mockRestore();
+    const ends = inOrder.map(([at, count]) => at + count);
+    expect(inOrder.slice(1).map(([at]) => at)).toEqual(ends.slice(0, -1));
   });
 
   it('is opened by its rows, and by its descriptor if the rows differ from it', async () => {
