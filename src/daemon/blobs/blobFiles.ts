@@ -11,6 +11,7 @@ import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { blobHashOf, MAX_BLOB_BYTES } from '../content/blobHash.js';
 import { chunkTableOf, type ChunkTable, type StoredChunkTable } from '../content/chunkTable.js';
 import type { BlobCheckRow } from '../content/rows.js';
+import { canVerifyInPool, verifyInPool } from './blobDigests.js';
 import { openBlobFile, type BlobFile } from './blobFile.js';
 import { stampText, tableFor, type BlobRead, type FileStamp } from './blobWork.js';
 
@@ -60,6 +61,13 @@ async function hashOf(bytes: Uint8Array): Promise<string> {
   // Web Crypto does not accept shared memory.
   const own = bytes.buffer instanceof SharedArrayBuffer ? Uint8Array.from(bytes) : bytes;
   return Buffer.from(await webcrypto.subtle.digest('SHA-384', own)).toString('hex');
+}
+
+/** Returns the table of a blob's chunks; null if the bytes have another hash. */
+async function tableIfRight(hash: string, bytes: Uint8Array): Promise<StoredChunkTable | null> {
+  // Web Crypto copies the bytes on this thread first.
+  if (bytes.length > SMALL_BYTES && canVerifyInPool()) return (await verifyInPool([{ hash, bytes }]))[0]!;
+  return (await hashOf(bytes)) === hash ? chunkTableOf(bytes) : null;
 }
 
 interface Stamped {
@@ -152,8 +160,8 @@ export class BlobFiles {
 
   /** Verifies the bytes by their hash. Returns null if the hash is wrong. */
   async #verifyHash(hash: string, bytes: Uint8Array, stamp: FileStamp): Promise<Verified | null> {
-    if ((await hashOf(bytes)) !== hash) return null;
-    return { stamp, by: 'hash', newTable: chunkTableOf(bytes) };
+    const table = await tableIfRight(hash, bytes);
+    return table === null ? null : { stamp, by: 'hash', newTable: table };
   }
 
   /** Opens a blob file and runs `check`, which returns how the bytes are verified, or null if they are wrong. */
@@ -187,6 +195,6 @@ export class BlobFiles {
   async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES) return false;
     if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes) === hash;
-    return (await this.#hashing.run(() => hashOf(bytes))) === hash;
+    return (await this.#hashing.run(() => tableIfRight(hash, bytes))) !== null;
   }
 }

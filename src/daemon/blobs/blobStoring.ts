@@ -12,8 +12,10 @@
  * them. After step 4, nothing is lost. So a file with a blob's name is always complete, and each row of a finished blob has
  * its file. Callers that acknowledge a blob wait for `kept`.
  */
+import { closeSync, fsync, openSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { loadNative } from '../../native/binding.js';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { TaskSlots } from '../../scheduler/taskSlots.js';
@@ -35,6 +37,8 @@ const MAX_UNSYNCED = 64;
 const PAGE_BYTES = 4096;
 
 const native = loadNative();
+
+const synced = promisify(fsync);
 
 /** Bytes whose hash was verified. */
 export interface VerifiedBlob {
@@ -197,11 +201,12 @@ export class BlobStoring {
   async #syncFolder(): Promise<void> {
     // On Windows folders cannot be synced, so this step is skipped.
     if (process.platform === 'win32') return;
-    const folder = await open(this.#deps.folder, 'r');
+    // The attributes of the folder are in memory, so it is opened without a job of the thread pool, which may be busy with blobs.
+    const folder = openSync(this.#deps.folder, 'r');
     try {
-      await folder.sync();
+      await synced(folder);
     } finally {
-      await folder.close();
+      closeSync(folder);
     }
   }
 }

@@ -6,8 +6,11 @@ import { loadNative } from '../../native/binding.js';
 import { MAX_BLOB_BYTES } from './blobHash.js';
 
 const PAGE_BYTES = 4096;
-/** Maximum number of unused buffers. Arbitrary: bounds the memory to 24 MiB. */
-export const MAX_FREE = 12;
+/**
+ * Maximum number of unused buffers. Arbitrary: a fast download uses up to this number, and new memory takes more time than a
+ * blob's verification. Bounds the memory to 40 MiB, which `BlobThreads` releases when no blobs arrive.
+ */
+export const MAX_FREE = 20;
 
 export class BlobBuffers {
   #free: Buffer[] = [];
