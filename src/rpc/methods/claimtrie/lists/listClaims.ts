@@ -2,7 +2,7 @@
 import type { Foreseen } from '../../../../claimtrie/forecast.js';
 import { MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
 import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
-import { hashToHex, toLatin1 } from '../../../../util/bytes.js';
+import { toLatin1 } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
