@@ -21,8 +21,7 @@ class SlowSocket {
   }
 }
 
-const write = (socket: SlowSocket, bytes: Uint8Array): void =>
-  writeHex(socket as unknown as Socket, bytes);
+const write = (socket: SlowSocket, bytes: Uint8Array): void => writeHex(socket as unknown as Socket, bytes);
 
 describe('hex digits from the shared buffer', () => {
   it('are those of all bytes, also of a part of a buffer', () => {
