@@ -20,9 +20,20 @@ export interface ArrivingBlobsDeps {
 
 /** A blob that is being stored. */
 interface Coming {
-  readonly blob: BlobBytes;
+  /** Null if storing failed. */
+  readonly blob: BlobBytes | null;
   /** Settles like `ArrivingBlobs.kept`. */
   readonly kept: Promise<void>;
+}
+
+/** Adds a user of the blob, if its memory has users. */
+function use(blob: BlobBytes | null): void {
+  if (blob !== null && !(blob instanceof Uint8Array)) blob.use();
+}
+
+/** Removes a user of the blob. */
+function release(blob: BlobBytes | null): void {
+  if (blob !== null && !(blob instanceof Uint8Array)) blob.release();
 }
 
 export class ArrivingBlobs {
@@ -111,19 +122,18 @@ export class ArrivingBlobs {
   }
 
   /**
-   * Decrypts a blob that is being stored into an open file, when it is on disk. Its bytes are still in memory, so that its file
-   * is not read. Returns the number of written bytes; null if the blob is not being stored or must be copied from its file.
+   * Waits until a blob that is being stored is on disk, then decrypts it into an open file. Reads the bytes from memory, not from
+   * the file of the blob. Returns the number of written bytes; null if the blob is not being stored or must be copied from its file.
    * Rejects like `write`.
    */
   async copyTo(hash: string, cipher: CipherKey, target: CopyTarget): Promise<number | null> {
-    const blob = this.#coming.get(hash)?.blob;
-    if (blob === undefined) return null;
-    if (!(blob instanceof Uint8Array)) blob.use();
+    const blob = this.#coming.get(hash)?.blob ?? null;
+    use(blob);
     try {
       await this.kept(hash);
-      return await this.#state.deps.threads.decryptTo(bytesOf(blob), cipher, target);
+      return blob && (await this.#state.deps.threads.decryptTo(bytesOf(blob), cipher, target));
     } finally {
-      if (!(blob instanceof Uint8Array)) blob.release();
+      release(blob);
     }
   }
 
@@ -139,23 +149,26 @@ export class ArrivingBlobs {
   ): Promise<void> {
     let onWritten: () => void = () => undefined;
     const written = new Promise<void>((resolve) => (onWritten = resolve));
-    if (!(blob instanceof Uint8Array)) blob.use();
-    const kept = this.#state.queue
-      .run(hash, async () => {
-        if (this.#state.finished.has(hash)) return;
-        await this.#storing.store({ hash, bytes: bytesOf(blob), table, isMine }, onWritten);
-        await rm(this.#state.pathOf(hash) + QUARANTINE_SUFFIX, { force: true });
-      })
-      .finally(() => {
-        if (!(blob instanceof Uint8Array)) blob.release();
-      });
+    use(blob);
+    const kept = this.#state.queue.run(hash, async () => {
+      if (this.#state.finished.has(hash)) return;
+      await this.#storing.store({ hash, bytes: bytesOf(blob), table, isMine }, onWritten);
+      await rm(this.#state.pathOf(hash) + QUARANTINE_SUFFIX, { force: true });
+    });
     this.#coming.set(hash, { blob, kept });
+    const isLatest = (): boolean => this.#coming.get(hash)?.kept === kept;
+    // The blob is released after it was removed from the map. Otherwise `copyTo` could use it after its buffer was given back.
     kept.then(
       () => {
-        if (this.#coming.get(hash)?.kept === kept) this.#coming.delete(hash);
+        if (isLatest()) this.#coming.delete(hash);
         if (this.savesBlobs) this.#state.held.delete(hash);
+        release(blob);
       },
-      () => this.#state.held.delete(hash),
+      () => {
+        if (isLatest()) this.#coming.set(hash, { blob: null, kept });
+        this.#state.held.delete(hash);
+        release(blob);
+      },
     );
     try {
       await Promise.race([written, kept]);
