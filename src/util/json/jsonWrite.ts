@@ -58,11 +58,11 @@ export class HexFragment {
 export type BodyPiece = string | Buffer | HexFragment;
 
 /**
- * Minimum and maximum number of hex digits of a `HexFragment` that is a piece of its own. Fewer digits are cheaper as a part of the
- * text. More digits are written in chunks, at the speed of the client.
+ * Minimum number of hex digits of a `HexFragment` that is a piece of its own. Fewer digits are cheaper as a part of the text.
  */
 const PIECE_MIN_DIGITS = 1 << 15;
-const PIECE_MAX_DIGITS = 1 << 20;
+/** Maximum number of hex digits of all such pieces of a value. A value with more is written in chunks, at the speed of the client. */
+const PIECES_MAX_DIGITS = 1 << 20;
 
 /** JSON text, its UTF-8 bytes, or pieces of both. Each piece of bytes has whole characters. */
 export type JsonSource = string | Buffer | readonly (string | Buffer)[];
@@ -167,6 +167,8 @@ export class SmallWriter {
   private readonly maxChars: number;
   private readonly takesBytes: boolean;
   private pieces: BodyPiece[] | null = null;
+  /** Number of hex digits of the pieces that are sent as hex digits. */
+  private pieceDigits = 0;
 
   /** `takesBytes`: bytes of `RawJson` and long hex digits are not converted to text, so that the result may be several pieces. */
   constructor(maxChars: number, takesBytes = false) {
@@ -236,7 +238,9 @@ export class SmallWriter {
       return this.out.length <= this.maxChars;
     }
     if (!(value instanceof HexFragment)) return false;
-    if (this.takesBytes && value.length >= PIECE_MIN_DIGITS && value.length <= PIECE_MAX_DIGITS) {
+    if (this.takesBytes && value.length >= PIECE_MIN_DIGITS) {
+      this.pieceDigits += value.length;
+      if (this.pieceDigits > PIECES_MAX_DIGITS) return false;
       this.out += '"';
       this.writePiece(value);
       this.out = '"';

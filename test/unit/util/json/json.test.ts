@@ -542,6 +542,17 @@ describe('starting to write', () => {
     else expect(start.pieces?.length ?? 1).toBe(pieces);
   });
 
+  it('limits the sum of the hex digits that are pieces', async () => {
+    const hex = hexOf(Buffer.alloc(1 << 17));
+    const [most, more] = [Array<JsonOut>(4).fill(hex), Array<JsonOut>(5).fill(hex)];
+    const start = await startJson(most, 1 << 20, true);
+    expect(start.pieces?.filter((piece) => piece === hex)).toHaveLength(4);
+    const { text, pieces, rest } = await startJson(more, 1 << 20, true);
+    expect(pieces).toBeUndefined();
+    expect(text.length).toBeLessThan(5 << 18);
+    expect(text + (await collect(rest!)).join('')).toBe(stringifyJson(more));
+  });
+
   it('writes a value in pieces of text and bytes', async () => {
     const bytes = Buffer.from('"\u00e9"');
     const value = [1, rawJson(['{"a":', bytes, ',"b":[', bytes, ']}'])];
