@@ -56,7 +56,7 @@ export const getClaimById = defineMethod({
     }
     const { services } = ctx;
     const { claims } = services;
-    const page = requestedPage(count, after);
+    const page = requestedPage(count, after, 'nextSupports');
     if (page === null)
       return atBlock(services, undefined, ({ height }) =>
         whenResolved(claims.findClaim(claimId), (found) => {

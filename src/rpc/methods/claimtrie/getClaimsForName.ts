@@ -84,10 +84,10 @@ export const getClaimsForName = defineMethod({
   profiles: ['documented', 'lbrycrd'],
   run(ctx, { name, hex, blockhash, count, after }) {
     const { services, profile } = ctx;
-    const page = requestedPage(count, after);
+    const page = requestedPage(count, after, 'next');
     if (page !== null) {
       const wanted = givenName('name', name, hex);
-      const find = (): QueriedBlock => blockOfPage(services, page.cursor, blockhash);
+      const find = (): QueriedBlock => blockOfPage(services, page.cursor, blockhash, 'blockhash');
       return retryWhileGone(services, find, (block) =>
         pageAt(services, queryOf(ctx, wanted, block.height), block, page),
       );

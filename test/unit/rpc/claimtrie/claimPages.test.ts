@@ -1,9 +1,9 @@
-/** The pages of `getclaimsforname`, `getclaimbyid` and `getclaimsfortx`, which equal the parts of the whole answers. */
+/** Pages of `getclaimsforname`, `getclaimbyid` and `getclaimsfortx` are parts of the whole answers. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../../src/util/json/json.js';
 import { itemsKey } from '../../../../src/store/claims/rows/claimKeys.js';
 import { hashToHex } from '../../../../src/util/bytes.js';
-import { claimOutput, plainOutput, supportOutput, World, type Mined } from './world.js';
+import { blockHashAt, claimOutput, plainOutput, supportOutput, World, type Mined } from './world.js';
 
 const NAME = 'many';
 const CLAIMS = 7;
@@ -123,7 +123,14 @@ describe('pages of claims', () => {
     expect(await refused('getclaimsforname', NAME, null, false, 1, 'zz')).toEqual(wrongCursor);
     expect(await refused('getclaimsforname', NAME, null, false, 0)).toEqual(wrongCount);
     expect(await refused('getclaimbyid', id, 1001)).toEqual(wrongCount);
-    expect(await refused('getclaimbyid', id, 1, 'zz')).toEqual(wrongCursor);
+    expect(await refused('getclaimbyid', id, 1, 'zz')).toEqual([
+      -8,
+      'after must be the value "nextSupports" of the previous page',
+    ]);
+    expect(await refused('getclaimsforname', NAME, blockHashAt(1), false, 1, next!)).toEqual([
+      -8,
+      'blockhash differs from the block of the previous page',
+    ]);
     expect(await refused('getclaimbyid', id.slice(0, 6), 1, next!)).toEqual([
       -8,
       'claimid must have 40 hexadecimal digits',

@@ -25,11 +25,14 @@ export function cursorText({ blockHash, order, place }: Cursor): string {
   return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
 }
 
-/** Parses a cursor. Throws if the text is not a cursor of a list with this number of orders. */
-export function parseCursor(text: string, orders = 1): Cursor {
+/**
+ * Parses a cursor. Throws if the text is not a cursor of a list with this number of orders. `field` is the field of an answer
+ * that contains such cursors.
+ */
+export function parseCursor(text: string, orders = 1, field = 'next'): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
   if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `after must be the value "${field}" of the previous page`);
   return {
     blockHash: bytes.subarray(0, HASH_BYTES),
     order: bytes[HASH_BYTES]!,
@@ -37,11 +40,15 @@ export function parseCursor(text: string, orders = 1): Cursor {
   };
 }
 
-/** Returns the block of a page: the block in its cursor, otherwise the requested block, otherwise the tip. */
+/**
+ * Returns the block of a page: the block in its cursor, otherwise the requested block, otherwise the tip. `parameter` is the
+ * parameter for the requested block.
+ */
 export function blockOfPage(
   services: RpcServices,
   cursor: Cursor | null,
   wanted: number | Bytes | undefined,
+  parameter = 'block',
 ): QueriedBlock {
   if (cursor === null) return blockOfHashOrHeight(services, wanted);
   const { headers, chain } = services.chain;
@@ -52,6 +59,6 @@ export function blockOfPage(
       'The block of the first page is not in the active chain any more. Begin with the first page',
     );
   if (wanted !== undefined && blockOfHashOrHeight(services, wanted).id !== id)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'block differs from the block of the previous page');
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `${parameter} differs from the block of the previous page`);
   return { id, height: headers.height(id) };
 }

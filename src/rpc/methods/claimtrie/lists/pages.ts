@@ -42,12 +42,12 @@ export function optionalCountParam(description: string) {
 }
 
 /** Declares the parameter for the cursor of a page. */
-export function afterParam(whose: string) {
+export function afterParam(source: string) {
   return {
     name: 'after',
     type: 'string',
     defaultText: 'the first page',
-    description: `Cursor of the page: ${whose}. It determines the block`,
+    description: `Cursor of the page: ${source}. It determines the block`,
   } as const;
 }
 
@@ -57,11 +57,15 @@ export interface ClaimsPageRequest {
   readonly cursor: Cursor | null;
 }
 
-/** Returns the page that a call requests; null if it requests the whole list. */
+/**
+ * Returns the page that a call requests; null if it requests the whole list. `field` is the field of an answer that contains
+ * the cursor.
+ */
 export function requestedPage(
   count: number | undefined,
   after: string | undefined,
+  field: 'next' | 'nextSupports',
 ): ClaimsPageRequest | null {
   if (count === undefined && after === undefined) return null;
-  return { count: count ?? DEFAULT_COUNT, cursor: after === undefined ? null : parseCursor(after) };
+  return { count: count ?? DEFAULT_COUNT, cursor: after === undefined ? null : parseCursor(after, 1, field) };
 }
