@@ -63,11 +63,19 @@ async function hashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-384', own)).toString('hex');
 }
 
+/** Whether the addon verifies these bytes in the thread pool. Web Crypto would copy the bytes on this thread first. */
+const isForPool = (bytes: Uint8Array): boolean => bytes.length > SMALL_BYTES && canVerifyInPool();
+
 /** Returns the table of a blob's chunks; null if the bytes have another hash. */
 async function tableIfRight(hash: string, bytes: Uint8Array): Promise<StoredChunkTable | null> {
-  // Web Crypto copies the bytes on this thread first.
-  if (bytes.length > SMALL_BYTES && canVerifyInPool()) return (await verifyInPool([{ hash, bytes }]))[0]!;
+  if (isForPool(bytes)) return (await verifyInPool([{ hash, bytes }]))[0]!;
   return (await hashOf(bytes)) === hash ? chunkTableOf(bytes) : null;
+}
+
+/** Whether the bytes have the hash. Without the addon no table is computed on this thread. */
+async function hasHash(hash: string, bytes: Uint8Array): Promise<boolean> {
+  if (isForPool(bytes)) return (await tableIfRight(hash, bytes)) !== null;
+  return (await hashOf(bytes)) === hash;
 }
 
 interface Stamped {
@@ -195,6 +203,6 @@ export class BlobFiles {
   async isBlob(hash: string, bytes: Uint8Array): Promise<boolean> {
     if (bytes.length === 0 || bytes.length > MAX_BLOB_BYTES) return false;
     if (bytes.length <= SMALL_BYTES) return blobHashOf(bytes) === hash;
-    return (await this.#hashing.run(() => tableIfRight(hash, bytes))) !== null;
+    return (await this.#hashing.run(() => hasHash(hash, bytes)))!;
   }
 }
