@@ -1,4 +1,4 @@
-// Decrypts a blob, which is in a file or in memory, into another file, or reads and verifies its file, on a thread of the pool.
+// Decrypts a blob from its file or from memory into another file, or reads and verifies its file, on a thread of the pool.
 #include "blobs/openssl.h"
 #include "napi/addon.h"
 #include "napi/job.h"

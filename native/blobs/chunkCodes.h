@@ -35,7 +35,7 @@ class ChunkCodes {
 
   // Computes the code of a chunk of at most `kChunk` bytes. Returns false if OpenSSL fails.
   bool code(size_t number, const uint8_t* bytes, size_t size, uint8_t* code) {
-    // The tag of AES-GCM is the sum of GHASH and an encrypted block, which is the tag of no data.
+    // The tag of AES-GCM is GHASH xor an encrypted block. This block is the tag of a message without data.
     if (!hasGhash()) return openSslCode(number, bytes, size, code);
     if (!openSslCode(number, nullptr, 0, code)) return false;
     uint8_t hash[kChunkCode];
@@ -61,7 +61,7 @@ class ChunkCodes {
     const uint8_t zeros[kGhashBlock] = {};
     uint8_t encrypted[kGhashBlock];
     int count = 0;
-    // The first block in CBC mode with a vector of zeros is encrypted as it is.
+    // In CBC mode with an initialization vector of zeros, the first block is encrypted without a change.
     const bool isDone = cipher &&
                         EVP_CipherInit_ex(cipher.get(), EVP_aes_128_cbc(), nullptr, key, zeros, 1) == 1 &&
                         EVP_CipherUpdate(cipher.get(), encrypted, &count, zeros, sizeof zeros) == 1 &&

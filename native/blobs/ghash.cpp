@@ -1,5 +1,5 @@
-// GHASH of several blocks at the same time. Compiled for the baseline; only the functions marked below use the newer
-// instructions, and they are called only when the processor reports support. Source: NIST SP 800-38D section 6.4; S. Gueron and
+// GHASH of several blocks at the same time. The file is compiled for the baseline. Only the functions with LBC_TARGET use newer
+// instructions, and they are called only if the processor and the system support them. Source: NIST SP 800-38D section 6.4; S. Gueron and
 // M. Kounavis, "Intel carry-less multiplication instruction and its usage for computing the GCM mode".
 #include "blobs/ghash.h"
 
@@ -26,7 +26,7 @@ constexpr uint64_t kPolynomial = 0xc200000000000000;
 constexpr size_t kLanes = 4;
 constexpr size_t kVectors = kGhashPowers / kLanes;
 
-// GCM numbers the bits of a block from the first byte's highest bit. Reversed bytes have them in the order of the processor.
+// GCM numbers the bits of a block from the highest bit of the first byte. Reversed bytes have the bits in the processor's order.
 LBC_GHASH_INLINE __m128i reversed(__m128i block) {
   return _mm_shuffle_epi8(block, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 }

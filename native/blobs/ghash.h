@@ -1,4 +1,4 @@
-// GHASH, the universal hash of AES-GCM, by the vector instructions of x86 processors (VPCLMULQDQ and AVX-512).
+// GHASH, the universal hash of AES-GCM, with vector instructions of x86 processors (VPCLMULQDQ and AVX-512).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct GhashKey {
   alignas(64) uint8_t powers[kGhashPowers][kGhashBlock];
 };
 
-// Whether the processor supports `ghashKey` and `ghash`, which must not be called otherwise.
+// Whether the processor and the system support `ghashKey` and `ghash`. Otherwise they must not be called.
 bool hasGhash();
 
 // Precomputes a key from the encryption of a block of zeros.

@@ -13,8 +13,8 @@ const PACK_FROM_BYTES = 1024;
 const PAGE_QUALITY = 1;
 const FILE_QUALITY = 11;
 /**
- * Base-2 logarithm of the window of brotli in bytes. Pages are smaller than this window. The encoder allocates memory for the
- * whole window, and the default of 4 MiB takes as long as the compression.
+ * Base-2 logarithm of the window of brotli in bytes. Pages and files are smaller than this window. The encoder allocates memory
+ * for the whole window, which takes long with the default of 4 MiB.
  */
 const WINDOW_BITS = 18;
 

@@ -247,7 +247,7 @@ describe.runIf(canFail)('a daemon on a disk that became read-only', () => {
 });
 
 describe('a file that', () => {
-  // Made once: while random bytes are made, the file does not change, and a publication can end in that time.
+  // Made once, because the file does not change while random bytes are made, and a publication can end in that time.
   const otherFilm = randomBytes(4 * FILM_BYTES);
 
   it.each([

@@ -1,6 +1,6 @@
 """
 The background downloader of lbcnet for the tests of lbry-sdk. The tests call the reference's downloader with a hash. lbcnet
-instead chooses among the hashes that other nodes announced to it near its id. Used by `lbcnet_daemon`.
+chooses among the hashes near its id that other nodes announced to it. `lbcnet_daemon` uses this module.
 """
 import asyncio
 import os
@@ -16,7 +16,7 @@ SKIPPED = ('upnp', 'hash_announcer', 'peer_protocol_server', 'libtorrent_compone
 #: Shortens the pause between two rounds of the downloader, and other long times, to a thirtieth.
 FASTER_CLOCK = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), '..', 'functional', 'support', 'fasterClock.mjs')
-#: Time limits that are as long as the defaults with that clock.
+#: Time limits. With that clock they last as long as the defaults.
 LIMITS = ('--blob-download-timeout=1200', '--hub-timeout=1200')
 
 

@@ -35,7 +35,7 @@ RATES_ARE_OLD_SEC = 350
 #: Fee for each character of a name in these tests, in dewies.
 FEE_PER_NAME_CHAR = '200000'
 FILM = film.Film()
-#: Factor of the time limits that tests give `get`. They are two seconds, which a busy machine needs for a descriptor.
+#: Factor for the time limits of `get` in the tests. They are two seconds. On a busy machine a descriptor may take longer.
 GET_TIMES = 10
 #: Maximum seconds until lbcnet has a transaction of the watching wallet. It never gets transactions of other wallets.
 FOLLOWS_SEC = 10
@@ -548,7 +548,7 @@ def pytest_configure(config):
     lbcnet_files.ask_with_range()
     lbcnet_files.wait_longer()
     background_downloader.BackgroundDownloader = lbcnet_background.BackgroundDownloader
-    # lbcnet has no torrents. Tests of torrents skip themselves if this is None.
+    # lbcnet has no torrents. If this is None, tests of torrents are skipped.
     components.TorrentSession = None
     case.add_daemon = add_daemon
     case.confirm_tx = confirm_for_both

@@ -201,7 +201,7 @@ export class BlobStoring {
   async #syncFolder(): Promise<void> {
     // On Windows folders cannot be synced, so this step is skipped.
     if (process.platform === 'win32') return;
-    // The attributes of the folder are in memory, so it is opened without a job of the thread pool, which may be busy with blobs.
+    // The attributes of the folder are in memory. So it is opened on this thread: the thread pool may be busy with blobs.
     const folder = openSync(this.#deps.folder, 'r');
     try {
       await synced(folder);

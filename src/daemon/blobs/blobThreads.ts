@@ -135,7 +135,7 @@ export class BlobThreads {
 
   /**
    * Decrypts the bytes of a verified blob into a file by the addon in the thread pool. Resolves to the number of written bytes.
-   * Resolves to null if that fails or without the addon; the caller then copies the blob by another way, which reports the error.
+   * Resolves to null if that fails or without the addon; the caller then copies the blob from its file, which reports the error.
    * The bytes must not change, and the target must stay open, until the promise settles.
    */
   async decryptTo(

@@ -34,7 +34,7 @@ interface BlockBefore {
 
 class Decrypted implements PlainBlob {
   readonly lengthBytes: number;
-  /** The last block of the last read. A read from its end on need not read it again. */
+  /** The last block of the last read. A read that begins after this block does not read it again. */
   #before: BlockBefore | null = null;
   readonly #blob: CipherSource;
   readonly #cipher: CipherKey;

@@ -28,7 +28,7 @@ export interface BlobPlace {
 
 export const placeText = ({ host, port }: BlobPlace): string => `${host}:${port}`;
 
-/** Number of bytes read at a time. Arbitrary. With 4 KiB, the bytes after an answer arrive in more and smaller reads. */
+/** Number of bytes read at a time. Arbitrary. A smaller buffer would need more reads for a blob. */
 const READ_BYTES = 128 * 1024;
 
 /** Opens a connection. Rejects if the connection fails or the signal aborts; after a rejection no event is called. */

@@ -20,10 +20,10 @@ import { dataBlobs, type OpenStream } from './streamReader.js';
 /** Maximum number of streams that stay open in a cache, since a player sends many requests. Arbitrary. */
 const KEPT_STREAMS = 16;
 /**
- * Numbers of bytes that are decrypted and sent in one step. The first piece is small, so that the player receives data
- * early: it ends with the chunk of its first byte, because each further chunk must be read and verified too, unless it would have
- * fewer than `MIN_FIRST_BYTES`. The next pieces grow, because larger pieces need less work per byte, and a player that seeks often
- * leaves after the first bytes. Arbitrary.
+ * Numbers of bytes that are decrypted and sent in one step. The first piece is small, so that the player receives data early. It
+ * ends with the chunk of its first byte, because each further chunk must be read and verified too. If it would have fewer than
+ * `MIN_FIRST_BYTES`, it has one chunk more. The next pieces grow: larger pieces need less work per byte, but a player that seeks
+ * often disconnects after the first bytes. Arbitrary.
  */
 const MIN_FIRST_BYTES = 8 * 1024;
 const PIECE_BYTES = 256 * 1024;

@@ -151,8 +151,8 @@ export async function sendStream(
     if (isFirst) response.writeHead(plan.status, headers);
     const isFull = !response.write(piece);
     if (isFull) await drained(response, signal);
-    // The system may accept many pieces at once. Other requests, and a player that leaves, are handled between them. Node.js sends
-    // the first bytes only when this code pauses, so it pauses before the next piece is read and decrypted.
+    // The system may accept many pieces at once. The pause lets other requests, and a player that disconnects, be handled between
+    // them. Node.js sends the first bytes only when this code pauses. So it pauses before the next piece is read and decrypted.
     if (isFull || isFirst) await nextRound();
     signal.throwIfAborted();
   }

@@ -349,7 +349,7 @@ export function documentedClaim(
   }));
 }
 
-/** The part of the claims and supports of a name that an answer has. Without it the answer has all. */
+/** A page of the claims and supports of a name. */
 export interface NamePage {
   /** Number of claims and supports before the page: first the claims, then the supports without claims. */
   readonly from: number;

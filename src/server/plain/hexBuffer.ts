@@ -1,16 +1,16 @@
 /**
- * Writes bytes as hex digits to a socket from a buffer that all sockets share. Otherwise the C library would map new memory for the
- * text of the digits and for its copy at each call, and the kernel would clear each page of it.
+ * Writes bytes as hex digits to a socket from a buffer that all sockets share. Otherwise the C library would map new memory at each
+ * call, for the text of the digits and for its copy, and the kernel would clear this memory.
  */
 import type { Socket } from 'node:net';
 import type { Bytes } from '../../util/bytes.js';
 
 /** Time after the last use until the memory of the shared buffer is freed. */
 const KEPT_MS = 5000;
-/** The size of the shared buffer in bytes is a multiple of this number, so that blocks of like size use the same buffer. */
+/** The size of the shared buffer in bytes is a multiple of this number, so that blocks of similar sizes use the same buffer. */
 const STEP_BYTES = 1 << 18;
 
-/** The two digits of each byte, in the order in which they lie in memory. */
+/** The two digits of each byte, in the byte order of the processor. */
 const DIGITS = new Uint16Array(256);
 new Uint8Array(DIGITS.buffer).set(
   Buffer.from(Buffer.from(Array.from(DIGITS.keys())).toString('hex'), 'latin1'),

@@ -239,7 +239,7 @@ async function supportedOutputs(
   return outputs;
 }
 
-/** Outputs that an answer describes: from this index, and at most this number. */
+/** The outputs that an answer describes: those from index `from`, at most `count` claims and supports. */
 interface OutputRange {
   readonly from: number;
   readonly count: number;
@@ -273,7 +273,7 @@ function* claimsAmong(unspent: readonly UnspentOutput[], { from, count }: Output
   return outputs;
 }
 
-/** Reads the states of the outputs in steps. The names of all steps are read once. */
+/** Reads the states of the outputs in steps, and yields to the event loop between them. */
 async function standingsOf({ claims }: RpcServices, query: StandingsQuery): Promise<(Standing | null)[]> {
   const standings: (Standing | null)[] = [];
   let since = performance.now();

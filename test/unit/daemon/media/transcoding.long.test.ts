@@ -1,6 +1,6 @@
 /**
- * Mirrors `TranscodeValidation` of lbry-sdk with the real ffmpeg: which films can be played during their download, and copies
- * of the others. The films are made by ffmpeg. Without ffmpeg on the path nothing runs.
+ * Mirrors `TranscodeValidation` of lbry-sdk with the real ffmpeg: which films can be played during their download, and which are
+ * repaired. ffmpeg makes the films. Without ffmpeg on the path all tests are skipped.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
