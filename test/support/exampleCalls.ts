@@ -15,7 +15,7 @@ import {
   transactionId,
   type OutputDraft,
 } from '../../src/client/index.js';
-import { call, lbcd, lbrycrd, once, type ExampleCase, type ExampleNode } from './exampleCase.js';
+import { call, documented, lbcd, lbrycrd, once, type ExampleCase, type ExampleNode } from './exampleCase.js';
 import { makeWalletExamples } from './exampleWalletCalls.js';
 import { encodeDestination } from '../../src/script/address.js';
 import { encodeSecret } from '../../src/script/wif.js';
@@ -213,7 +213,7 @@ function chainCalls({ claimTxid, claimBlock, parent, child, tip, proof }: Exampl
 }
 
 /** Calls about claims, names and the hub. */
-function claimCalls({ claimId, claimTxid, claimBlock }: ExampleFacts): ExampleCase[] {
+function claimCalls({ claimId, claimTxid, claimBlock, tip }: ExampleFacts): ExampleCase[] {
   return [
     // claimindex
     call('getclaim', claimId),
@@ -229,18 +229,18 @@ function claimCalls({ claimId, claimTxid, claimBlock }: ExampleFacts): ExampleCa
     call('getchangesinblock', claimBlock),
     call('getclaimbybid', 'MindBlown', 0),
     call('getclaimbyid', claimId),
-    call('getclaimbyid', claimId, 1),
+    documented('getclaimbyid', claimId, 1),
     call('getclaimbyseq', 'MindBlown', 0),
     call('getclaimproofbybid', 'MindBlown', 0),
     call('getclaimproofbyseq', 'MindBlown', 0),
     call('getclaimsforname', 'MindBlown'),
     call('getclaimsforname', 'mint'),
-    call('getclaimsforname', 'MindBlown', null, false, 1),
+    documented('getclaimsforname', 'MindBlown', tip, false, 1),
     lbcd('getclaimsfornamebybid', 'MindBlown', [0]),
     lbcd('getclaimsfornamebyid', 'MindBlown', [claimId.slice(0, 4)]),
     lbcd('getclaimsfornamebyseq', 'MindBlown', [0]),
     call('getclaimsfortx', claimTxid),
-    call('getclaimsfortx', claimTxid, 0, 1),
+    documented('getclaimsfortx', claimTxid, 0, 1),
     call('getclaimsintrie'),
     call('getnamehistory', 'MindBlown'),
     call('getnameproof', 'mint'),

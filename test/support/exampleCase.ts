@@ -34,3 +34,10 @@ export const lbcd = (method: string, ...params: unknown[]): ExampleCase => ({
   params,
   profiles: ['lbcd'],
 });
+
+/** A call of the documented profile only. */
+export const documented = (method: string, ...params: unknown[]): ExampleCase => ({
+  method,
+  params,
+  profiles: ['documented'],
+});

@@ -8,7 +8,7 @@ import { documentedClaim } from '../../format/claimsDocumented.js';
 import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { blockOfPage, cursorText } from './lists/cursors.js';
-import { requireWholeId } from './lists/listSupports.js';
+import { claimNotFound, requireWholeId } from './lists/listSupports.js';
 import { afterParam, optionalCountParam, requestedPage, type ClaimsPageRequest } from './lists/pages.js';
 
 const LEAST_DIGITS = 3;
@@ -35,7 +35,7 @@ export const getClaimById = defineMethod({
   follows: 'chain',
   summary:
     'Gets a claim by its claim id, with all supports or in the documented profile a page of them. All pages describe the block ' +
-    'of the first page.',
+    'of the first page. If the claim has ended since then, a later page is refused.',
   params: [
     {
       name: 'claimId',
@@ -69,7 +69,11 @@ export const getClaimById = defineMethod({
     const find = (): QueriedBlock => blockOfPage(services, page.cursor, undefined);
     return retryWhileGone(services, find, (block) =>
       whenResolved(claims.findClaim(claimId), (found) => {
-        if (found === null) return {};
+        if (found === null) {
+          // The claim existed when its first page was requested.
+          if (page.cursor !== null) throw claimNotFound(claimId);
+          return {};
+        }
         return whenResolved(claimOfBytesAt(ctx, found.name, block.height, found), (claim) =>
           withSupports(ctx, claim, block, page),
         );

@@ -80,7 +80,10 @@ export const getClaimsForName = defineMethod({
     { when: 'in the documented profile', schema: NAME_SCHEMA },
     { when: 'in the lbrycrd profile', schema: LBRYCRD_NAME_SCHEMA },
   ]),
-  examples: [['"mindblown"'], ['"mindblown"', 'null', 'false', '100']],
+  examples: [
+    ['"mindblown"'],
+    ['"mindblown"', '"9c89283ba0f3227f6c03b70216b9f665f0118d5e0fa729cedf4fb34d6a34f463"', 'false', '100'],
+  ],
   profiles: ['documented', 'lbrycrd'],
   run(ctx, { name, hex, blockhash, count, after }) {
     const { services, profile } = ctx;

@@ -95,6 +95,18 @@ describe('pages of claims', () => {
     expect(some).toEqual(all);
   });
 
+  it('getclaimbyid: refuses a later page if the claim has ended since the first page', async () => {
+    const { world: other, made: mined } = await manyClaims();
+    const claimId = hashToHex(mined.claimId(1));
+    const { nextSupports } = (await other.call('documented', 'getclaimbyid', claimId, 2)) as unknown as Claim;
+    await other.mine([[mined.out(1)], [plainOutput(1n)]]);
+    expect(await other.failure('documented', 'getclaimbyid', claimId, 2, nextSupports!)).toEqual([
+      -5,
+      `Could not find claim at ${claimId}`,
+    ]);
+    expect(await other.call('documented', 'getclaimbyid', claimId, 2)).toEqual({});
+  });
+
   it('getclaimsfortx: the pages together are the whole answer', async () => {
     const entries = (await world.call('documented', 'getclaimsfortx', made.id)) as { nOut: number }[];
     expect(entries).toHaveLength(CLAIMS);
