@@ -137,6 +137,25 @@ export async function nodeSteps(
   return { steps, path: Uint8Array.from(path) };
 }
 
+/**
+ * Whether a proof of the old form is about this name: its path is the name, or it shows that the name is not in the trie.
+ * `name` is in hex. Arguments as for `nodeSteps`, which returns `path`.
+ */
+export function isPathOf(
+  claim: ProvenClaim | null,
+  nodes: readonly ShownProofNode[],
+  path: Uint8Array,
+  name: string,
+): boolean {
+  const bytes = (name.match(/../g) ?? []).map((pair) => parseInt(pair, 16));
+  if (path.length > bytes.length || path.some((byte, at) => byte !== bytes[at])) return false;
+  if (path.length === bytes.length) return claim !== null || nodes.at(-1)?.valueHash === undefined;
+  const next = bytes[path.length];
+  return (
+    claim === null && !nodes.at(-1)?.children.some(({ child }) => child.character.codePointAt(0) === next)
+  );
+}
+
 /** Returns the hashes on the path in display order, from the claim's hash to the root. */
 export async function proofSteps(claim: ProvenClaim, pairs: readonly ProofPair[]): Promise<string[]> {
   let hash = await claimHash(claim);

@@ -7,7 +7,7 @@ import { shownLine, shownName } from '../../page/text.js';
 import type { BlockHeaderAnswer, ListClaimsAnswer } from '../answers.js';
 import type { VNode } from 'preact';
 import { type Page, type PageContext, type PageResult } from '../pageContext.js';
-import { AsOf, AsOfForm, blockOf, nameOfPath, textOfHex } from './parts.js';
+import { AsOf, AsOfForm, blockOf, hexOf, nameOfPath, textOfHex } from './parts.js';
 
 interface ProofAnswer {
   /** Nodes on the path; only in proofs of the old form, for blocks below the all-claims fork. */
@@ -125,6 +125,8 @@ interface Claim {
 
 /** A proof with its hashes, computed from the winning claim to the root. */
 interface Shown {
+  /** Bytes of the requested name in hex. */
+  readonly nameHex: string;
   readonly header: BlockHeaderAnswer;
   /** The normalized name under which the claim trie stores the name after the block; null if it is the name itself. */
   readonly filed: string | null;
@@ -160,10 +162,11 @@ async function read(context: PageContext, name: string, isHex: boolean): Promise
     filedName(context, name, isHex, header.hash),
   ]);
   const { txhash, nOut = 0, 'last takeover height': lastTakeoverHeight = 0, pairs = [], nodes = [] } = proof;
+  const nameHex = isHex ? name.toLowerCase() : hexOf(name);
   const claim = txhash === undefined ? null : { txid: txhash, n: nOut, lastTakeoverHeight };
   if (claim !== null && pairs.length > 0)
-    return { header, filed, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
-  return { header, filed, claim, pairs: null, nodes, steps: await stepsOfNodes(claim, nodes) };
+    return { nameHex, header, filed, claim, pairs, nodes, steps: await proofSteps(claim, pairs) };
+  return { nameHex, header, filed, claim, pairs: null, nodes, steps: await stepsOfNodes(claim, nodes) };
 }
 
 /**
@@ -200,7 +203,7 @@ function Filed({ filed, block }: { readonly filed: string; readonly block: strin
 }
 
 /** Shows what the proof proves, and whether the steps lead to the root in the header. */
-function Verdict({ header, filed, claim, pairs, nodes, steps }: Shown) {
+function Verdict({ nameHex, header, filed, claim, pairs, nodes, steps }: Shown) {
   const root = header.nameclaimroot;
   const unheld = claim === null && (
     <Notice>
@@ -221,6 +224,7 @@ function Verdict({ header, filed, claim, pairs, nodes, steps }: Shown) {
   const isRight = steps.at(-1) === root;
   const { hash, version, previousblockhash, merkleroot, nameclaimroot, time, bits, nonce } = header;
   const given = JSON.stringify({
+    names: [nameHex, ...(filed === null ? [] : [hexOf(filed)])],
     claim,
     ...(pairs === null ? { nodes } : { pairs }),
     header: { version, previousblockhash, merkleroot, nameclaimroot, time, bits, nonce },
@@ -235,6 +239,12 @@ function Verdict({ header, filed, claim, pairs, nodes, steps }: Shown) {
           : 'The steps do not lead to the root in the header.'}
       </Notice>
       {!isRight && nodes.length > 0 && <Unordered />}
+      {pairs !== null && (
+        <p>
+          The hashes of this form do not contain the name. They prove that the output of the winning claim
+          holds a name; the output itself contains the name.
+        </p>
+      )}
       <p id="proof-check" data-proof={given} aria-live="polite">
         With scripts on, this browser checks it, too.
       </p>

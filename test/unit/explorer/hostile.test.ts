@@ -94,7 +94,7 @@ function faultsOf(html: string): string[] {
   // There are no characters left that hide text or change its direction.
   if (
     /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u0000]|[\u{e0000}-\u{e0fff}]/u.test(
-      html.replaceAll(/(?:href|value)="[^"]*"/g, ''),
+      html.replaceAll(/(?:href|value|data-copy|data-proof)="[^"]*"/g, ''),
     )
   )
     faults.push('a hidden character');

@@ -44,6 +44,24 @@ describe('names', () => {
   });
 });
 
+describe('a name that looks like another one', () => {
+  it('has each character that Unicode lets programs ignore shown by its number, with a warning', () => {
+    const ignorable = /\p{Default_Ignorable_Code_Point}/u;
+    const missed: string[] = [];
+    for (let code = 0; code < 0x110000; code++) {
+      const character = String.fromCodePoint(code);
+      if (!ignorable.test(character)) continue;
+      const name = `pay${character}pal`;
+      if (shownName(name) === name || nameWarning(name) === null) missed.push(code.toString(16));
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it.each(['ⲣaypal', 'ꓮapple', 'pаypal'])('mixes scripts: %s', (name) => {
+    expect(nameWarning(name)).toMatch(/^This name mixes /);
+  });
+});
+
 describe('a whole page', () => {
   it('shows each character as its texts do', () => {
     const wrong: string[] = [];
@@ -56,6 +74,13 @@ describe('a whole page', () => {
     }
     expect(wrong).toEqual([]);
     expect(shownMarkup('half \ud83d').toString()).toBe('half ⟨D83D⟩');
+  });
+
+  it('returns proofs and texts to copy unchanged, which the browser reads', () => {
+    for (const name of ['data-proof', 'data-copy', 'value'])
+      expect(shownMarkup(`<p ${name}="a\u009b\u200b">\u009b</p>`).toString()).toBe(
+        `<p ${name}="a\u009b\u200b">⟨009B⟩</p>`,
+      );
   });
 
   it('returns fields as they were typed', () => {

@@ -34,7 +34,7 @@ import {
 import { doubtfulIds, marked, unmadeAmong } from '../unmadeClaims.js';
 import { Waiting } from '../waiting.js';
 
-const A_PAGE = 100;
+const A_PAGE = 75;
 /** Maximum number of upcoming events on the page; `/upcoming` shows more. */
 const COMING = 15;
 

@@ -13,7 +13,7 @@ import type { KeptRows } from '../../keptRows.js';
 import { MAX_INTEGER, type PageContext } from '../../pageContext.js';
 import { EventSubject, EventTag, isMissing, Missing, OptionalCoins } from '../parts.js';
 
-const EVENTS = 50;
+const EVENTS = 30;
 const MAX_BANDS = 200;
 
 interface HistoryBlock {
@@ -36,7 +36,7 @@ interface PastEvent extends ClaimEvent {
 }
 
 export interface Past {
-  /** At most 50 events, sorted from the latest. */
+  /** At most `EVENTS` events, sorted from the latest. */
   readonly events: readonly PastEvent[];
   /** Position in the history at which older events begin; null if no older events exist. */
   readonly older: Place | null;
