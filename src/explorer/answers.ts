@@ -56,6 +56,8 @@ export interface ClaimEvent extends NamePieces, UnmadeMarks {
   readonly isSupport?: boolean;
   readonly validAtHeight?: number;
   readonly active?: boolean;
+  /** For an abandon: the transaction that spends the output. */
+  readonly spentBy?: string;
   readonly metadata?: { readonly value?: { readonly title?: string } };
 }
 

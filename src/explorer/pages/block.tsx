@@ -91,7 +91,14 @@ function EventTable({ events, isFirst }: EventTableProps): VNode {
           isNumber: true,
           cell: ({ amount }) => <OptionalCoins lbc={amount} />,
         },
-        { title: 'Transaction', cell: ({ txid }) => (txid === undefined ? '' : <Tx txid={txid} />) },
+        {
+          title: 'Transaction',
+          cell: ({ event, spentBy, txid }) => {
+            const cause = spentBy ?? txid;
+            // No transaction ends an output that expires.
+            return cause === undefined || event === 'expiration' ? '' : <Tx txid={cause} />;
+          },
+        },
       ]}
     />
   );

@@ -170,7 +170,7 @@ function Takeovers({ upcoming, height: now, spacingSec }: TakeoversProps) {
   return (
     <Table<UpcomingEvent>
       caption="The next takeovers"
-      empty={`No takeover is due in the next ${TAKEOVER_BLOCKS} blocks.`}
+      empty={`No takeover is due up to block ${integerText(upcoming.to)}.`}
       rows={upcoming.events.slice(0, TAKEOVERS)}
       columns={[
         {

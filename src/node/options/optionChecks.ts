@@ -147,14 +147,15 @@ function allowAllAddresses(args: OptionArgs, notes: string[], warnings: string[]
 
 /**
  * Enables the indexes that add content to the explorer's pages. On a pruned node only the indexes that need no old blocks
- * are enabled.
+ * are enabled. The search needs the claim index, so it stays off if that index is turned off.
  */
 function addExplorerNeeds(args: OptionArgs, notes: string[]): void {
   const prunes = interpretBool(args.value('prune') ?? '0');
+  const indexes = interpretBool(args.value('claimindex') ?? '1');
   const needs = [
     ...(prunes ? [] : ['txindex', 'addressindex', 'spendindex']),
     'claimindex',
-    ...(hasSqlite() ? ['claimsearch'] : []),
+    ...(hasSqlite() && indexes ? ['claimsearch'] : []),
   ];
   for (const name of needs)
     if (args.set(name, '1', true)) notes.push(`parameter interaction: -explorer=1 -> setting -${name}=1`);

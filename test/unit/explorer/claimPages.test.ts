@@ -520,6 +520,21 @@ describe('an id that no claim has', () => {
   });
 });
 
+describe('the events of a block', () => {
+  it('name the transaction that abandoned a claim, and none for a claim that expired', async () => {
+    const [made, spending] = ['aa'.repeat(32), 'bb'.repeat(32)];
+    const event = { name: 'a', normalized_name: 'a', claimId: ID, txid: made, n: 0, amount: 1 };
+    const linked = async (more: object): Promise<boolean[]> => {
+      const getblockevents = { counts: {}, events: [{ ...event, index: 0, ...more }], total: 1 };
+      const { html } = await shown('block', [HASH], { getblockevents });
+      return [made, spending].map((txid) => html.includes(`href="/tx/${txid}"`));
+    };
+    expect(await linked({ event: 'claim' })).toEqual([true, false]);
+    expect(await linked({ event: 'abandon', spentBy: spending })).toEqual([false, true]);
+    expect(await linked({ event: 'expiration' })).toEqual([false, false]);
+  });
+});
+
 describe('the list of claims', () => {
   it('has all claims of a channel by name, and the search links to it where it ends', async () => {
     const whole = await shown('claims', [], {}, { channel: ID, order: 'name', after: 'x' });

@@ -110,6 +110,10 @@ describe('-hub', () => {
 
   it('refuses its search without the index of claims', () => {
     expect(load('-claimsearch').options).toMatchObject({ claimsearch: true, claimindex: true });
+    expect(load('-explorer', '-claimindex=0').options).toMatchObject({
+      claimsearch: false,
+      claimindex: false,
+    });
     expect(() => load('-claimsearch', '-claimindex=0')).toThrow('-claimsearch requires -claimindex.');
   });
 
