@@ -23,9 +23,11 @@ import {
   type FromExplorer,
   type NodeCalls,
   type SyncState,
+  type TakenBlock,
   type Tip,
   type ToExplorer,
 } from './messages.js';
+import { withoutOld, withoutTaken, withTaken } from './takenBlocks.js';
 
 type ExplorerLink = ThreadLink<NodeCalls, ExplorerCalls, ToExplorer, FromExplorer>;
 
@@ -35,8 +37,6 @@ const STATUS_MS = 500;
 const RESTART_MS = 1000;
 /** Maximum number of claim events of a disconnected block that are sent to the explorer's thread. */
 const MAX_TAKEN_EVENTS = 1000;
-/** Maximum number of disconnected blocks that are stored, to detect when they are connected again. */
-const MAX_TAKEN_BLOCKS = 100;
 
 export interface ExplorerDeps {
   readonly dispatcher: Pick<RpcDispatcher, 'handle' | 'warmup'>;
@@ -68,14 +68,17 @@ export class Explorer {
   private isTipDue = false;
   /** Whether the tip was reported with the state of a sync. */
   private isPostedSyncing = false;
-  private readonly disconnected = new Set<string>();
+  /** Disconnected blocks near the tip, the latest first: to detect when they are connected again, and for a restarted thread. */
+  private taken: readonly TakenBlock[] = [];
   private exited: Promise<void> = Promise.resolve();
   /** Counters since the start of the explorer's thread, for metrics. */
   counters: ExplorerCounters = { pages: 0, rendered: 0, refused: 0, failed: 0, viewers: 0 };
   /** Port on which the explorer listens; 0 while it does not listen. */
   port = 0;
-  /** Reason why the explorer's thread ended; null while it runs. */
+  /** Reason why the explorer's thread ended or cannot listen; null while it listens. */
   failure: string | null = null;
+  /** Whether the latest restart failed because the thread could not listen. Only the first of such failures is logged. */
+  private isListenFailed = false;
 
   private constructor(start: ExplorerStart, deps: ExplorerDeps) {
     this.start = start;
@@ -152,20 +155,37 @@ export class Explorer {
   /** Called when the explorer's thread has ended. Restarts it on the same port, unless the node is stopping. */
   private ended(): void {
     if (this.stopping.signal.aborted || this.port === 0) return;
-    this.deps.logger.warn('The explorer is being restarted.');
+    if (!this.isListenFailed) this.deps.logger.warn('The explorer is being restarted.');
     setTimeout(() => {
-      if (this.stopping.signal.aborted) return;
-      this.link = this.begin({ ...this.start, port: this.port });
-      this.failure = null;
-      this.isWatched = false;
-      this.postedStatus = undefined;
-      this.listen().catch((error: Error) => {
-        this.failure = error.message;
-        this.deps.logger.error(error.message);
-      });
-      this.tellStatus();
-      this.tellTip();
+      if (!this.stopping.signal.aborted) this.restart();
     }, RESTART_MS).unref();
+  }
+
+  private restart(): void {
+    this.link = this.begin({ ...this.start, port: this.port });
+    this.isWatched = false;
+    this.postedStatus = undefined;
+    void this.listenAgain();
+    for (const block of this.taken.toReversed()) this.link.send(['disconnected', block]);
+    this.tellStatus();
+    this.tellTip();
+  }
+
+  /** Lets a restarted thread listen. If it cannot, ends it, so that `ended` restarts it again. */
+  private async listenAgain(): Promise<void> {
+    const { link } = this;
+    try {
+      await this.listen();
+      this.failure = null;
+      this.isListenFailed = false;
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      this.failure = (error as Error).message;
+      if (!this.isListenFailed) this.deps.logger.error(this.failure);
+      this.isListenFailed = true;
+      // The call fails if the thread has ended by itself.
+      await link.call('close').catch(() => undefined);
+    }
   }
 
   private take(item: FromExplorer): void {
@@ -225,19 +245,17 @@ export class Explorer {
       }),
       chain.events.on('blockDisconnected', (block) => this.tellDisconnected(block)),
       chain.events.on('blockConnected', ({ hash }) => {
-        if (this.disconnected.size === 0) return;
+        if (this.taken.length === 0) return;
         const text = hashToHex(hash);
-        if (this.disconnected.delete(text)) this.link.send(['reconnected', text]);
+        const left = withoutTaken(this.taken, text);
+        if (left.length < this.taken.length) this.link.send(['reconnected', text]);
+        this.taken = left;
       }),
     );
     this.tellTip();
   }
 
   private tellDisconnected({ height, hash, claimEvents }: ConnectedBlock): void {
-    const text = hashToHex(hash);
-    this.disconnected.add(text);
-    if (this.disconnected.size > MAX_TAKEN_BLOCKS)
-      this.disconnected.delete(this.disconnected.values().next().value!);
     const events = claimEvents
       .slice(0, MAX_TAKEN_EVENTS)
       .map(({ type, name, claimId, formerClaimId, isSupport }) => ({
@@ -247,7 +265,9 @@ export class Explorer {
         formerClaimId: formerClaimId && hashToHex(formerClaimId),
         isSupport,
       }));
-    this.link.send(['disconnected', { height, hash: text, events }]);
+    const block: TakenBlock = { height, hash: hashToHex(hash), events };
+    this.taken = withTaken(this.taken, block);
+    this.link.send(['disconnected', block]);
   }
 
   /**
@@ -273,6 +293,7 @@ export class Explorer {
       tip === NO_HEADER
         ? null
         : { height: chain.height, hash: hashToHex(headers.hash(tip)), timeSec: headers.timeSec(tip) };
+    this.taken = withoutOld(this.taken, shown?.height ?? 0);
     const sync = this.syncState(reader);
     this.isPostedSyncing = sync !== null;
     this.link.send(['tip', shown, sync]);

@@ -15,7 +15,7 @@ import { ExplorerRpcClient } from './explorerRpcClient.js';
 import type { SiteState } from './pageRenderer.js';
 import { Site } from './site.js';
 import { SyncClock } from './syncClock.js';
-import { withoutOld } from './takenBlocks.js';
+import { withoutOld, withoutTaken, withTaken } from './takenBlocks.js';
 import { inNextRound } from '../scheduler/rounds.js';
 import { ThreadLink, type LinkItem } from '../threads/threadLink.js';
 import { collectWhenIdle } from '../util/memory/idleCollection.js';
@@ -115,13 +115,11 @@ function take(item: ToExplorer): void {
       };
       return site.live.changed('tip');
     }
-    case 'disconnected': {
-      const [, block] = item;
-      state.taken = [block, ...state.taken.filter(({ hash }) => hash !== block.hash)];
+    case 'disconnected':
+      state.taken = withTaken(state.taken, item[1]);
       return;
-    }
     case 'reconnected':
-      state.taken = state.taken.filter(({ hash }) => hash !== item[1]);
+      state.taken = withoutTaken(state.taken, item[1]);
       return;
     case 'mempool':
       node.forget();
