@@ -6,9 +6,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { refuseUpgrade } from '../util/network/httpUpgrade.js';
-import { visitorOf } from './limits.js';
+import { RateLimit, visitorOf, type LimitOptions } from './limits.js';
 
 const MAX_TOPICS = 16;
 const MAX_MESSAGE_BYTES = 4096;
@@ -19,7 +19,12 @@ const MAX_SOCKETS_A_VISITOR = 8;
 /** Minimum time in ms between two hints on the same topic. */
 const LEAST_MS = { tip: 1000, mempool: 5000 } as const;
 const PING_MS = 30_000;
-/** WebSocket close code. Source: IANA, WebSocket Close Code Number Registry. */
+/** Limit of the messages of one socket. A page sends one when it is opened, and one when its topics change. */
+const MESSAGES: LimitOptions = { rate: 1, burst: 20 };
+/** Time in ms after which a connection that was closed because of its messages is ended without the answer of its client. */
+const CLOSING_MS = 1000;
+/** WebSocket close codes. Source: IANA, WebSocket Close Code Number Registry. */
+const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
 /** What changes: the chain, or the mempool. */
@@ -27,6 +32,7 @@ export type Topic = keyof typeof LEAST_MS;
 
 interface Client {
   readonly socket: WebSocket;
+  readonly limit: RateLimit;
   /** Topics of the client's page; null until the client has sent them. */
   topics: ReadonlySet<string> | null;
   isAlive: boolean;
@@ -36,6 +42,8 @@ export interface LiveDeps {
   /** Returns whether the `Origin` header of the request contains a page of this host. */
   readonly allows: (request: IncomingMessage) => boolean;
   readonly addressOf: (request: IncomingMessage) => string;
+  /** Counts an upgrade of a visitor. Returns whether the rate limit of the visitor allows it. */
+  readonly admits: (visitor: string) => boolean;
   readonly tipHash: () => string | null;
   /** Called with the number of open sockets when that number changes. */
   readonly onCount?: ((count: number) => void) | undefined;
@@ -69,14 +77,8 @@ export class Live {
   /** Handles a connection that requests an upgrade to a WebSocket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const visitor = visitorOf(this.deps.addressOf(request));
-    const count = this.byVisitor.get(visitor) ?? 0;
     if (!this.deps.allows(request)) return refuse(socket, 403);
-    const reason =
-      count >= MAX_SOCKETS_A_VISITOR
-        ? 'too many open pages'
-        : this.clients.size >= MAX_SOCKETS
-          ? 'too many visitors'
-          : null;
+    const reason = this.refusalOf(visitor);
     this.server.handleUpgrade(request, socket, head, (opened) => {
       if (reason === null) return this.add(opened, visitor);
       // A script cannot read the status of a refused upgrade, but it can read the reason of a closed socket.
@@ -85,15 +87,26 @@ export class Live {
     });
   }
 
+  /** Counts an upgrade of a visitor. Returns the reason why it is refused; null if it is allowed. */
+  private refusalOf(visitor: string): string | null {
+    if (!this.deps.admits(visitor)) return 'too many requests';
+    if ((this.byVisitor.get(visitor) ?? 0) >= MAX_SOCKETS_A_VISITOR) return 'too many open pages';
+    return this.clients.size >= MAX_SOCKETS ? 'too many visitors' : null;
+  }
+
   private add(socket: WebSocket, visitor: string): void {
-    const client: Client = { socket, topics: null, isAlive: true };
+    const limit = new RateLimit(MESSAGES, () => performance.now());
+    const client: Client = { socket, limit, topics: null, isAlive: true };
     this.clients.add(client);
     this.pinging ??= setInterval(() => this.ping(), PING_MS).unref();
     this.deps.onCount?.(this.clients.size);
     this.byVisitor.set(visitor, (this.byVisitor.get(visitor) ?? 0) + 1);
     socket.on('error', () => undefined);
-    socket.on('pong', () => (client.isAlive = true));
-    socket.on('message', (data) => this.listen(client, data.toString()));
+    socket.on('ping', () => isAllowed(client));
+    socket.on('pong', () => (client.isAlive = isAllowed(client)));
+    socket.on('message', (data) => {
+      if (isAllowed(client)) this.listen(client, data.toString());
+    });
     socket.on('close', () => {
       this.clients.delete(client);
       if (this.clients.size === 0) this.stopPinging();
@@ -106,7 +119,7 @@ export class Live {
 
   private listen(client: Client, text: string): void {
     const topics = topicsIn(text);
-    if (topics === null) return client.socket.close(1008, 'send {"topics": [...]}');
+    if (topics === null) return closeFor(client, 'send {"topics": [...]}');
     client.topics = new Set(topics.map(({ topic }) => topic));
     const changed = topics
       .filter(({ topic, version }) => isKnown(topic) && version !== null && version !== this.versions[topic])
@@ -168,6 +181,25 @@ export class Live {
 export function refuse(socket: Duplex, status: number): void {
   socket.on('error', () => socket.destroy());
   refuseUpgrade(socket, status);
+}
+
+/** Counts a message of a client. Closes the connection above the limit. Returns whether the message is handled. */
+function isAllowed(client: Client): boolean {
+  // Messages of the same packet are received after the connection was closed.
+  if (client.socket.readyState !== WebSocket.OPEN) return false;
+  if (client.limit.take('') === null) return true;
+  closeFor(client, 'too many messages');
+  return false;
+}
+
+/**
+ * Closes the connection of a client because of its messages. Further messages are not read, because each would cost time until
+ * the client closes its end.
+ */
+function closeFor({ socket }: Client, reason: string): void {
+  socket.close(POLICY_VIOLATION, reason);
+  socket.pause();
+  setTimeout(() => socket.terminate(), CLOSING_MS).unref();
 }
 
 /** Sends a message. Ends the connection of a client that does not read. */

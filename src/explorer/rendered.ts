@@ -1,5 +1,6 @@
 /** Cached responses: their bytes, ETags and compressed forms, with limited memory. */
 import { createHash } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 export type Encoding = '' | 'br' | 'gzip';
@@ -39,6 +40,21 @@ export function renderedOf(
 ): Rendered {
   const digest = createHash('sha256').update(body).update(JSON.stringify(headers)).digest('base64url');
   return { status, type, body, headers, etag: `"${digest.slice(0, 22)}"`, isFile, packed: new Map() };
+}
+
+/** Returns the bytes of a response, with its head, that is the last one of its connection and is not stored by caches. */
+export function lastResponse({ status, type, body, headers }: Rendered): Buffer {
+  const lines = Object.entries({
+    ...headers,
+    'Cache-Control': 'no-store',
+    'Content-Type': type,
+    'Content-Length': body.length,
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`, 'latin1'),
+    body,
+  ]);
 }
 
 /** Whether an `Accept-Encoding` header accepts an encoding. A weight of 0 refuses it (RFC 9110, section 12.4.2). */

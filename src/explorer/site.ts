@@ -12,7 +12,7 @@ import { isFilling, pageErrorOf } from './nodeErrors.js';
 import { PageError } from './pageContext.js';
 import { PageRenderer, type RequestedPage, type RendererDeps } from './pageRenderer.js';
 import type { CacheUsage } from '../util/threadMemory.js';
-import { encodingOf, matches, packed, RenderedCache, type Rendered } from './rendered.js';
+import { encodingOf, lastResponse, matches, packed, RenderedCache, type Rendered } from './rendered.js';
 import { SiteFiles, YEAR_SEC } from './siteFiles.js';
 import {
   cookiesOf,
@@ -25,6 +25,7 @@ import {
   securityHeaders,
   splitTarget,
   splitUrl,
+  unreadableOf,
   withoutPlace,
 } from './siteRequests.js';
 import { Visitors } from './visitors.js';
@@ -62,6 +63,8 @@ const ANNOUNCED_KEEP_ALIVE_SEC = 5;
 const KEEP_ALIVE_MS = 7000;
 /** A connection is closed if its client has not read the whole response after this time in ms. Pages have some kilobytes. */
 const MAX_SENDING_MS = 60_000;
+/** A connection whose request cannot be read is closed after this time in ms, if its client does not close it before. */
+const UNREADABLE_MS = 1000;
 
 export interface SiteDeps extends Pick<RendererDeps, 'node' | 'state'> {
   /** Folder that contains the compiled style sheet and script. */
@@ -101,6 +104,8 @@ export class Site {
   private underWay = 0;
   /** Numbers of requests that are being answered, by connection. */
   private readonly pipelined = new WeakMap<Socket, number>();
+  /** Connections whose request could not be read. */
+  private readonly unreadable = new WeakSet<Socket>();
   private errorNumber = 0;
   private counts = { pages: 0, refused: 0, failed: 0 };
 
@@ -120,6 +125,11 @@ export class Site {
     this.live = new Live({
       allows: (request) => this.visitors.mayOpenSocket(request),
       addressOf: (request) => this.visitors.addressOf(request),
+      admits: (visitor) => {
+        const isAdmitted = this.pagesLimit.take(visitor) === null;
+        if (!isAdmitted) this.counts.refused++;
+        return isAdmitted;
+      },
       tipHash: () => this.deps.state.tip?.hash ?? null,
       onCount: deps.onViewers,
     });
@@ -133,6 +143,9 @@ export class Site {
       else if (request.url === '/live') this.live.upgrade(request, socket, head);
       else refuse(socket, 404);
     });
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      this.refuseUnreadable(error, socket as Socket),
+    );
   }
 
   /** Memory use of the cache of rendered pages, for `getmemoryinfo`. */
@@ -186,6 +199,19 @@ export class Site {
     } finally {
       this.syncLimit.leave();
     }
+  }
+
+  /**
+   * Refuses a request that the HTTP parser cannot read, and closes its connection. The remaining bytes of the request cause the
+   * same event again and are ignored: a connection that is closed at once could lose the response.
+   */
+  private refuseUnreadable({ code }: NodeJS.ErrnoException, socket: Socket): void {
+    if (this.unreadable.has(socket)) return;
+    if (!socket.writable || (this.pipelined.get(socket) ?? 0) > 0) return void socket.destroy();
+    this.unreadable.add(socket);
+    const page = this.errors.shared(unreadableOf(code), { tip: this.shownTip, look: { scheme: null } });
+    socket.end(lastResponse(page));
+    setTimeout(() => socket.destroy(), UNREADABLE_MS).unref();
   }
 
   /** Delays an error response under heavy load. During a sync `syncLimit` limits the responses. */

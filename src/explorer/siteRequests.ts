@@ -65,6 +65,19 @@ export function splitUrl(url: string): [path: string, search: string] {
   return queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
 }
 
+/** Returns the error page for a request that the HTTP parser of Node refused with this error code. */
+export function unreadableOf(code: string | undefined): PageError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new PageError(
+      414,
+      'This address is too long',
+      'The address or the headers of the request are too long.',
+    );
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new PageError(408, 'The request is incomplete', 'It was not received in time.');
+  return new PageError(400, 'This request is malformed', 'It is not a valid HTTP/1.1 request.');
+}
+
 export const isTooLong = (url = ''): boolean => url.length > MAX_URL_CHARS;
 
 /** Whether another site caused the request, as browsers report (W3C Fetch Metadata Request Headers). */

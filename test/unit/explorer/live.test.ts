@@ -5,6 +5,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { Live } from '../../../src/explorer/live.js';
 
+const DEPS = { allows: () => true, addressOf: () => '127.0.0.1', admits: () => true };
+
 const server = createServer();
 let live: Live;
 let nowMs = 0;
@@ -13,7 +15,7 @@ const clients: WebSocket[] = [];
 beforeEach(async () => {
   nowMs = 100_000;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  live = new Live({ allows: () => true, addressOf: () => '127.0.0.1', tipHash: () => 'ab' });
+  live = new Live({ ...DEPS, tipHash: () => 'ab' });
   server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -97,10 +99,39 @@ test('frequent changes of the mempool are reported every five seconds, each with
 test('the connection of a client that does not read is ended', async () => {
   live.close();
   server.removeAllListeners('upgrade');
-  live = new Live({ allows: () => true, addressOf: () => '127.0.0.1', tipHash: () => 'ab'.repeat(2000) });
+  live = new Live({ ...DEPS, tipHash: () => 'ab'.repeat(2000) });
   server.on('upgrade', (request, socket, head) => live.upgrade(request, socket, head));
   const client = await connected();
+  await subscribed(client, ['tip']);
   client.pause();
-  for (let n = 0; n < 10_000; n++) client.send('{"topics":["tip"]}');
+  for (let n = 0; n < 10_000; n++) {
+    nowMs += 1000;
+    live.changed('tip');
+  }
   await expect.poll(() => live.count, { timeout: 30_000 }).toBe(0);
+});
+
+test('a socket may send a message a second after its first ones, and is closed above that', async () => {
+  const client = await connected();
+  for (let n = 0; n < 20; n++) expect(await subscribed(client, ['tip'])).toEqual({ tip: 'ab' });
+  for (let n = 0; n < 3; n++) {
+    nowMs += 1000;
+    expect(await subscribed(client, ['tip'])).toEqual({ tip: 'ab' });
+  }
+  nowMs += 999;
+  const answers: unknown[] = [];
+  client.on('message', (data) => answers.push(data));
+  const closed = once(client, 'close');
+  for (let n = 0; n < 100; n++) client.send('{"topics":["tip"]}');
+  const [code, reason] = (await closed) as [number, Buffer];
+  expect([code, reason.toString(), answers.length]).toEqual([1008, 'too many messages', 0]);
+  await expect.poll(() => live.count).toBe(0);
+  expect(await subscribed(await connected(), ['tip'])).toEqual({ tip: 'ab' });
+});
+
+test('pings of a client count as messages', async () => {
+  const client = await connected();
+  const closed = once(client, 'close');
+  for (let n = 0; n < 21; n++) client.ping();
+  expect((await closed)[0]).toBe(1008);
 });

@@ -8,10 +8,12 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import WebSocket from 'ws';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
 import type { ErrorPages } from '../../../src/explorer/errorPages.js';
 import type { SiteState } from '../../../src/explorer/pageRenderer.js';
 import { Site } from '../../../src/explorer/site.js';
+import { securityHeaders } from '../../../src/explorer/siteRequests.js';
 import type { SiteFiles } from '../../../src/explorer/siteFiles.js';
 import { renderedOf } from '../../../src/explorer/rendered.js';
 import { answers, HASH } from '../../support/hostileAnswers.js';
@@ -358,6 +360,74 @@ test('a connection reset during an upgrade does not end the server', async () =>
   }
   // An error of a socket without a listener would fail the test.
   expect((await loaded('/names')).text).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('upgrades count as requests of their visitor, and are refused with a reason above the limit', async () => {
+  stoppedMs = performance.now();
+  const socket = await opened('127.0.0.5');
+  for (let n = 0; n < 59; n++) expect((await ask(socket, '/help')).slice(9, 12)).toBe('200');
+  socket.destroy();
+  const live = async (localAddress: string): Promise<WebSocket> => {
+    const client = new WebSocket(`ws://localhost:${port}/live`, { localAddress, family: 4 });
+    await once(client, 'open');
+    return client;
+  };
+  const first = await live('127.0.0.5');
+  first.send('{"topics":["tip"]}');
+  expect(JSON.parse(String((await once(first, 'message'))[0]))).toEqual({ tip: HASH });
+  const [code, reason] = (await once(await live('127.0.0.5'), 'close')) as [number, Buffer];
+  expect([code, reason.toString()]).toEqual([1013, 'too many requests']);
+  expect(site.counters).toMatchObject({ refused: 1, viewers: 1 });
+  const other = await live('127.0.0.6');
+  expect(site.counters.viewers).toBe(2);
+  first.terminate();
+  other.terminate();
+});
+
+test.each([
+  ['a long address', `GET /find?q=${'a'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 414],
+  ['a long header', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(300_000)}\r\n\r\n`, 414],
+  ['a blank in its address', 'GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+])(
+  'a request that cannot be read because of %s gets a page, and its connection is closed',
+  async (_, text, status) => {
+    const socket = await opened();
+    let answer = '';
+    socket.on('data', (data: Buffer) => (answer += data.toString('utf8')));
+    const closed = once(socket, 'close');
+    socket.write(text);
+    await closed;
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head.slice(0, 13)).toBe(`HTTP/1.1 ${status} `);
+    expect(head).toContain('\r\nConnection: close');
+    for (const [name, value] of Object.entries(securityHeaders(false)))
+      expect(head).toContain(`\r\n${name}: ${value}\r\n`);
+    expect(head).toContain(`Content-Length: ${Buffer.byteLength(body)}`);
+    expect(body).toContain(status === 414 ? 'This address is too long' : 'This request is malformed');
+    expect(body).toContain('</html>');
+  },
+);
+
+test('a malformed request after one that waits for its response gets no page', async () => {
+  let answerNode: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    instead['getblock'] = {
+      then: (_: unknown, reject: (error: Error) => void) => {
+        answerNode = () => reject(new AskError(-5, 'Block not found'));
+        resolve();
+      },
+    };
+  });
+  const socket = await opened();
+  let answer = '';
+  socket.on('data', (data: Buffer) => (answer += data.toString()));
+  const closed = once(socket, 'close');
+  socket.write(`GET /block/${HASH} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await asked;
+  socket.write('GET /a b HTTP/1.1\r\n\r\n');
+  await closed;
+  answerNode();
+  expect(answer).toBe('');
 });
 
 test('a request that offers HTTP/2 is answered over HTTP/1.1', async () => {
