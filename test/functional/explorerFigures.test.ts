@@ -205,7 +205,7 @@ it('shows the bids, the holder and the history of each name', async () => {
     expect(html).toContain(`<a href="/claim/${best['claimId'] as string}"><strong>`);
     const history = await rpc<{ blocks: { events: unknown[] }[] }>('getnamehistory', name, 0, tip, 10_000);
     const events = history.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    expect(rowsOf(html, 'What happened to the name, the latest first').length).toBe(Math.min(50, events));
+    expect(rowsOf(html, 'What happened to the name, the latest first').length).toBe(Math.min(30, events));
   }
   expect(supported).toBeGreaterThan(3);
 });
