@@ -98,6 +98,11 @@ export class ChainReader {
     return this.chain.readBlock(id);
   }
 
+  /** Reads the serialized block. Takes less time for a block that was verified before. */
+  readBlockBytes(id: number): Promise<Buffer> {
+    return this.chain.readBlockBytes(id);
+  }
+
   /** Like `readBlock`, but parses and hashes the block on another thread. Used to read many blocks in advance. */
   readBlockAside(id: number): Promise<LoadedBlock> {
     return this.chain.readBlockAside(id);

@@ -163,10 +163,12 @@ export class BlockServing implements InventoryServer, MessageHandler {
 
   /** Returns the stored block, with or without witness. A corrupt block is not sent. */
   private async payload(peer: Peer, id: number, withWitness: boolean): Promise<Buffer> {
-    const { headers, versionBits } = this.deps.chain.index;
+    const { chain } = this.deps;
+    const { headers, versionBits } = chain.index;
     const mayHaveWitness = versionBits.isActive('segwit', headers.prev(id));
     if (mayHaveWitness && !withWitness) return strippedBlock(await this.load(peer, id));
-    return (await this.load(peer, id)).raw;
+    const recent = this.deps.recent.find(id)?.block;
+    return recent?.raw ?? chain.readBlockBytes(id, () => peerQueue.nextTurn(peer));
   }
 
   /**

@@ -65,6 +65,19 @@ export async function readBlockOrNull(services: RpcServices, id: number): Promis
   return chain.hasData(id) ? orNull(services, id, () => chain.readBlock(id)) : null;
 }
 
+/** Like `readBlockOrNull`, for the serialized block. */
+export async function readBlockBytesOrNull(services: RpcServices, id: number): Promise<Buffer | null> {
+  const { chain } = services;
+  return chain.hasData(id) ? orNull(services, id, () => chain.readBlockBytes(id)) : null;
+}
+
+/** Like `readBlockChecked`, for the serialized block. */
+export async function readBlockBytesChecked(services: RpcServices, id: number): Promise<Buffer> {
+  const bytes = await readBlockBytesOrNull(services, id);
+  if (bytes === null) throw noData(services, id);
+  return bytes;
+}
+
 /** Reads a block. Throws error -1 if its data was never received, was pruned or cannot be read. Source: `GetBlockChecked`. */
 export async function readBlockChecked(services: RpcServices, id: number): Promise<LoadedBlock> {
   const block = await readBlockOrNull(services, id);

@@ -1,9 +1,8 @@
 /** `/rest/block/…`, `/rest/block/notxdetails/…` and `/rest/headers/…`. Source: lbrycrd rest.cpp `rest_block`, `rest_headers`. */
 import type { ChainReader } from '../../chain/chainReader.js';
-import type { LoadedBlock } from '../../chain/blocks/loadedBlock.js';
 import { formatBlock, parseBlockBytes } from '../../primitives/block.js';
 import { formatHeader, type BlockHeader } from '../../primitives/header.js';
-import { readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
+import { readBlockBytesOrNull, readBlockOrNull } from '../../rpc/lookup/blockLookup.js';
 import { blockAnswer, headerAnswer } from '../../rpc/format/block.js';
 import type { RpcServices } from '../../interfaces/services.js';
 import { NO_HEADER } from '../../store/files/headerTable.js';
@@ -33,22 +32,22 @@ export function blockHandler(withTransactions: boolean): RestHandler {
     const { chain, options, params } = call.services;
     const { param, format } = splitFormat(call.path);
     const id = findBlock(chain, param);
-    const block = await readBlock(call.services, id, param);
-    const bytes = (): Buffer => serialized(block, options.serializeWitness);
-    return answerAs(format, {
-      bin: () => binaryReply(bytes()),
-      hex: () => hexReply(bytes()),
-      json: () =>
-        jsonReply(
-          blockAnswer(chain, id, block, {
-            context: scriptContext(call),
-            withTransactions,
-            serializeWitness: options.serializeWitness,
-            params,
-            texts: call.services.blockTexts,
-          }),
-        ),
-    });
+    if (format === 'json') {
+      const block = await readOr404(readBlockOrNull, call.services, id, param);
+      return jsonReply(
+        blockAnswer(chain, id, block, {
+          context: scriptContext(call),
+          withTransactions,
+          serializeWitness: options.serializeWitness,
+          params,
+          texts: call.services.blockTexts,
+        }),
+      );
+    }
+    const raw = await readOr404(readBlockBytesOrNull, call.services, id, param);
+    if (format === null) throw noSuchFormat();
+    const bytes = options.serializeWitness ? raw : formatBlock(parseBlockBytes(raw), false);
+    return format === 'bin' ? binaryReply(bytes) : hexReply(bytes);
   };
 }
 
@@ -73,18 +72,20 @@ function findBlock({ chain, headers }: ChainReader, name: string): number {
   return id;
 }
 
-async function readBlock(services: RpcServices, id: number, name: string): Promise<LoadedBlock> {
+/** Reads a block with `read`. Throws status 404 if its data was never received, was pruned or cannot be read. */
+async function readOr404<T>(
+  read: (services: RpcServices, id: number) => Promise<T | null>,
+  services: RpcServices,
+  id: number,
+  name: string,
+): Promise<T> {
   const { chain, pruner } = services;
-  const block = await readBlockOrNull(services, id);
+  const block = await read(services, id);
   if (block !== null) return block;
   const behind = chain.behindSnapshot(id);
   if (behind !== null) throw notFound(behind);
   const isPruned = pruner !== null && !chain.hasData(id) && chain.headers.txCount(id) > 0;
   throw notFound(`${name} not ${isPruned ? 'available (pruned data)' : 'found'}`);
-}
-
-function serialized({ raw }: LoadedBlock, withWitness: boolean): Buffer {
-  return withWitness ? raw : formatBlock(parseBlockBytes(raw), false);
 }
 
 /** Responds with headers of the active chain, from a block upwards. Empty if the block is not in the active chain. */

@@ -1,7 +1,7 @@
 /** `getblock`: a block as hex, or decoded with transaction ids or with its transactions. */
 import { hexOf, type JsonOut } from '../../../util/json/jsonWrite.js';
 import { formatBlock, parseBlockBytes } from '../../../primitives/block.js';
-import { readBlockChecked, requireBlock } from '../../lookup/blockLookup.js';
+import { readBlockBytesChecked, readBlockChecked, requireBlock } from '../../lookup/blockLookup.js';
 import {
   BLOCK_SCHEMA,
   BLOCK_WITH_TRANSACTIONS_SCHEMA,
@@ -47,10 +47,10 @@ export const getBlock = defineMethod({
     };
     const kept = verbosity > 0 && chain.hasData(id) ? keptBlockAnswer(chain, id, shown) : null;
     if (kept !== null) return kept;
-    const block = await readBlockChecked(services, id);
     if (verbosity <= 0) {
-      return hexOf(options.serializeWitness ? block.raw : formatBlock(parseBlockBytes(block.raw), false));
+      const raw = await readBlockBytesChecked(services, id);
+      return hexOf(options.serializeWitness ? raw : formatBlock(parseBlockBytes(raw), false));
     }
-    return blockAnswer(chain, id, block, shown);
+    return blockAnswer(chain, id, await readBlockChecked(services, id), shown);
   },
 });

@@ -41,7 +41,7 @@ const services = {
   chain: {
     chain: { index: { active: { tip: 3 } }, reorganisation: new Reorganisation() },
     hasData: () => true,
-    readBlock: () => Promise.resolve({ raw: BIG }),
+    readBlockBytes: () => Promise.resolve(BIG),
   },
 } as unknown as RestDeps['services'];
 
@@ -162,7 +162,7 @@ describe('REST', () => {
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = {
       ...services,
-      chain: { ...services.chain, readBlock: () => waiting.then(() => ({ raw: BIG })) },
+      chain: { ...services.chain, readBlockBytes: () => waiting.then(() => BIG) },
     } as unknown as RestDeps['services'];
     const port = await bench.start({ threads: 1, workQueueDepth: 1 }, undefined, {
       extraRoutes: (app, tools) =>
@@ -191,7 +191,7 @@ describe('REST', () => {
     const waiting = new Promise<void>((resolve) => (finish = resolve));
     const slow = {
       ...services,
-      chain: { ...services.chain, readBlock: () => waiting.then(() => ({ raw: Buffer.from('Z') })) },
+      chain: { ...services.chain, readBlockBytes: () => waiting.then(() => Buffer.from('Z')) },
     } as unknown as RestDeps['services'];
     let load: () => ServerLoad = () => expect.unreachable();
     const port = await bench.start({ threads: 1, workQueueDepth: 4 }, undefined, {
