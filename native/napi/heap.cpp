@@ -22,15 +22,31 @@ namespace lbc {
 
 namespace {
 
+// Size in bytes from which an allocation is a mapping of its own, until `mapAllocationsFrom` is called.
+constexpr int kMappedBytes = 128 << 10;
+
 napi_value jsReturnFreedMemory(napi_env env, napi_callback_info) {
 #ifdef __GLIBC__
   constexpr int kArenas = 2;
-  constexpr int kLargeBytes = 128 << 10;
   // Free memory at the end of the heap up to this size is kept: each block that is connected needs such memory, and the
   // kernel clears each page that is returned and taken back.
   constexpr int kKeptBytes = 8 << 20;
-  return makeBool(env, mallopt(M_ARENA_MAX, kArenas) == 1 && mallopt(M_MMAP_THRESHOLD, kLargeBytes) == 1 &&
-                           mallopt(M_TRIM_THRESHOLD, kKeptBytes) == 1 && mallopt(M_TOP_PAD, kKeptBytes / 8) == 1);
+  // A database that is opened later must not undo `mapAllocationsFrom`.
+  static const bool isSet = mallopt(M_MMAP_THRESHOLD, kMappedBytes) == 1;
+  return makeBool(env, isSet && mallopt(M_ARENA_MAX, kArenas) == 1 && mallopt(M_TRIM_THRESHOLD, kKeptBytes) == 1 && mallopt(M_TOP_PAD, kKeptBytes / 8) == 1);
+#else
+  return makeBool(env, false);
+#endif
+}
+
+// Sets the size in bytes from which an allocation is a mapping of its own. Such memory is returned to the system when it is
+// freed, but the kernel clears each page of the next mapping again. Source: mallopt(3).
+napi_value jsMapAllocationsFrom(napi_env env, napi_callback_info info) {
+  napi_value arguments[1];
+  uint32_t bytes = 0;
+  if (!readArguments(env, info, 1, arguments) || !readUint32(env, arguments[0], "bytes", &bytes)) return nullptr;
+#ifdef __GLIBC__
+  return makeBool(env, mallopt(M_MMAP_THRESHOLD, static_cast<int>(bytes)) == 1);
 #else
   return makeBool(env, false);
 #endif
@@ -130,6 +146,7 @@ napi_value jsUnmapIdleCode(napi_env env, napi_callback_info) {
 
 void registerHeap(napi_env env, napi_value exports) {
   setFunction(env, exports, "returnFreedMemory", jsReturnFreedMemory);
+  setFunction(env, exports, "mapAllocationsFrom", jsMapAllocationsFrom);
   setFunction(env, exports, "heapUsage", jsHeapUsage);
   setFunction(env, exports, "trimHeap", jsTrimHeap);
   setFunction(env, exports, "unmapIdleCode", jsUnmapIdleCode);

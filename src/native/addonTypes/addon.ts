@@ -91,6 +91,11 @@ export interface NativeAddon {
    */
   returnFreedMemory(): boolean;
   /**
+   * Sets the size in bytes from which the C library maps an allocation separately and returns its memory when it is freed.
+   * `returnFreedMemory` sets 128 KiB at its first call. Returns false if this is not supported.
+   */
+  mapAllocationsFrom(bytes: number): boolean;
+  /**
    * Memory of the C library's heap in bytes: used and free bytes in its arenas, and bytes in separate mappings, which are
    * all in use. Null if unknown: with glibc before 2.33, and with other C libraries.
    */
