@@ -39,6 +39,8 @@ export interface NameToCome {
   until: number;
   /** Whether other names branch at this name, so that it is a node of the trie even without claims. */
   isParting: boolean;
+  /** If set, the forecast ends with the first block from this height on after which it has more than this number of events. */
+  enough?: { readonly events: number; readonly height: number };
 }
 
 /** Number of items (claims and supports) that are processed between two yields to the event loop. */
@@ -60,28 +62,25 @@ export function* foreseeName(
   rules: ClaimRules,
   coming: NameToCome,
 ): Slices<Foreseen & { readonly events: ForecastEvent[] }> {
-  const { items, height, until } = coming;
+  const { items, height, until, enough } = coming;
   const future = new NameFuture(rules, coming);
   const due = new Map<number, Item[]>();
   const old = new Map<number, Item[]>();
   const present: Item[] = [];
-  // Items that nothing happens to need no order. In most names these are nearly all.
-  const moving: Item[] = [];
+  const pending: Item[] = [];
   for (const item of items) {
-    const isActive = item.activated !== 0 && item.activated <= height;
-    if (isActive) present.push(item);
-    if (!isActive || expirationHeight(rules, item.height) <= until) moving.push(item);
+    const expires = expirationHeight(rules, item.height);
+    if (item.activated !== 0 && item.activated <= height) present.push(item);
+    else pending.push(item);
+    if (expires <= until) addTo(old, expires, item);
   }
   yield;
   future.begin(present);
   yield;
-  for (const [i, item] of moving.sort(compareCreation).entries()) {
-    if (i % ITEMS_AT_ONCE === 0) yield;
-    if (!future.isActive(item)) {
-      future.pending.add(item);
-      addTo(due, item.dueHeight, item);
-    }
-    addTo(old, expirationHeight(rules, item.height), item);
+  for (const [i, item] of pending.sort(compareCreation).entries()) {
+    if (i % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+    future.pending.add(item);
+    addTo(due, item.dueHeight, item);
   }
   const owners: { readonly height: number; readonly owner: NameOwner | null }[] = [
     { height, owner: future.owner },
@@ -89,8 +88,11 @@ export function* foreseeName(
   const heights = new Set([...due.keys(), ...old.keys()]);
   for (const at of [...heights].sort((a, b) => a - b)) {
     if (at <= height || at > until) continue;
-    yield* future.block(at, due.get(at) ?? [], old.get(at) ?? []);
+    // Most items expire after the end of the forecast, so only the items of its blocks are sorted.
+    const expiring = (old.get(at) ?? []).sort(compareCreation);
+    yield* future.block(at, due.get(at) ?? [], expiring);
     owners.push({ height: at, owner: future.owner });
+    if (enough !== undefined && at >= enough.height && future.events.length > enough.events) break;
   }
   return {
     events: future.events,
@@ -129,10 +131,6 @@ class NameFuture {
     this.rules = rules;
     this.name = name;
     this.isParting = isParting;
-  }
-
-  isActive(item: Item): boolean {
-    return this.active.has(item);
   }
 
   /** Enters the items that are active at the start. */

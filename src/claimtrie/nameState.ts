@@ -168,6 +168,15 @@ function strike({ byPoint, byId }: ClaimIndex, claim: ActiveClaim): void {
   else byId.delete(claim.claimId);
 }
 
+/**
+ * Creates an index of the claims with these ids. Afterwards only claims with these ids may be looked up, given support, or removed.
+ * Indexing all of thousands of claims takes longer than most changes of them.
+ */
+export function indexOnly(state: NameState, claimIds: ReadonlySet<string>): void {
+  state.index = { byPoint: new Map(), byId: new Map() };
+  for (const claim of state.claims) if (claimIds.has(claim.claimId)) enroll(state.index, claim);
+}
+
 export function findClaim(
   state: Pick<NameState, 'claims' | 'index'>,
   point: string,
@@ -231,9 +240,12 @@ export function addActiveItems(state: NameState, items: readonly Item[]): void {
   const made = items.filter(({ kind }) => kind !== 'support');
   if (made.length < MANY_CLAIMS) for (const item of made) addActiveClaim(state, item);
   else {
-    for (const item of made) state.claims.push(activeClaim(item, item.amount + takeSupport(state, item)));
+    for (const item of made) {
+      const claim = activeClaim(item, item.amount + takeSupport(state, item));
+      state.claims.push(claim);
+      if (state.index) enroll(state.index, claim);
+    }
     state.claims.sort(compareClaims);
-    state.index = null;
   }
   for (const { kind, claimId, amount } of items) if (kind === 'support') addSupport(state, claimId, amount);
 }
@@ -257,6 +269,7 @@ export function removeActiveClaims(state: NameState, leaving: readonly { readonl
   const before = state.claims.length;
   const stays = (claim: ActiveClaim): boolean => {
     if (!points.has(claim.point)) return true;
+    if (state.index) strike(state.index, claim);
     leaveSupport(state, claim);
     return false;
   };
@@ -265,7 +278,6 @@ export function removeActiveClaims(state: NameState, leaving: readonly { readonl
   intact(before - rest.length === points.size, 'an active claim is missing from its name');
   state.claims.length = 0;
   for (const claim of rest) state.claims.push(claim);
-  state.index = null;
 }
 
 /** Keeps the supports of a claim that was removed. */

@@ -13,6 +13,7 @@ import {
   type NameInfo,
   type NameQuery,
 } from '../store/claims/query/claimQueries.js';
+import { type BidsOfName, type BidsPage } from '../store/claims/query/nameTimeline.js';
 import { type ListedName } from '../store/claims/query/nameList.js';
 import {
   type LatestHistoryPage,
@@ -48,6 +49,11 @@ export interface ClaimReader {
   caches(): readonly CacheUsage[];
   /** State of a name after a block. The result may be shared with other callers and must not be modified. */
   nameAt(query: NameQuery): MaybePromise<NameInfo>;
+  /**
+   * A page of the claims for a name after a block, and its upcoming events. The result may be shared with other callers and must
+   * not be modified.
+   */
+  bidsAt(query: BidsQuery): Promise<NameBids>;
   /** One claim of a name, without reading the other claims. The result may be shared and must not be modified. */
   claimAt(query: NameQuery, choice: ClaimChoice): MaybePromise<ClaimOfName>;
   /** States in the claim trie of a transaction's outputs after a block; null for an output that the trie does not contain. */
@@ -90,15 +96,31 @@ export interface ClaimReader {
   /** Height of the oldest block for which upcoming events can be computed. */
   oldestForeseeing(): Promise<number>;
   /**
-   * Upcoming events of a name after block `height`, as far as a claim of the next block can be delayed, computed from the
-   * state `info` of the name. Null for a block older than `oldestForeseeing`.
-   */
-  foresee(info: NameInfo, height: number): Promise<Foreseen | null>;
-  /**
    * Upcoming events of all names after block `height`, which must not be older than `oldestForeseeing`. Null if a block was
    * connected or disconnected during the call.
    */
   upcoming(query: UpcomingQuery): Promise<UpcomingPage | null>;
+}
+
+export interface BidsQuery extends BidsPage {
+  readonly name: Bytes;
+  /** Height of the block after which the state is queried. */
+  readonly height: number;
+  /** Number of upcoming events after which the others need not be computed. */
+  readonly coming: number;
+}
+
+/** A page of the claims for a name, and data about the name. */
+export interface NameBids extends Omit<BidsOfName, 'items'> {
+  /** The name as it is stored. */
+  readonly name: Bytes;
+  /** Height of the last takeover; 0 if the name has no controlling claim. */
+  readonly lastTakeoverHeight: number;
+  /**
+   * Upcoming events after the block, as far as a claim of the next block can be delayed. Null for a block older than
+   * `oldestForeseeing`.
+   */
+  readonly coming: Foreseen | null;
 }
 
 export interface NamesQuery {

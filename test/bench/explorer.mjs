@@ -9,15 +9,7 @@
 // chain. --folder is a data folder with this chain from an earlier run. If LBRYCRDD names a reference binary, it also gets the crowded
 // chain, and both programs are measured in turns. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
 import { spawn } from 'node:child_process';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -28,7 +20,9 @@ import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, createGunzip, gzipSync } from 'node:zlib';
 import { claimPrefixes, OutputMaker } from './crowdedNames.mjs';
 import { writeEmptyChain } from './emptyChain.mjs';
-import { ReferenceCopy, timedCall, timedRequest } from './explorerReference.mjs';
+import { measureCrowd } from './explorerCrowd.mjs';
+import { at, print, sorted, text, workedMs } from './explorerFigures.mjs';
+import { timedCall, timedRequest } from './explorerReference.mjs';
 import { dist } from './searchClaims.mjs';
 
 const { startRegtest } = await dist('testing/index.js');
@@ -64,12 +58,6 @@ const FLOOD_TURNS = Number(option('flood-turns', 7));
 /** Ways in which the flooded node gets its blocks: `sync`, `loadblock`, `reindex`. */
 const FLOOD_WAYS = option('flood-ways', 'sync').split(',');
 
-const sorted = (values) => [...values].sort((a, b) => a - b);
-const at = (values, share) => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
-const text = (value) =>
-  Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3);
-const print = (what, goal, measured) => console.log(`| ${what} | ${goal} | ${measured} |`);
-
 /** Processor time of a process in milliseconds, and its resident memory in bytes. */
 function usageOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
@@ -78,14 +66,6 @@ function usageOf(pid) {
     cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
     bytes: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) * 1024,
   };
-}
-
-/** Processor time of all threads of a process in milliseconds, with a resolution of nanoseconds. */
-function workedMs(pid) {
-  const spans = readdirSync(`/proc/${pid}/task`).map((thread) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
-  );
-  return spans.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
 let visitors = 0;
@@ -220,90 +200,6 @@ async function longChain() {
   await site.node.stop();
   await short.node.stop();
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** All pages of a name with many claims, found by following the links from `first`. */
-async function pagesOf(site, first) {
-  const seen = new Set();
-  const found = [];
-  const due = [first];
-  while (due.length > 0) {
-    const path = due.shift();
-    if (seen.has(path) || found.length >= 80) continue;
-    seen.add(path);
-    const answer = await site.ask(path, 'identity');
-    found.push({ ...answer, path, gzip: gzipSync(answer.body).length });
-    for (const [, href] of answer.body.matchAll(/href="(\/name\/[^"#]*)/g)) {
-      const plain = href.replaceAll('&amp;', '&');
-      if (plain.startsWith(first)) due.push(plain);
-    }
-  }
-  return found;
-}
-
-async function crowd(site, reference) {
-  const maker = await OutputMaker.start((method, params) => site.rpc(method, params), 25 + BLOCKS);
-  const made = await maker.make(claimPrefixes('crowd', 5000), 250, null, 4);
-  for (let n = 0; n < 10; n++) await maker.mine();
-  const txid = Buffer.from(made[3]).reverse().toString('hex');
-  const copy = reference ? await ReferenceCopy.start(reference, site) : null;
-  const pages = await pagesOf(site, '/name/crowd');
-  const largest = pages.reduce((a, b) => (b.gzip > a.gzip ? b : a));
-  print(
-    `largest of ${pages.length} pages of a name with 5,000 claims, gzip`,
-    '≤ 15 kB',
-    `${(largest.gzip / 1000).toFixed(1)} kB (${largest.path.slice(0, 60)})`,
-  );
-  // Each request follows a new block, so that no cache has the page.
-  await measureCrowd({ site, copy, maker, pages, txid, isChanging: false });
-  await measureCrowd({ site, copy, maker, pages, txid, isChanging: true });
-  await copy?.stop();
-}
-
-/**
- * Measures milliseconds of requests after a block. With `isChanging`, each block has a new claim of the name; otherwise the
- * blocks do not change the name.
- */
-async function measureCrowd({ site, copy, maker, pages, txid, isChanging }) {
-  const kinds = new Map(pages.map(({ path }) => [path.replace(/=[^&]*/g, ''), path]));
-  const times = { pages: new Map(), own: [], reference: [], tx: [], txAgain: [], their: [], theirAgain: [] };
-  const [name, tx] = [['crowd'], [txid, 0, 250]];
-  for (let n = 0; n < BLOCKS; n++) {
-    if (isChanging) await maker.send([claimPrefixes('crowd', 6000 + n).at(-1)], 1000n);
-    await maker.mine();
-    await copy?.follow(site);
-    // An open page reloads itself up to 1.5 seconds after the block.
-    if (isChanging) await sleep(200);
-    for (const path of kinds.values())
-      times.pages.set(path, [...(times.pages.get(path) ?? []), (await site.ask(path)).ms]);
-    times.tx.push(await site.msOf('gettxinfo', tx));
-    for (let again = 0; again < 4; again++) times.txAgain.push(await site.msOf('gettxinfo', tx));
-    if (copy) times.their.push(await copy.ms('getclaimsfortx', [txid]));
-    for (let again = 0; copy && again < 4; again++)
-      times.theirAgain.push(await copy.ms('getclaimsfortx', [txid]));
-    times.own.push(await site.msOf('getclaimsforname', name));
-    if (copy) times.reference.push(await copy.ms('getclaimsforname', name));
-  }
-  const medianOf = (values) => at(values, 0.5);
-  const blockText = isChanging ? 'a block that changes it' : 'a block';
-  const [slowest, page] = [...times.pages]
-    .map(([path, ms]) => [path, medianOf(ms)])
-    .reduce((a, b) => (b[1] > a[1] ? b : a));
-  const [own, other] = [medianOf(times.own), copy ? medianOf(times.reference) : NaN];
-  print(
-    `the slowest of ${kinds.size} kinds of its pages, after ${blockText}`,
-    "≤ 0.1 of lbrycrd's getclaimsforname",
-    `${text(page)} ms (${slowest.slice(0, 40)}); ${(page / own).toFixed(3)} of our getclaimsforname (${text(own)} ms)` +
-      (copy ? `; ${(page / other).toFixed(3)} of lbrycrd's (${text(other)} ms)` : '; lbrycrd is not here'),
-  );
-  print(
-    `gettxinfo of 250 claims of that name, after ${blockText}; asked again`,
-    "≤ lbrycrd's getclaimsfortx, which has one of them",
-    `${text(medianOf(times.tx))} ms; ${text(medianOf(times.txAgain))} ms; ` +
-      (copy
-        ? `lbrycrd ${text(medianOf(times.their))} ms; ${text(medianOf(times.theirAgain))} ms`
-        : 'lbrycrd is not here'),
-  );
 }
 
 /** Measures the times of a cheap call, one call after the other, until `isOver` returns true. */
@@ -566,10 +462,16 @@ console.log('| what | goal | measured |\n| --- | --- | --- |');
 const site = await startNode(['-blockmintxfee=0', '-txindex']);
 if (isWanted('visit')) await visit(site);
 if (isWanted('paint')) await paint(site);
-if (isWanted('crowd') || isWanted('viewers')) await crowd(site, process.env.LBRYCRDD);
-if (isWanted('viewers')) await viewers(site);
 if (isWanted('takeover')) await takeover(site);
 await site.node.stop();
+if (isWanted('crowd') || isWanted('viewers')) {
+  // A takeover changes the documents of all claims for the name. The search index would be updated during the measurements.
+  const crowded = await startNode(['-blockmintxfee=0', '-txindex', '-claimsearch=0']);
+  if (isWanted('crowd'))
+    await measureCrowd({ site: crowded, reference: process.env.LBRYCRDD, blocks: BLOCKS });
+  if (isWanted('viewers')) await viewers(crowded);
+  await crowded.node.stop();
+}
 if (isWanted('long')) await longChain();
 if (isWanted('flood')) await flood();
 if (isWanted('idle')) await idle();

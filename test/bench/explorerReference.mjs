@@ -78,6 +78,10 @@ export class ReferenceCopy {
       ]);
   }
 
+  get pid() {
+    return this.child.pid;
+  }
+
   async rpc(method, params = []) {
     return (await timedCall(this.port, AUTH, method, params)).result;
   }

@@ -1,16 +1,8 @@
 /** Implements `ClaimReader` with the node's claim store. */
 import { foreseeName } from '../../claimtrie/forecast.js';
-import { pointKey, type Item } from '../../claimtrie/item.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { claimIdKey } from '../../store/claims/rows/claimKeys.js';
-import {
-  findClaimById,
-  readChanges,
-  readNames,
-  readTotals,
-  type NameInfo,
-  type OutputInfo,
-} from '../../store/claims/query/claimQueries.js';
+import { findClaimById, readChanges, readNames, readTotals } from '../../store/claims/query/claimQueries.js';
 import { describePastNames, describePresentNames, namesBehind } from '../../store/claims/query/nameList.js';
 import { readNameHistory } from '../../store/claims/query/nameHistory.js';
 import { readNewestClaims } from '../../store/claims/query/newestClaims.js';
@@ -26,7 +18,7 @@ import type { RowReader } from '../../store/rows/rows.js';
 import { fromLatin1, toLatin1 } from '../../util/bytes.js';
 import { inSlices } from '../../scheduler/slices.js';
 import { whenResolved } from '../../util/maybePromise.js';
-import { KeptForecasts, type Forecaster } from './keptForecasts.js';
+import type { ItemForecaster } from './pastNames.js';
 import {
   LONGEST_FILED_BYTES,
   longFiledName,
@@ -36,41 +28,6 @@ import {
 } from './presentClaims.js';
 
 import type { ClaimReader } from '../../interfaces/claimReader.js';
-/**
- * Converts the items stored under a name to the form that the forecast of takeovers needs. Items that wait for activation
- * get the height for which they are queued.
- */
-function itemsOf({ name, claims, supportsWithoutClaim }: NameInfo): Item[] {
-  const filed = toLatin1(name);
-  const items: Item[] = [];
-  const add = (output: OutputInfo, kind: Item['kind']): void => {
-    const { txid, n, claimId, amount, height, txOffset, validAtHeight, active, name: rawName } = output;
-    items.push({
-      name: filed,
-      since: height,
-      point: pointKey(txid, n),
-      kind,
-      claimId: toLatin1(claimId),
-      amount,
-      height,
-      txOffset,
-      dueHeight: validAtHeight,
-      activated: active ? validAtHeight : 0,
-      removed: 0,
-      removal: 0,
-      rawName: toLatin1(rawName),
-      ordinal: 0,
-      isNew: false,
-    });
-  };
-  for (const claim of claims) {
-    add(claim, 'update');
-    for (const support of claim.supports) add(support, 'support');
-  }
-  for (const support of supportsWithoutClaim) add(support, 'support');
-  return items;
-}
-
 type Outputs = Pick<ClaimReader, 'standings' | 'outputStates' | 'outputsOf' | 'findClaim' | 'aliveNames'>;
 
 function outputs(claims: PresentClaims): Outputs {
@@ -148,7 +105,7 @@ function names(claims: PresentClaims): Names {
   };
 }
 
-type Forecasts = Pick<ClaimReader, 'oldestForeseeing' | 'upcoming'> & { readonly foresee: Forecaster };
+type Forecasts = Pick<ClaimReader, 'oldestForeseeing' | 'upcoming'> & { readonly foresee: ItemForecaster };
 
 function forecasts(
   rows: RowReader,
@@ -163,13 +120,10 @@ function forecasts(
     isNodeAfter(rows, rules, proofWindow, { name, height, tipHeight: () => active.height });
   return {
     oldestForeseeing,
-    async foresee(info, height, until) {
-      if (height < (await oldestForeseeing())) return null;
-      const name = toLatin1(info.name);
-      const isClaimed = info.claims[0]?.active === true;
-      const isParting = !isClaimed && (await isNode(name, height));
-      const items = itemsOf(info);
-      return inSlices(foreseeName(rules, { name, items, height, until, isParting }));
+    async foresee({ isHeld, ...of }, span) {
+      if (span.height < (await oldestForeseeing())) return null;
+      const isParting = !isHeld && (await isNode(of.name, span.height));
+      return inSlices(foreseeName(rules, { ...of, ...span, isParting }));
     },
     async upcoming(query) {
       const { tip, disconnects } = active;
@@ -192,13 +146,14 @@ export function claimReader(
   active: TipView,
 ): ClaimReader & { refresh(): Promise<void> } {
   const { oldestForeseeing, foresee, upcoming } = forecasts(rows, { rules, proofWindow }, active);
-  const claims = new PresentClaims(rows, rules, active, new KeptForecasts(rules, active, foresee));
+  const claims = new PresentClaims(rows, rules, active, foresee);
   return {
     rules,
     refresh: () => claims.refresh(),
     textOf: (query) => claims.textOf(query),
     caches: () => claims.caches(),
     nameAt: (query) => claims.nameAt(query),
+    bidsAt: (query) => claims.bidsAt(query),
     claimAt: (query, choice) => claims.claimAt(query, choice),
     proofAt(asked) {
       const isLong = asked.name.length > LONGEST_FILED_BYTES;
@@ -214,7 +169,6 @@ export function claimReader(
     ...blocks(claims),
     ...names(claims),
     oldestForeseeing,
-    foresee: (info, height) => claims.foresee(info, height),
     upcoming,
   };
 }

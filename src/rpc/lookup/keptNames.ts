@@ -12,6 +12,7 @@ import type { OutputState } from '../../store/claims/query/outputStates.js';
 import type { LatestHistoryPage } from '../../store/claims/query/nameHistory.js';
 import type { ItemRef } from '../../store/claims/rows/logRow.js';
 import type { TouchedNames } from '../../store/claims/touchedNames.js';
+import type { NameTimeline } from '../../store/claims/query/nameTimeline.js';
 import type { NamePlaces } from '../../store/claims/namePlaces.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
 import type { CacheUsage } from '../../util/threadMemory.js';
@@ -31,6 +32,8 @@ const MOST_PAST_ITEMS = 32_768;
 const MOST_PAST_STATES = 4;
 /** Maximum number of cached claims and supports in the form of rows. They stay in the cache when a block changes their name. */
 const MOST_ROWS = 32_768;
+/** Maximum number of items in the cached timelines of all names. A name without a timeline counts as one item. */
+const MOST_TIMELINE_ITEMS = 32_768;
 /** If more than this share (1/n) of the items of a name has changed, all items of the name are read again. Arbitrary. */
 const CHANGED_SHARE = 8;
 /** Maximum number of names whose head (the beginning of the stored row) is cached. Arbitrary: bounds the memory. */
@@ -144,6 +147,8 @@ export class KeptNames {
   /** Documented results from before later blocks, by name, the latest first. */
   private readonly past = new BoundedMap<string, readonly PastInfo[]>(MOST_PAST_ITEMS);
   private readonly items = new BoundedMap<string, DescribedItems>(MOST_ROWS);
+  /** Null for a name that has too many items for a timeline. */
+  private readonly timelines = new BoundedMap<string, NameTimeline | null>(MOST_TIMELINE_ITEMS);
   private readonly places = new BoundedMap<string, NamePlaces>(MOST_PLACES_BYTES);
   private readonly heads = new BoundedMap<string, NameHead>(MOST_HEADS);
   private readonly claims = new BoundedMap<string, FoundClaims>(MOST_CLAIM_ITEMS);
@@ -233,6 +238,15 @@ export class KeptNames {
   keepItems(name: string, items: DescribedItems, before: TipMarks, now: TipMarks): void {
     const { size } = items.items;
     if (size >= LEAST_ITEMS && this.mayKeep(before, now)) this.items.set(name, items, size);
+  }
+
+  /** Returns the cached timeline of a name; null if the name has too many items for one, undefined if nothing is cached. */
+  findTimeline(name: string, marks: TipMarks): NameTimeline | null | undefined {
+    return this.isOf(marks) ? this.timelines.get(name) : undefined;
+  }
+
+  keepTimeline(name: string, timeline: NameTimeline | null, before: TipMarks, now: TipMarks): void {
+    if (this.mayKeep(before, now)) this.timelines.set(name, timeline, timeline?.size ?? 1);
   }
 
   /** Returns a cached claim of the name; undefined if not cached. `choice` is the text of the query that selects the claim. */
@@ -340,6 +354,7 @@ export class KeptNames {
       [this.infos, 250],
       [this.past, 250],
       [this.items, 250],
+      [this.timelines, 300],
       [this.places, 1.2],
       [this.heads, 300],
       [this.claims, 800],
@@ -364,6 +379,7 @@ export class KeptNames {
 
   private forget(name: string, changed: readonly ItemRef[]): void {
     this.noteChanges(name, changed);
+    this.noteInTimeline(name, changed);
     const documented = this.infos.get(keyOf('documented', name));
     if (documented) this.addPast(name, { ...documented, until: this.height });
     for (const form of ['documented', 'reference'] as const) {
@@ -413,6 +429,15 @@ export class KeptNames {
     const all = [...known.changed, ...changed];
     if (all.length * CHANGED_SHARE > size) this.items.delete(name);
     else this.items.set(name, { ...known, changed: all }, size);
+  }
+
+  private noteInTimeline(name: string, changed: readonly ItemRef[]): void {
+    const timeline = this.timelines.get(name);
+    if (!timeline) return;
+    timeline.note(changed);
+    // Each change may be a new item.
+    if (timeline.isTooLong) this.timelines.set(name, null, 1);
+    else this.timelines.set(name, timeline, timeline.size);
   }
 
   private clear(): void {

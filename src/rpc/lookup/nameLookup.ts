@@ -6,6 +6,9 @@ import {
   type NameInfo,
   type OutputInfo,
 } from '../../store/claims/query/claimQueries.js';
+import type { Foreseen } from '../../claimtrie/forecast.js';
+import type { BidsPage } from '../../store/claims/query/nameTimeline.js';
+import type { NameBids } from '../../interfaces/claimReader.js';
 import { beginsWith, type ClaimChoice } from '../../store/claims/query/oneClaim.js';
 import { equalBytes, type Bytes } from '../../util/bytes.js';
 
@@ -37,6 +40,27 @@ const inReferenceOrder = perName(({ claims }) => byAge(claims, true));
 /** Returns all claims by age, oldest first. The list is shared between callers and must not be modified. */
 export function claimsByAge(info: NameInfo): readonly ClaimInfo[] {
   return inDocumentedOrder(info);
+}
+
+/** Returns a page of the claims of a name, with its forecast. */
+export function bidsOf(info: NameInfo, { order, from, count }: BidsPage, coming: Foreseen | null): NameBids {
+  const { name, lastTakeoverHeight, claims, supportsWithoutClaim } = info;
+  const sorted = order === 'bid' ? claims : claimsByAge(info);
+  const end = order === 'newest' ? sorted.length - from : from + count;
+  const bids =
+    order === 'newest'
+      ? sorted.slice(Math.max(0, end - count), Math.max(0, end)).reverse()
+      : sorted.slice(from, end);
+  return {
+    name,
+    lastTakeoverHeight,
+    claims: claims.length,
+    active: claims.reduce((sum, claim) => sum + (claim.active ? 1 : 0), 0),
+    supportsWithoutClaim: supportsWithoutClaim.length,
+    holder: claims[0]?.active === true ? claims[0] : undefined,
+    bids,
+    coming,
+  };
 }
 
 /**

@@ -47,7 +47,7 @@ import type { RowReader } from '../../store/rows/rows.js';
 import type { CacheUsage } from '../../util/threadMemory.js';
 import { equalBytes, fromLatin1, toLatin1, type Bytes } from '../../util/bytes.js';
 import { isPromise, whenResolved, type MaybePromise } from '../../util/maybePromise.js';
-import type { NameText } from '../../interfaces/claimReader.js';
+import type { BidsQuery, NameBids, NameText } from '../../interfaces/claimReader.js';
 import { AskedNames, type Asked } from './askedNames.js';
 import {
   areStatesValid,
@@ -58,8 +58,9 @@ import {
   type Touched,
 } from './keptNames.js';
 import type { NameHead } from '../../store/claims/rows/nameRow.js';
-import type { KeptForecasts } from './keptForecasts.js';
-import { chosenClaim } from './nameLookup.js';
+import { KeptForecasts } from './keptForecasts.js';
+import { bidsOf, chosenClaim } from './nameLookup.js';
+import { PastNames, type ItemForecaster } from './pastNames.js';
 
 /** Part of the active chain that is needed to detect a change of the tip. */
 export type TipView = Pick<ActiveChain, 'height' | 'tip' | 'disconnects'>;
@@ -126,15 +127,17 @@ export class PresentClaims {
   readonly keptClaims = new KeptClaims();
   private readonly kept = new KeptNames();
   private readonly forecasts: KeptForecasts;
+  private readonly past: PastNames;
   private readonly asked = new AskedNames();
   private nodes = { tip: -1, disconnects: -1, known: noKnownNodes() };
   private refreshing: Promise<void> | null = null;
 
-  constructor(rows: RowReader, rules: ClaimRules, active: TipView, forecasts: KeptForecasts) {
+  constructor(rows: RowReader, rules: ClaimRules, active: TipView, foresee: ItemForecaster) {
     this.rows = rows;
     this.rules = rules;
     this.active = active;
-    this.forecasts = forecasts;
+    this.forecasts = new KeptForecasts(rules, active, foresee);
+    this.past = new PastNames({ rows, rules, active }, this.kept, foresee);
   }
 
   private readonly touched: Touched = (from, to) => {
@@ -180,11 +183,12 @@ export class PresentClaims {
   }
 
   /** Returns the stored form of the queried name if the current rows can answer the query; otherwise null. */
-  private presentName({ name, exact, asReference, height }: NameQuery): string | null {
+  private presentName(query: NameQuery): string | null {
+    const { asReference, height } = query;
     if (height !== this.active.height || (asReference && asReference.tipHeight !== height)) return null;
     // An empty name is not answered from current rows, because the result for the root of the claim trie without claims
     // depends on other names.
-    return (exact === true ? toLatin1(name) : filedName(this.rules, name, height)) || null;
+    return this.filedOf(query) || null;
   }
 
   /**
@@ -192,20 +196,37 @@ export class PresentClaims {
    * name while blocks arrive sees one state of it.
    */
   private recentName(query: NameQuery, past: () => Promise<NameInfo>): MaybePromise<NameInfo> {
-    const { rules, active, kept } = this;
-    const { name, exact, asReference, height } = query;
-    if (asReference !== undefined || height >= active.height) return past();
-    const filed = exact === true ? toLatin1(name) : filedName(rules, name, height);
-    if (filed === '') return past();
+    const { active, kept } = this;
+    const { asReference, height } = query;
+    const filed = this.filedOf(query);
+    if (asReference !== undefined || height >= active.height || filed === '') return past();
     return whenResolved(kept.follow(active, this.touched), () => {
       const known = kept.findAt(filed, height, active);
       if (known !== undefined) return known;
       const { tip, disconnects } = active;
-      return past().then((info) => {
+      return this.past.nameAt(query, filed).then((info) => {
         kept.keepAt(filed, height, info, { tip, disconnects }, active);
         return info;
       });
     });
+  }
+
+  private filedOf({ name, exact, height }: Pick<NameQuery, 'name' | 'exact' | 'height'>): string {
+    return exact === true ? toLatin1(name) : filedName(this.rules, name, height);
+  }
+
+  /** Implements `ClaimReader`. */
+  async bidsAt({ name, height, coming, ...page }: BidsQuery): Promise<NameBids> {
+    const { active, kept } = this;
+    if (name.length <= LONGEST_FILED_BYTES && height < active.height) {
+      const filed = this.filedOf({ name, height });
+      await kept.follow(active, this.touched);
+      const isKept = kept.findAt(filed, height, active) !== undefined;
+      const found = isKept || filed === '' ? null : await this.past.bidsAt(filed, height, page, coming);
+      if (found !== null) return found;
+    }
+    const info = await this.nameAt({ name, height });
+    return bidsOf(info, page, await this.foresee(info, height));
   }
 
   /**
@@ -450,8 +471,7 @@ export class PresentClaims {
     };
   }
 
-  /** See `ClaimReader.foresee`. */
-  foresee(info: NameInfo, height: number): Promise<Foreseen | null> {
+  private foresee(info: NameInfo, height: number): Promise<Foreseen | null> {
     const { active, kept, asked, forecasts } = this;
     const name = toLatin1(info.name);
     if (height === active.height && kept.find('documented', name, active) === info)
@@ -470,7 +490,8 @@ export class PresentClaims {
   ): Promise<LatestHistoryPage> {
     const { rows, active, kept, asked } = this;
     const { from, to, count, skip } = span;
-    const read = (): Promise<LatestHistoryPage> => readLatestHistory(rows, { name, ...span });
+    const read = async (): Promise<LatestHistoryPage> =>
+      readLatestHistory(rows, await this.past.itemsOf(name), { name, ...span });
     await kept.follow(active, this.touched);
     if (to > active.height) return read();
     // As long as no block changes the name, the result for the tip is also valid for later blocks, so its cache key does

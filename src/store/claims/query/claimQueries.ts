@@ -24,12 +24,13 @@ import type { RowReader } from '../../rows/rows.js';
 import { readAtHand, type RowsAtHand } from '../../rows/rowsAtHand.js';
 import { CLAIM_PREFIX, claimIdKey, nameKey, SUMMARY_KEY } from '../rows/claimKeys.js';
 import {
-  aliveItems,
   aliveOfFew,
   FEW_ITEMS,
   itemKeys,
   itemsAt,
   itemsByOrdinal,
+  itemsInRows,
+  type ItemSource,
   keptItems,
   parseItems,
   presentItems,
@@ -79,6 +80,9 @@ export interface NameInfo {
   claims: ClaimInfo[];
   supportsWithoutClaim: OutputInfo[];
 }
+
+/** Orders of the claims for a name: by effective amount, pending claims last, or by age. */
+export type BidOrder = 'bid' | 'oldest' | 'newest';
 
 export interface NameQuery {
   name: Bytes;
@@ -159,12 +163,20 @@ function describe(item: Item, height: number, shared: SharedBytes): OutputInfo {
   return outputOf(item, active, active ? item.activated : item.dueHeight, shared);
 }
 
-/** Reads all data of one name after the latest or an earlier block. Blocks may be connected during the call. */
-export async function readName(rows: RowReader, rules: ClaimRules, query: NameQuery): Promise<NameInfo> {
+/**
+ * Reads all data of one name after the latest or an earlier block. Blocks may be connected during the call. `source` returns the
+ * items of the name, if the caller has them in memory.
+ */
+export async function readName(
+  rows: RowReader,
+  rules: ClaimRules,
+  query: NameQuery,
+  source?: ItemSource,
+): Promise<NameInfo> {
   const { height, asReference } = query;
   const name = query.exact ? toLatin1(query.name) : filedName(rules, query.name, height);
   const ownership = await readOwnership(rows, name, height);
-  let items = await aliveItems(rows, name, height);
+  let items = await (source ?? itemsInRows(rows, name)).aliveAt(height);
   let takeover = ownership.hasClaims ? ownership.takeover : 0;
   if (!asReference) return inSlices(describeInSlices(name, takeover, items, query));
   const { tipHeight } = asReference;
@@ -341,7 +353,7 @@ export function matchSupports<T extends { claimId: string }>(
   return { matched, unmatched };
 }
 
-function wasActive(item: Item, height: number): boolean {
+export function wasActive(item: Item, height: number): boolean {
   return item.activated !== 0 && item.activated <= height;
 }
 

@@ -6,6 +6,7 @@
 import type { Item } from '../../../claimtrie/item.js';
 import { u32Key } from '../../rows/keys.js';
 import type { Bytes } from '../../../util/bytes.js';
+import type { MaybePromise } from '../../../util/maybePromise.js';
 import type { RowRange, RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { itemKey, itemsKey, parseItemKey, readU32, snapshotKey } from '../rows/claimKeys.js';
@@ -13,8 +14,25 @@ import { isRemovedRow, parseItemRow } from '../rows/itemRow.js';
 import type { ItemRef } from '../rows/logRow.js';
 import { parseSnapshotRow, SNAPSHOT_ITEMS, type SnapshotEntry } from '../rows/queueRow.js';
 
-function wasFiled(item: Item, height: number): boolean {
+/** Whether the item was stored under its name after block `height`, pending or active. */
+export function wasFiled(item: Item, height: number): boolean {
   return item.since <= height && (item.removed === 0 || item.removed > height);
+}
+
+/** Items (claims and supports) of one name. The data of the items is that of the latest block. */
+export interface ItemSource {
+  /** Items stored under the name after block `height`, pending and active. */
+  aliveAt(height: number): MaybePromise<Item[]>;
+  /** Items that were first stored under the name in blocks `from` to `to` (inclusive). */
+  madeIn(from: number, to: number): MaybePromise<Item[]>;
+}
+
+/** Reads the items of a name from their rows. */
+export function itemsInRows(rows: RowReader, name: string): ItemSource {
+  return {
+    aliveAt: (height) => aliveItems(rows, name, height),
+    madeIn: (from, to) => itemsSince(rows, name, from, to),
+  };
 }
 
 /**
@@ -101,7 +119,8 @@ export interface KeptItems {
   readonly changed: readonly ItemRef[];
 }
 
-function itemNumber({ since, ordinal }: Pick<ItemRef, 'since' | 'ordinal'>): string {
+/** Identifies an item among all items of its name. */
+export function itemNumber({ since, ordinal }: Pick<ItemRef, 'since' | 'ordinal'>): string {
   return `${since}:${ordinal}`;
 }
 

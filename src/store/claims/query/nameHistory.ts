@@ -11,6 +11,7 @@ import {
   addSupport,
   emptyNameState,
   findById,
+  indexOnly,
   removeActiveClaims,
   type NameState,
 } from '../../../claimtrie/nameState.js';
@@ -18,7 +19,7 @@ import { u32Key } from '../../rows/keys.js';
 import type { RowReader } from '../../rows/rows.js';
 import { YieldTimer } from '../../../scheduler/yieldTimer.js';
 import { itemsKey, parseItemKey } from '../rows/claimKeys.js';
-import { aliveItems, itemsSince } from './itemHistory.js';
+import { aliveItems, itemsSince, wasFiled, type ItemSource } from './itemHistory.js';
 import { parseItemRow } from '../rows/itemRow.js';
 import { ownershipsAfter, readOwnership } from './ownership.js';
 
@@ -97,7 +98,7 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
   const base = from > 0 ? await aliveItems(rows, name, from - 1) : [];
   const { items, until } = await itemsOfPage(rows, query);
   const byHeight = await changedByHeight(base, items, from, until);
-  const life = await lifeFrom(rows, name, base, from);
+  const life = await lifeFrom(rows, name, base, from, [...byHeight.values()].flat());
   const heights = [...byHeight.keys()].sort((a, b) => a - b);
   const blocks: NameBlock[] = [];
   const yieldTimer = new YieldTimer();
@@ -114,6 +115,12 @@ export async function readNameHistory(rows: RowReader, query: NameHistoryQuery):
   return { blocks, next: isWhole ? null : (blocks.at(-1)?.height ?? until) + 1 };
 }
 
+function addTo(byHeight: Map<number, Item[]>, height: number, item: Item): void {
+  const changed = byHeight.get(height);
+  if (changed) changed.push(item);
+  else byHeight.set(height, [item]);
+}
+
 /** The items (claims and supports) that each block from `from` to `until` changed, by height. */
 async function changedByHeight(
   base: readonly Item[],
@@ -127,14 +134,13 @@ async function changedByHeight(
     // The normalization fork's block may move an item (claim or support) right after its creation. Then its creation
     // belongs to the other name.
     if (item.removed === item.since) continue;
-    for (const height of new Set([item.since, item.activated, item.removed])) {
-      // A moved item (claim or support) may have become active before, under its other name. A height of 0 means that the
-      // event has not happened.
-      if (height < item.since || height < from || height > until) continue;
-      const changed = byHeight.get(height);
-      if (changed) changed.push(item);
-      else byHeight.set(height, [item]);
-    }
+    const { since, activated, removed } = item;
+    // A moved item (claim or support) may have become active before, under its other name. A height of 0 means that the event
+    // has not happened.
+    if (since >= from && since <= until) addTo(byHeight, since, item);
+    if (activated > since && activated >= from && activated <= until) addTo(byHeight, activated, item);
+    if (removed > since && removed !== activated && removed >= from && removed <= until)
+      addTo(byHeight, removed, item);
     if (yieldTimer.isDue) await yieldTimer.pause();
   }
   return byHeight;
@@ -142,16 +148,20 @@ async function changedByHeight(
 
 /**
  * The state of the name before block `from`. `base` contains the items (claims and supports) that are stored under the name
- * at that time.
+ * at that time, `changing` those that the following blocks change.
  */
 async function lifeFrom(
   rows: RowReader,
   name: string,
   base: readonly Item[],
   from: number,
+  changing: readonly Item[],
 ): Promise<NameLife> {
   const life = new NameLife(name, rows);
-  life.enter(base.filter((item) => isActiveAfter(item, from - 1)));
+  life.begin(
+    base.filter((item) => isActiveAfter(item, from - 1)),
+    changing,
+  );
   await new YieldTimer().pause();
   return life;
 }
@@ -180,29 +190,32 @@ export interface LatestHistoryPage {
  */
 const WINDOWS: readonly number[] = [1000, 30_000, Infinity];
 
-/** The latest `count` events up to block `to`. */
+/** The latest `count` events up to block `to`. `source` returns the items of the name. */
 export async function readLatestHistory(
   rows: RowReader,
+  source: ItemSource,
   { name, from, to, count, skip }: LatestHistoryQuery,
 ): Promise<LatestHistoryPage> {
   if (from > to) return { blocks: [], next: null };
   for (const window of WINDOWS) {
     const first = Math.max(from, to - window + 1);
-    const base = first > 0 ? await aliveItems(rows, name, first - 1) : [];
-    const items = await itemsSince(rows, name, first, to);
+    const base = first > 0 ? await source.aliveAt(first - 1) : [];
+    const items = await source.madeIn(first, to);
     const byHeight = await changedByHeight(base, items, first, to);
     const heights = [...byHeight.keys()].sort((a, b) => a - b);
     let lowest = heights.length;
     for (let events = 0; lowest > 0 && events < count + skip; lowest--)
       events += leastEvents(heights[lowest - 1]!, byHeight.get(heights[lowest - 1]!)!);
     if (lowest === 0 && first > from) continue;
-    const life = await lifeFrom(rows, name, base, first);
+    const begin = heights[lowest] ?? first;
+    const before = [...base, ...items].filter((item) => wasFiled(item, begin - 1));
+    const shown = heights.slice(lowest);
+    const changing = shown.flatMap((height) => byHeight.get(height)!);
+    const life = await lifeFrom(rows, name, before, begin, changing);
     const blocks: NameBlock[] = [];
     const yieldTimer = new YieldTimer();
-    for (const [i, height] of heights.entries()) {
-      const changed = byHeight.get(height)!.sort(compareCreation);
-      if (i < lowest) life.pass(height, changed);
-      else blocks.push(await life.block(height, changed));
+    for (const height of shown) {
+      blocks.push(await life.block(height, byHeight.get(height)!.sort(compareCreation)));
       if (yieldTimer.isDue) await yieldTimer.pause();
     }
     await addTakeovers(rows, name, first, blocks);
@@ -312,7 +325,15 @@ class NameLife {
     this.rows = rows;
   }
 
-  enter(items: readonly Item[]): void {
+  /** Enters the items that are active at the start. `changing`: the items that the blocks change. */
+  begin(active: readonly Item[], changing: readonly Item[]): void {
+    const supports = active.filter(({ kind }) => kind === 'support');
+    this.enter(active.filter(({ kind }) => kind !== 'support'));
+    indexOnly(this.state, new Set([...supports, ...changing].map(({ claimId }) => claimId)));
+    this.enter(supports);
+  }
+
+  private enter(items: readonly Item[]): void {
     addActiveItems(this.state, items);
   }
 
@@ -323,11 +344,6 @@ class NameLife {
       this.state,
       items.filter(({ kind }) => kind !== 'support'),
     );
-  }
-
-  /** Applies the changes of block `height` without computing its events. */
-  pass(height: number, items: readonly Item[]): void {
-    this.apply(height, items);
   }
 
   /**

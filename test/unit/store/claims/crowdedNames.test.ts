@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { pointKey } from '../../../../src/claimtrie/item.js';
 import { claimReader } from '../../../../src/rpc/lookup/claimReader.js';
 import {
+  bidsOf,
   chosenClaim,
   claimAtAge,
   claimByDigits,
@@ -24,7 +25,13 @@ import {
   supportKey,
   supportsKey,
 } from '../../../../src/store/claims/rows/claimKeys.js';
-import { aliveItems, presentItems } from '../../../../src/store/claims/query/itemHistory.js';
+import { readLatestHistory } from '../../../../src/store/claims/query/nameHistory.js';
+import {
+  aliveItems,
+  FEW_ITEMS,
+  itemsInRows,
+  presentItems,
+} from '../../../../src/store/claims/query/itemHistory.js';
 import { parseNameRow } from '../../../../src/store/claims/rows/nameRow.js';
 import { readPresentClaim, type ClaimChoice } from '../../../../src/store/claims/query/oneClaim.js';
 import { RowDecoder } from '../../../../src/store/claims/rows/rowCodec.js';
@@ -40,6 +47,7 @@ import { SMALL_RULES } from '../../../support/claimComparison.js';
 import { claimsOf, pointOf } from '../../../support/claimModel.js';
 import { PROOF_WINDOW, TwoLives } from '../../../support/explorerModel.js';
 
+const ORDERS = ['bid', 'oldest', 'newest'] as const;
 const NAMES = ['ab', 'aB', 'abc'].map((name) => Buffer.from(name));
 const BLOCKS = 120;
 const TRANSACTIONS = 6;
@@ -125,6 +133,9 @@ class Crowd {
   private readonly states = new Map<OutputStatesQuery, unknown>();
   /** Number of cached states that remained valid over a block. */
   known = 0;
+  /** Pages of names with many claims as of an earlier block, and forecasts that were computed in part. */
+  past = 0;
+  foreseen = 0;
 
   constructor(seed: number, rules: TwoLives['rules']) {
     this.two = new TwoLives(seed, rules, { names: NAMES });
@@ -146,6 +157,7 @@ class Crowd {
     active.tip++;
     if (two.height % 2 === 0) await this.reader.refresh();
     for (const name of NAMES) await this.compareKept(name);
+    for (const name of NAMES) await this.comparePast(name);
     await this.compareShort(NAMES[two.height % NAMES.length]!);
   }
 
@@ -199,6 +211,36 @@ class Crowd {
     if (this.latest.get(filed) === info) this.outlived++;
     else if (!isPromise(soon) && outputsOf(info).length >= 64) this.readAhead++;
     this.latest.set(filed, info);
+  }
+
+  /** Compares pages of bids, forecasts and events as of an earlier block with those read from rows without a cache. */
+  private async comparePast(name: Buffer): Promise<void> {
+    const { two, reader } = this;
+    const { rows, rules } = two;
+    const height = two.life.pick(two.height + 1);
+    const info = await readName(rows, rules, { name, height });
+    const page = {
+      order: ORDERS[two.life.pick(3)]!,
+      from: two.life.chance(50) ? 0 : two.life.pick(info.claims.length + 2),
+      count: 1 + two.life.pick(20),
+    };
+    const few = { name, height, coming: 1 + two.life.pick(3), ...page };
+    const { coming, ...found } = await reader.bidsAt(few);
+    const { coming: all } = await reader.bidsAt({ ...few, coming: Infinity });
+    const { coming: _, ...wanted } = bidsOf(info, page, null);
+    expectAlike(found, wanted);
+    expect(coming === null).toBe(all === null);
+    if (coming !== null && all !== null) {
+      const shown = coming.events.slice(0, few.coming);
+      expectAlike(shown, all.events.slice(0, few.coming));
+      expect(coming.events.length > few.coming).toBe(all.events.length > few.coming);
+      this.foreseen += Number(coming.events.length < all.events.length);
+    }
+    const filed = filedName(rules, name, height);
+    const span = { from: 0, to: height, count: 1 + two.life.pick(20), skip: 0 };
+    const { name: __, ...history } = await reader.latestHistoryOf(name, span);
+    expectAlike(history, await readLatestHistory(rows, itemsInRows(rows, filed), { name: filed, ...span }));
+    this.past += Number(height < two.height && info.claims.length > FEW_ITEMS);
   }
 
   /** Removes the rows of supports by claim, as in a folder of an older version. */
@@ -384,6 +426,8 @@ describe('crowded names', () => {
         expect(crowd.outlived).toBeGreaterThan(2);
         expect(crowd.readAhead).toBeGreaterThan(2);
         expect(crowd.known).toBeGreaterThan(10);
+        expect(crowd.past).toBeGreaterThan(20);
+        expect(crowd.foreseen).toBeGreaterThan(0);
       },
     );
   }

@@ -1,7 +1,6 @@
 /** `listclaims`: the owner of a name, the amount that a new bid must exceed, upcoming events, and a page of the bids. */
-import type { Foreseen } from '../../../../claimtrie/forecast.js';
 import { MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
-import type { ClaimInfo, NameInfo } from '../../../../store/claims/query/claimQueries.js';
+import type { NameBids } from '../../../../interfaces/claimReader.js';
 import { toLatin1 } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
@@ -17,7 +16,6 @@ import {
 import { LISTED_BID_SCHEMA, listedBids } from '../../../format/claimsListed.js';
 import { nameText } from '../../../format/claimsText.js';
 import { defineMethod } from '../../../declare/method.js';
-import { claimsByAge } from '../../../lookup/nameLookup.js';
 import { t } from '../../../../schema/schema.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
 import { NAME_HEX_PARAM, NAME_PARAM } from '../answers.js';
@@ -39,30 +37,19 @@ function orderOf(name: string): number {
   return order;
 }
 
-function inOrder(info: NameInfo, order: number): readonly ClaimInfo[] {
-  if (order === 0) return info.claims;
-  const byAge = claimsByAge(info);
-  return order === 1 ? byAge : byAge.toReversed();
-}
-
-/** Returns the controlling claim; undefined if the name has none. */
-const bestOf = ({ claims: [best] }: NameInfo): ClaimInfo | undefined =>
-  best?.active === true ? best : undefined;
-
 /** Returns the amount that a claim created in the next block must exceed, and the claim's activation height. */
-function newBidAnswer(info: NameInfo, height: number, coming: Foreseen | null): JsonOut {
-  const best = bestOf(info);
-  const delay = newClaimDelay(height + 1, best === undefined ? null : info.lastTakeoverHeight);
+function newBidAnswer({ holder, lastTakeoverHeight, coming }: NameBids, height: number): JsonOut {
+  const delay = newClaimDelay(height + 1, holder === undefined ? null : lastTakeoverHeight);
   const validAtHeight = height + 1 + delay;
   const owner = coming === null ? null : coming.ownerAt(validAtHeight);
-  const mustExceed = owner?.effective ?? (coming === null ? (best?.effectiveAmount ?? 0n) : 0n);
+  const mustExceed = owner?.effective ?? (coming === null ? (holder?.effectiveAmount ?? 0n) : 0n);
   return { mustExceed: coins(mustExceed), delay, height: height + 1, validAtHeight };
 }
 
-function comingAnswer(info: NameInfo, coming: Foreseen | null): Answer {
+function comingAnswer({ name: filed, coming }: NameBids): Answer {
   if (coming === null) return {};
   const { events } = coming;
-  const name = toLatin1(info.name);
+  const name = toLatin1(filed);
   return {
     coming: events.slice(0, MOST_COMING).map((event) => upcomingEvent({ name, event })),
     comingMore: events.length > MOST_COMING ? true : undefined,
@@ -70,6 +57,7 @@ function comingAnswer(info: NameInfo, coming: Foreseen | null): Answer {
 }
 
 interface PageRequest {
+  readonly name: Buffer;
   readonly count: number;
   readonly cursor: Cursor | null;
   readonly order: number;
@@ -78,32 +66,29 @@ interface PageRequest {
 async function pageAt(
   services: RpcServices,
   { id, height }: QueriedBlock,
-  info: NameInfo,
-  { count, cursor, order }: PageRequest,
+  { name, count, cursor, order }: PageRequest,
 ): Promise<Answer> {
-  const { chain } = services;
+  const { chain, claims } = services;
   const from = cursor?.place ?? 0;
-  const bids = inOrder(info, order);
-  const coming = await services.claims.foresee(info, height);
-  const active = info.claims.reduce((sum, claim) => sum + (claim.active ? 1 : 0), 0);
+  const query = { name, height, order: ORDERS[order]!, from, count, coming: MOST_COMING };
+  const found = await claims.bidsAt(query);
+  const { holder, bids: shown } = found;
   const place = from + count;
   const blockHash = chain.headers.hash(id);
-  const holder = bestOf(info);
-  const shown = bids.slice(from, place);
   const listed = await listedBids(services, holder === undefined ? shown : [holder, ...shown]);
   return {
-    normalized_name: nameText(info.name),
-    namehex: nameHex(info.name),
+    normalized_name: nameText(found.name),
+    namehex: nameHex(found.name),
     ...ofBlock(chain, id, height),
-    claims: info.claims.length,
-    active,
-    pending: info.claims.length - active,
-    supportsWithoutClaim: info.supportsWithoutClaim.length,
-    ...(holder && { holder: listed.shift(), lastTakeoverHeight: info.lastTakeoverHeight }),
-    newBid: newBidAnswer(info, height, coming),
-    ...(cursor === null ? comingAnswer(info, coming) : {}),
+    claims: found.claims,
+    active: found.active,
+    pending: found.claims - found.active,
+    supportsWithoutClaim: found.supportsWithoutClaim,
+    ...(holder && { holder: listed.shift(), lastTakeoverHeight: found.lastTakeoverHeight }),
+    newBid: newBidAnswer(found, height),
+    ...(cursor === null ? comingAnswer(found) : {}),
     bids: listed,
-    next: place < bids.length ? cursorText({ blockHash, order, place }) : undefined,
+    next: place < found.claims ? cursorText({ blockHash, order, place }) : undefined,
   };
 }
 
@@ -176,11 +161,11 @@ export const listClaims = defineMethod({
     const wanted = givenName('name', name, hex);
     const cursor = after === undefined ? null : parseCursor(after, ORDERS.length);
     const given = orderOf(order);
-    const request = { count, cursor, order: cursor?.order ?? given };
+    const request = { name: wanted, count, cursor, order: cursor?.order ?? given };
     const find = (): QueriedBlock => blockOfPage(services, cursor, block);
-    return retryWhileGone(services, find, async (queried) => {
-      const info = await services.claims.nameAt({ name: wanted, height: queried.height });
-      return { name, ...(await pageAt(services, queried, info, request)) };
-    });
+    return retryWhileGone(services, find, async (queried) => ({
+      name,
+      ...(await pageAt(services, queried, request)),
+    }));
   },
 });
