@@ -18,6 +18,8 @@ export interface ClaimFacts {
   readonly signature: Bytes | null;
   /** Id of the reposted claim, 20 bytes in wire order. */
   readonly repostedId: Bytes | null;
+  /** Title in UTF-8. Null if the value has none, and for a value in an older format. */
+  readonly title: Bytes | null;
   /** Public key of a channel: 33 bytes compressed, or a DER SubjectPublicKeyInfo. */
   readonly publicKey: Bytes | null;
 }
@@ -27,6 +29,7 @@ const NOTHING: ClaimFacts = {
   channelId: null,
   signature: null,
   repostedId: null,
+  title: null,
   publicKey: null,
 };
 
@@ -107,6 +110,9 @@ const OLD_CLAIM: Fields = new Map([
   [4, none],
   [5, none],
 ]);
+
+/** Number of the field with the title. */
+const TITLE = 8;
 
 /** Type of a channel claim of 2017. */
 const OLD_CERTIFICATE = 2;
@@ -206,6 +212,11 @@ class Walk {
   }
 }
 
+/** Whether the value is in the current format, so that the result of `readClaimFacts` contains its title. */
+export function isCurrentFormat(value: Bytes): boolean {
+  return value[0] === UNSIGNED || value[0] === SIGNED;
+}
+
 /**
  * Extracts the data for the index from a claim's value. The byte arrays are views of the value, or copies if their byte
  * order differs.
@@ -233,9 +244,12 @@ function readMessage(
   signature: Bytes | null,
 ): ClaimFacts {
   let kind: MetadataKind | null = null;
+  let title: Bytes | null = null;
   let bodies: [from: number, to: number][] = [];
   const isWhole = new Walk(value).message(from, value.length, CLAIM, 0, (field, _number, start, end) => {
-    const type = end < 0 ? undefined : KINDS[field];
+    if (end < 0) return;
+    if (field === TITLE) title = value.subarray(start, end);
+    const type = KINDS[field];
     if (type === undefined) return;
     // If the message has several types, the last one counts. Repeated fields of the same type are merged.
     if (type !== kind) bodies = [];
@@ -243,7 +257,7 @@ function readMessage(
     bodies.push([start, end]);
   });
   if (!isWhole) return NOTHING;
-  const facts = { ...NOTHING, kind: kind as MetadataKind | null, channelId, signature };
+  const facts = { ...NOTHING, kind: kind as MetadataKind | null, channelId, signature, title };
   if (facts.kind !== 'channel' && facts.kind !== 'repost') return facts;
   let first: Bytes | null = null;
   for (const [start, end] of bodies) first = fieldsOf(value, start, end).get(1) ?? first;

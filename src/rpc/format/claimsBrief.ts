@@ -6,11 +6,12 @@ import { normalizeKey } from '../../claimtrie/nameKey.js';
 import { filesNormalized } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import { decodeClaim } from '../../metadata/claim.js';
+import { isCurrentFormat, readClaimFacts, type MetadataKind } from '../../metadata/claimFacts.js';
 import { MetadataError } from '../../metadata/metadataError.js';
 import { decodeSupport } from '../../metadata/support.js';
 import { claimIdOf, type ClaimScript } from '../../script/claimScript.js';
 import { MAX_SCRIPT_SIZE } from '../../script/script.js';
-import { fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
+import { asBuffer, fromLatin1, hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
 import { t, type SchemaFields } from '../../schema/schema.js';
 import { nameHex } from './claimsExplorer.js';
 import { nameText } from './claimsText.js';
@@ -48,14 +49,31 @@ export function briefValue(value: Bytes | undefined, isSupport: boolean): BriefV
   if (value === undefined || value.length > MAX_SCRIPT_SIZE) return NOTHING;
   try {
     if (isSupport) return { kind: 'support', channelId: idText(decodeSupport(value).channelId) };
-    const { kind, channelId, claim } = decodeClaim(value);
+    const { kind, channelId, title } = isCurrentFormat(value) ? currentFacts(value) : decodedFacts(value);
     if (kind === null) return NOTHING;
-    const title = claim.title === '' ? undefined : [...claim.title.slice(0, 2 * TITLE_CHARS)];
-    return { kind, title: title?.slice(0, TITLE_CHARS).join(''), channelId: idText(channelId) };
+    const shown = title === '' ? undefined : [...title.slice(0, 2 * TITLE_CHARS)].slice(0, TITLE_CHARS);
+    return { kind, title: shown?.join(''), channelId: idText(channelId) };
   } catch (error) {
     if (error instanceof MetadataError) return NOTHING;
     throw error;
   }
+}
+
+interface TitledFacts {
+  readonly kind: MetadataKind | null;
+  readonly channelId: Bytes | null;
+  readonly title: string;
+}
+
+/** Reads the facts without decoding the whole value, in a fraction of the time. */
+function currentFacts(value: Bytes): TitledFacts {
+  const { kind, channelId, title } = readClaimFacts(value);
+  return { kind, channelId, title: title === null ? '' : asBuffer(title).toString() };
+}
+
+function decodedFacts(value: Bytes): TitledFacts {
+  const { kind, channelId, claim } = decodeClaim(value);
+  return { kind, channelId, title: claim.title };
 }
 
 function idText(id: Bytes | null): string | undefined {

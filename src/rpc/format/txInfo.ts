@@ -141,7 +141,7 @@ export interface TxInfoContext {
 }
 
 /** Formats the script that follows the claim operation of an output. */
-export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Answer {
+export function scriptShown(script: Bytes, prefixes: AddressPrefixes): Record<string, string | undefined> {
   const payment = stripClaimPrefix(script);
   const { type, destinations } = extractDestinations(payment);
   const [first, second] = destinations;

@@ -12,9 +12,8 @@ import { isUnspendable } from '../../script/script.js';
 import type { OutputState } from '../../store/claims/query/outputStates.js';
 import { BoundedMap } from '../../util/boundedMap.js';
 import { hashToHex, toLatin1, type Bytes } from '../../util/bytes.js';
-import { coins } from '../../util/json/json.js';
-import { stringifyJson } from '../../util/json/jsonStream.js';
-import { type JsonOut } from '../../util/json/jsonWrite.js';
+import { formatCoins } from '../../util/json/json.js';
+import { quoteJson } from '../../util/json/jsonWrite.js';
 import { outputClaim } from './claimsBrief.js';
 import { scriptShown, type TxInfoContext } from './txInfo.js';
 
@@ -50,14 +49,21 @@ export interface OutputStatus {
   readonly state: OutputState | null | undefined;
 }
 
-/** Returns the JSON text of an object without its closing brace, so that members can be appended. */
-const opened = (value: JsonOut): string => stringifyJson(value).slice(0, -1);
+/** JSON text of the members of an object whose values are texts. */
+function textMembers(fields: Readonly<Record<string, string | undefined>>): string {
+  let members = '';
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined) members += `${members === '' ? '' : ','}"${name}":${quoteJson(value)}`;
+  }
+  return members;
+}
 
 function textOf({ value, script }: TxOutput, n: number, txid: Bytes, context: TxInfoContext): OutputText {
   const claim = decodeClaimScript(script);
   return {
-    start: opened({ n, amount: coins(value), ...scriptShown(script, context.prefixes) }),
-    claim: claim && opened(outputClaim(claim, txid, n, context)),
+    start: `{"n":${n},"amount":${formatCoins(value)},${textMembers(scriptShown(script, context.prefixes))}`,
+    claim: claim && `{${textMembers(outputClaim(claim, txid, n, context))}`,
     name: claim && claim.name,
     isUnspendable: isUnspendable(script),
   };
@@ -105,7 +111,7 @@ export function outputClaimText(
 ): string | null {
   const claim = decodeClaimScript(script);
   if (claim === null) return null;
-  return `${opened(outputClaim(claim, hash, index, context))},${stateText(state, context.rules)}}`;
+  return `{${textMembers(outputClaim(claim, hash, index, context))},${stateText(state, context.rules)}}`;
 }
 
 /** Returns the text of an output: its cached part, followed by its current state. */
@@ -119,13 +125,9 @@ export function outputText(
 }
 
 function spenderText({ txid, n, height, blockHash }: NonNullable<OutputStatus['spender']>): string {
-  const spentBy = {
-    txid: hashToHex(txid),
-    n,
-    height,
-    blockhash: blockHash && hashToHex(blockHash),
-  };
-  return `,"spentBy":${stringifyJson(spentBy)}`;
+  const place = height === undefined ? '' : `,"height":${height}`;
+  const block = blockHash === undefined ? '' : `,"blockhash":"${hashToHex(blockHash)}"`;
+  return `,"spentBy":{"txid":"${hashToHex(txid)}","n":${n}${place}${block}}`;
 }
 
 /** JSON text of the members with the state of a claim. */

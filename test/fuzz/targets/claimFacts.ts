@@ -23,6 +23,10 @@ function check(value: Buffer): string {
   if (decoded.kind === null) return 'no kind';
   law(hexOf(facts.channelId) === hexOf(decoded.channelId), 'another channel');
   law(hexOf(facts.signature) === hexOf(decoded.signature), 'another signature');
+  law(
+    (facts.title === null ? '' : Buffer.from(facts.title).toString()) === decoded.claim.title,
+    'another title',
+  );
   return decoded.kind;
 }
 

@@ -22,12 +22,17 @@ export interface OutputStatesQuery {
   readonly outputs: readonly MadeOutput[];
 }
 
+/** A claim or support without its claim id. Computing the ids of claims that were never updated takes longer than the rest. */
+export type OutputItem = Omit<Item, 'claimId'>;
+
 export interface OutputState {
   /** The claim or support in its current state, or in its state when it was removed. */
-  readonly item: Item;
+  readonly item: OutputItem;
   /** Whether the claim controls its name. */
   readonly controls: boolean;
 }
+
+const NO_ID = '';
 
 /**
  * The names under which an output may be stored: its raw name and the normalized name, as in
@@ -65,11 +70,11 @@ export function readOutputStates(
     const found = atHand.getMany(keys);
     let at = 0;
     const items = places.map((some) => {
-      let item: Item | null = null;
+      let item: OutputItem | null = null;
       for (const { filed, since, point } of some) {
         const row = found[at++];
         if (row === undefined) continue;
-        const one = parseItemRow(filed, since, point, row);
+        const one = parseItemRow(filed, since, point, row, NO_ID);
         // For an item (claim or support) that the normalization fork moved, the item under its new name is used.
         if (item === null || item.removal === REMOVAL.refiled) item = one;
       }
