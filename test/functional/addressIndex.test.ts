@@ -149,7 +149,7 @@ describe('-addressindex', () => {
       expect(await pages('getaddressutxos', 'utxos', limit)).toEqual(unspent);
     }
     await expect(
-      node.rpc('getaddresstxids', [{ addresses, limit: 1, after: '00'.repeat(12) }]),
+      node.rpc('getaddresstxids', [{ addresses, limit: 1, after: '00'.repeat(9) }]),
     ).rejects.toThrow('"after" is not a cursor');
     await node.rpc('generatetoaddress', [1, ADDRESS]);
     expect(await node.rpc('getaddresstxids', [{ addresses, mempool: true }])).toEqual(whole);

@@ -8,7 +8,7 @@
 import { expirationHeight } from '../../claimtrie/rules.js';
 import type { ClaimRules } from '../../claimtrie/types.js';
 import type { ClaimInfo, NameInfo, OutputInfo } from '../../store/claims/query/claimQueries.js';
-import { hashToHex } from '../../util/bytes.js';
+import { hashToHex, type Bytes } from '../../util/bytes.js';
 import { coins } from '../../util/json/json.js';
 import { whenResolved, type MaybePromise } from '../../util/maybePromise.js';
 import { jsonArray, type JsonOut } from '../../util/json/jsonWrite.js';
@@ -19,6 +19,7 @@ import { METADATA } from './claimMetadata.js';
 import { BlockHashTexts, type ClaimOutputReader, longArray, TxidTexts } from './claimsOutput.js';
 import { type OutputDeps, readOutputs } from '../lookup/outputScripts.js';
 import { nameText } from './claimsText.js';
+import { listTag } from '../lookup/listTag.js';
 
 type Answer = Record<string, JsonOut | undefined>;
 
@@ -355,9 +356,14 @@ export interface NamePage {
   readonly from: number;
   /** Maximum number of claims and supports without claims of the page, and of supports of each claim. */
   readonly count: number;
-  /** Returns the cursor of the page that begins at this place. */
-  readonly cursorAt: (place: number) => string;
+  /** Returns the cursor of the page that begins at this place in the list with this tag. */
+  readonly cursorAt: (place: number, tag: Bytes) => string;
+  /** Tag of the claims and supports of the name. */
+  readonly tag: Bytes;
 }
+
+/** Tag of the supports of a claim in `getclaimbyid`. `claimId` is in wire order. */
+export const supportsTag = (claimId: Bytes): Bytes => listTag('getclaimbyid', claimId);
 
 /** Returns the result of `getclaimsforname`, as of block `height` with the hash `blockHash`. */
 export function documentedName(
@@ -403,18 +409,19 @@ function partOf({ claims, supportsWithoutClaim }: NameInfo, { from, count, curso
     claims: claims.slice(from, to).map((claim) => ({
       ...claim,
       supports: claim.supports.slice(0, count),
-      nextSupports: claim.supports.length > count ? cursorAt(count) : undefined,
+      nextSupports: claim.supports.length > count ? cursorAt(count, supportsTag(claim.claimId)) : undefined,
     })),
     supportsWithoutClaim: supportsWithoutClaim.slice(first, last),
   };
 }
 
-function pageFields({ claims, supportsWithoutClaim }: NameInfo, { from, count, cursorAt }: NamePage): Answer {
+function pageFields({ claims, supportsWithoutClaim }: NameInfo, page: NamePage): Answer {
+  const { from, count, cursorAt, tag } = page;
   const to = from + count;
   return {
     claimCount: claims.length,
     supportsWithoutClaimCount: supportsWithoutClaim.length,
-    next: to < claims.length + supportsWithoutClaim.length ? cursorAt(to) : undefined,
+    next: to < claims.length + supportsWithoutClaim.length ? cursorAt(to, tag) : undefined,
   };
 }
 

@@ -26,7 +26,10 @@ export const getAddressBalance = defineMethod({
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"]}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = { ...(await parseQuery(services, addresses, null)), afterMempool: undefined };
+    const query = {
+      ...(await parseQuery(services, addresses, 'getaddressbalance', null)),
+      afterMempool: undefined,
+    };
     return atOneTip(services, async () => {
       const { receivedSat, spentSat, txCount } = await confirmedSums(index, query);
       let unconfirmedSat = 0n;

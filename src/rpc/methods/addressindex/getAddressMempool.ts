@@ -43,7 +43,7 @@ export const getAddressMempool = defineMethod({
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…", "bABC…"], "limit": 100}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = await parseQuery(services, addresses, null);
+    const query = await parseQuery(services, addresses, 'getaddressmempool', null);
     const { found, next } = await atOneTip(services, async () => {
       const page: MempoolMove[] = [];
       for await (const move of mempoolMoves(services, index, query)) {

@@ -121,7 +121,7 @@ export const getAddressTxids = defineMethod({
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "start": 1000, "end": 2000, "limit": 100}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = await parseQuery(services, addresses, HISTORY_MARK_BYTES);
+    const query = await parseQuery(services, addresses, 'getaddresstxids', HISTORY_MARK_BYTES);
     const isVerbose = flagOf(query.options, 'verbose');
     const isDescending = flagOf(query.options, 'descending');
     const search = isDescending ? findDescending : find;

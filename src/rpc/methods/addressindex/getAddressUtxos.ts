@@ -185,13 +185,13 @@ export const getAddressUtxos = defineMethod({
   examples: [['"bXYZ…"'], ['{"addresses": ["bXYZ…"], "limit": 100, "mempool": true}']],
   async run({ services }, { addresses }) {
     const index = requireIndex(services);
-    const query = await parseQuery(services, addresses, UNSPENT_MARK_BYTES);
+    const query = await parseQuery(services, addresses, 'getaddressutxos', UNSPENT_MARK_BYTES);
     const withTip = flagOf(query.options, 'chainInfo');
     const { outputs, next, tip } = await atOneTip(services, () => find(services, index, query));
     requireWhole(query, next);
     const utxos = jsonArray(answers(outputs, query));
     if (query.limit === null && !withTip) return utxos;
-    return { utxos, ...nextField(next), ...(withTip ? tip : {}) };
+    return { utxos, ...nextField(query, next), ...(withTip ? tip : {}) };
   },
 });
 

@@ -7,12 +7,13 @@ import { scriptKeyOf } from '../../../index/addressScripts.js';
 import type { PageRequest } from '../../../index/addressQueries.js';
 import { decodeDestination } from '../../../script/address.js';
 import { scriptForDestination } from '../../../script/standard.js';
-import { asBuffer, fromHex, isHex, toHex, type Bytes } from '../../../util/bytes.js';
+import { asBuffer, concatBytes, fromHex, fromLatin1, isHex, toHex, type Bytes } from '../../../util/bytes.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
 import { JsonObject, type JsonValue } from '../../../util/json/json.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../declare/errors.js';
 import { addressPrefixes } from '../../format/addresses.js';
+import { listTag, TAG_BYTES, withoutTag } from '../../lookup/listTag.js';
 import type { ParamDecl } from '../../declare/method.js';
 import { getArray, getBool, getInt, getString } from '../../declare/paramTypes.js';
 import { t, type Schema } from '../../../schema/schema.js';
@@ -66,6 +67,8 @@ export interface AddressQuery {
   readonly afterMempool: MempoolMark | undefined;
   readonly mempool: boolean;
   readonly options: JsonObject;
+  /** Tag of the list in its cursors, see `listTag`. */
+  readonly tag: Bytes;
 }
 
 function invalid(message: string): RpcError {
@@ -93,12 +96,13 @@ export function requireIndex({ addresses, chain, indexes }: RpcServices): Addres
 }
 
 /**
- * Parses the query. Throws if it is invalid. `markBytes` is the size of a chain cursor; null for methods that return only
- * mempool entries.
+ * Parses the query of a method. Throws if it is invalid. `markBytes` is the size of a chain cursor; null for methods that return
+ * only mempool entries.
  */
 export async function parseQuery(
   { params }: RpcServices,
   value: JsonValue,
+  method: string,
   markBytes: number | null,
 ): Promise<AddressQuery> {
   const options = value instanceof JsonObject ? value : new JsonObject();
@@ -120,7 +124,10 @@ export async function parseQuery(
   if (asked.size === 0) throw invalid('The list of addresses is empty');
   const limit = numberOf(options, 'limit', 1, MAX_ENTRIES) ?? null;
   const mempool = flagOf(options, 'mempool');
-  const after = markOf(options, markBytes, mempool || markBytes === null);
+  // The same list in the opposite order has other cursors.
+  const order = flagOf(options, 'descending') ? ' descending' : '';
+  const tag = listTag(`${method}${order}`, fromLatin1([...asked.keys()].sort().join('')));
+  const after = markOf(options, markBytes, mempool || markBytes === null, tag);
   return {
     asked,
     keys: [...asked.keys()],
@@ -130,6 +137,7 @@ export async function parseQuery(
     ...after,
     mempool,
     options,
+    tag,
   };
 }
 
@@ -158,14 +166,17 @@ function markOf(
   options: JsonObject,
   markBytes: number | null,
   mempool: boolean,
+  tag: Bytes,
 ): Pick<AddressQuery, 'after' | 'afterMempool'> {
   const value = options.get('after') ?? null;
   if (value === null) return { after: undefined, afterMempool: undefined };
   const text = getString(value);
-  const mark = asBuffer(isHex(text) ? fromHex(text) : new Uint8Array(0));
-  if (mark.length === markBytes) return { after: mark, afterMempool: undefined };
-  if (!mempool || mark.length !== MEMPOOL_MARK_BYTES)
+  const cursor = asBuffer(isHex(text) ? fromHex(text) : new Uint8Array(0));
+  const length = cursor.length - TAG_BYTES;
+  if (length !== markBytes && (!mempool || length !== MEMPOOL_MARK_BYTES))
     throw invalid(`"after" is not a cursor returned as "next": ${text}`);
+  const mark = asBuffer(withoutTag(cursor, tag, '"after"'));
+  if (length === markBytes) return { after: mark, afterMempool: undefined };
   const arrival = Number(mark.readBigUInt64BE());
   return { after: undefined, afterMempool: { arrival, order: mark.readUInt32BE(8) } };
 }
@@ -195,18 +206,13 @@ export function pagedSchema(name: string, list: Schema): Schema {
 }
 
 /** Formats a result according to `pagedSchema`. */
-export function pagedAnswer(
-  { limit }: AddressQuery,
-  name: string,
-  list: JsonOut,
-  next: Bytes | null,
-): JsonOut {
-  return limit === null ? list : { [name]: list, ...nextField(next) };
+export function pagedAnswer(query: AddressQuery, name: string, list: JsonOut, next: Bytes | null): JsonOut {
+  return query.limit === null ? list : { [name]: list, ...nextField(query, next) };
 }
 
 /** Returns the field `next` with the cursor of the next page; an empty object on the last page. */
-export function nextField(next: Bytes | null): { next?: string } {
-  return next ? { next: toHex(next) } : {};
+export function nextField({ tag }: AddressQuery, next: Bytes | null): { next?: string } {
+  return next ? { next: toHex(concatBytes(next, tag)) } : {};
 }
 
 /** Returns the query in the form that the address index expects. */

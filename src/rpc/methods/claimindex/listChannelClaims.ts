@@ -2,10 +2,21 @@
 import type { ClaimRecord } from '../../../index/claims/claimReader.js';
 import { ID_LENGTH } from '../../../index/claims/claimIndexKeys.js';
 import { yieldIfDue } from '../../../scheduler/yield.js';
-import { equalBytes, fromHex, fromLatin1, hashFromHex, isHex, toHex, toLatin1 } from '../../../util/bytes.js';
+import {
+  concatBytes,
+  equalBytes,
+  fromHex,
+  fromLatin1,
+  hashFromHex,
+  isHex,
+  toHex,
+  toLatin1,
+  type Bytes,
+} from '../../../util/bytes.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { t } from '../../../schema/schema.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
+import { listTag, TAG_BYTES, withoutTag } from '../../lookup/listTag.js';
 import { defineMethod } from '../../declare/method.js';
 import { pageParam } from '../claimtrie/lists/pages.js';
 import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
@@ -14,12 +25,16 @@ import { ClaimShower, FULL_CLAIM, requireClaimIndex } from './claimAnswer.js';
 const MIN_CURSOR_BYTES = 12;
 const MAX_CURSOR_BYTES = MIN_CURSOR_BYTES + 9 * 255;
 
-/** Parses a cursor. Throws if the text cannot be one. */
-function parseCursor(text: string): string {
-  const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
+const tagOf = (channelId: Bytes): Bytes => listTag('listchannelclaims', channelId);
+
+/** Parses a cursor. Throws if the text cannot be one of the claims of this channel. */
+function parseCursor(text: string, channelId: Bytes): string {
+  const all = Buffer.from(isHex(text) ? fromHex(text) : []);
+  const bytes = all.subarray(0, Math.max(0, all.length - TAG_BYTES));
   const isLength = bytes.length >= MIN_CURSOR_BYTES && bytes.length <= MAX_CURSOR_BYTES;
   if (!isLength || bytes.readUInt16BE(0) !== bytes.length - MIN_CURSOR_BYTES)
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
+  withoutTag(all, tagOf(channelId));
   return toLatin1(bytes);
 }
 
@@ -58,7 +73,7 @@ export const listChannelClaims = defineMethod({
       throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'claimid must have 40 hexadecimal digits');
     const channelId = hashFromHex(claimid);
     const page = await index.signedPage(channelId, {
-      after: after === undefined ? '' : parseCursor(after),
+      after: after === undefined ? '' : parseCursor(after, channelId),
       limit: count,
     });
     if (page === null) throw rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimid}`);
@@ -81,7 +96,7 @@ export const listChannelClaims = defineMethod({
       height: page.height,
       total: page.total,
       claims,
-      next: page.next === null ? undefined : toHex(fromLatin1(page.next)),
+      next: page.next === null ? undefined : toHex(concatBytes(fromLatin1(page.next), tagOf(channelId))),
     };
   },
 });

@@ -1,10 +1,11 @@
 /** `getclaimbyid`: a claim that is alive at the tip, by its id or a prefix of it. */
 import type { ClaimOfName } from '../../../store/claims/query/oneClaim.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
+import { hashFromHex } from '../../../util/bytes.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { RPC_ERROR, rpcError } from '../../declare/errors.js';
 import { defineMethod, type RpcContext } from '../../declare/method.js';
-import { documentedClaim } from '../../format/claimsDocumented.js';
+import { documentedClaim, supportsTag } from '../../format/claimsDocumented.js';
 import { claimOfBytesAt, ONE_CLAIM_SCHEMA, oneClaimAnswer } from './answers.js';
 import { atBlock, retryWhileGone, type QueriedBlock } from './atBlock.js';
 import { blockOfPage, cursorText } from './lists/cursors.js';
@@ -24,7 +25,10 @@ function withSupports(
   const from = cursor?.place ?? 0;
   const place = from + count;
   const blockHash = services.chain.headers.hash(id);
-  const next = place < claim.supports.length ? cursorText({ blockHash, order: 0, place }) : undefined;
+  const next =
+    place < claim.supports.length
+      ? cursorText({ blockHash, order: 0, place }, supportsTag(claim.claimId))
+      : undefined;
   return documentedClaim(services, info, { ...claim, supports: claim.supports.slice(from, place) }, next);
 }
 
@@ -56,7 +60,9 @@ export const getClaimById = defineMethod({
     }
     const { services } = ctx;
     const { claims } = services;
-    const page = requestedPage(count, after, 'nextSupports');
+    // The cursor contains the tag of the whole claim id.
+    if (after !== undefined) requireWholeId(claimId);
+    const page = requestedPage(count, after, () => supportsTag(hashFromHex(claimId)), 'nextSupports');
     if (page === null)
       return atBlock(services, undefined, ({ height }) =>
         whenResolved(claims.findClaim(claimId), (found) => {
@@ -64,8 +70,6 @@ export const getClaimById = defineMethod({
           return oneClaimAnswer(ctx, claimOfBytesAt(ctx, found.name, height, found), height);
         }),
       );
-    // The cursor does not contain the claim, and more claims may begin with these digits.
-    if (page.cursor !== null) requireWholeId(claimId);
     const find = (): QueriedBlock => blockOfPage(services, page.cursor, undefined);
     return retryWhileGone(services, find, (block) =>
       whenResolved(claims.findClaim(claimId), (found) => {

@@ -1,11 +1,12 @@
 /** `getclaimsforname`: every claim and support of a name. The declaration for lbcd's clients is in `lbcdGetClaimsForName.ts`. */
 import type { RpcServices } from '../../../interfaces/services.js';
 import type { NameQuery } from '../../../store/claims/query/claimQueries.js';
-import { hashToHex } from '../../../util/bytes.js';
+import { hashToHex, type Bytes } from '../../../util/bytes.js';
 import { HOLE, JsonFrame } from '../../../util/json/jsonFrame.js';
 import type { JsonOut } from '../../../util/json/jsonWrite.js';
 import { whenResolved, type MaybePromise } from '../../../util/maybePromise.js';
 import { documentedName, NAME_SCHEMA } from '../../format/claimsDocumented.js';
+import { listTag } from '../../lookup/listTag.js';
 import { LBRYCRD_NAME_SCHEMA, lbrycrdName } from '../../format/claimsLbrycrd.js';
 import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
@@ -41,6 +42,8 @@ function documentedAnswer(
   );
 }
 
+const tagOf = (name: Bytes): Bytes => listTag('getclaimsforname', name);
+
 /** Returns a page of the answer in the documented profile. */
 function pageAt(
   services: RpcServices,
@@ -50,8 +53,8 @@ function pageAt(
 ): MaybePromise<JsonOut> {
   const { claims, chain } = services;
   const blockHash = chain.headers.hash(id);
-  const cursorAt = (place: number): string => cursorText({ blockHash, order: 0, place });
-  const page = { from: cursor?.place ?? 0, count, cursorAt };
+  const cursorAt = (place: number, tag: Bytes): string => cursorText({ blockHash, order: 0, place }, tag);
+  const page = { from: cursor?.place ?? 0, count, cursorAt, tag: tagOf(query.name) };
   return whenResolved(claims.nameAt(query), (info) =>
     documentedName(services, info, height, hashToHex(blockHash), page),
   );
@@ -87,7 +90,7 @@ export const getClaimsForName = defineMethod({
   profiles: ['documented', 'lbrycrd'],
   run(ctx, { name, hex, blockhash, count, after }) {
     const { services, profile } = ctx;
-    const page = requestedPage(count, after, 'next');
+    const page = requestedPage(count, after, () => tagOf(givenName('name', name, hex)), 'next');
     if (page !== null) {
       const wanted = givenName('name', name, hex);
       const find = (): QueriedBlock => blockOfPage(services, page.cursor, blockhash, 'blockhash');

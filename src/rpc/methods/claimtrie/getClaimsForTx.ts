@@ -16,6 +16,7 @@ import { defineMethod } from '../../declare/method.js';
 import { t } from '../../../schema/schema.js';
 import type { RpcServices } from '../../../interfaces/services.js';
 import { TransactionCache } from '../../lookup/transactionCache.js';
+import { atOneTip } from '../addressindex/atOneTip.js';
 import { atBlock } from './atBlock.js';
 import { KeptTxClaims, TxClaims } from './keptTxClaims.js';
 import { DEFAULT_COUNT, MAX_PAGE } from './lists/pages.js';
@@ -249,9 +250,9 @@ const ALL_OUTPUTS: OutputRange = { from: 0, count: Infinity };
 
 function documentedAnswer(services: RpcServices, txid: Bytes, height: number): MaybePromise<JsonOut> {
   const known = keptOf(services).answers.find(txid);
-  if (known === undefined) return describe(services, txid, height);
+  if (known === undefined) return describe(services, txid);
   return whenResolved(services.claims.outputStates(known.query), (states) =>
-    states === known.states ? known.at(height - known.query.madeAt) : describe(services, txid, height),
+    states === known.states ? known.at(height - known.query.madeAt) : describe(services, txid),
   );
 }
 
@@ -273,11 +274,17 @@ function* claimsAmong(unspent: readonly UnspentOutput[], { from, count }: Output
   return outputs;
 }
 
-/** Reads the states of the outputs in steps, and yields to the event loop between them. */
-async function standingsOf({ claims }: RpcServices, query: StandingsQuery): Promise<(Standing | null)[]> {
+/**
+ * Reads the states of the outputs in steps, and yields to the event loop between them. Ends early if a block arrives, because the
+ * result is then not used.
+ */
+async function standingsOf(
+  { claims, chain: { chain } }: RpcServices,
+  query: StandingsQuery,
+): Promise<(Standing | null)[]> {
   const standings: (Standing | null)[] = [];
   let since = performance.now();
-  for (let at = 0; at < query.outputs.length; at += STATES_A_STEP) {
+  for (let at = 0; at < query.outputs.length && chain.height === query.height; at += STATES_A_STEP) {
     const outputs = query.outputs.slice(at, at + STATES_A_STEP);
     standings.push(...(await claims.standings({ ...query, outputs })));
     since = await yieldIfDue(since);
@@ -332,11 +339,19 @@ function describeOutput(
   };
 }
 
-async function describe(
+/**
+ * Describes the outputs in the range as of one block: the unspent outputs, the states of their claims, and the outputs of the
+ * supported claims are all read at one tip.
+ */
+function describe(services: RpcServices, txid: Bytes, range: OutputRange = ALL_OUTPUTS): Promise<JsonOut> {
+  return atOneTip(services, () => describeAt(services, txid, services.chain.chain.height, range));
+}
+
+async function describeAt(
   services: RpcServices,
   txid: Bytes,
   height: number,
-  range: OutputRange = ALL_OUTPUTS,
+  range: OutputRange,
 ): Promise<JsonOut> {
   const { mark } = keptOf(services).answers;
   const unspent = await unspentOutputs(services, txid);
@@ -426,7 +441,7 @@ export const getClaimsForTx = defineMethod({
   run({ services, profile }, { txId, from, count }) {
     if (from !== undefined || count !== undefined) {
       const range = { from: from ?? 0, count: count ?? DEFAULT_COUNT };
-      return atBlock(services, undefined, ({ height }) => describe(services, txId, height, range));
+      return atBlock(services, undefined, () => describe(services, txId, range));
     }
     const shape = profile === 'documented' ? documentedAnswer : lbrycrdAnswer;
     return atBlock(services, undefined, ({ height }) => shape(services, txId, height));

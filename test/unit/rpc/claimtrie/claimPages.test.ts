@@ -126,6 +126,97 @@ describe('pages of claims', () => {
     expect(await world.call('documented', 'getclaimsfortx', made.id, 4)).toEqual(entries.slice(3));
   });
 
+  it('getclaimsforname: keeps its text for further calls, except while blocks below a snapshot are missing', async () => {
+    const { world: other } = await manyClaims();
+    const services = other.services();
+    const { chain } = services;
+    const ask = async (): Promise<[height: number, claims: number, reads: number]> => {
+      const before = other.reads;
+      const { claims, height } = (await other.call('documented', 'getclaimsforname', NAME)) as NamePage & {
+        height: number;
+      };
+      return [height, claims.length, other.reads - before];
+    };
+    const setBehind = (text: string | null): void =>
+      void Object.defineProperty(chain, 'transactionsBehindSnapshot', { value: text, configurable: true });
+    setBehind('The node was started from a snapshot');
+    const [height, , reads] = await ask();
+    expect(reads).toBeGreaterThan(0);
+    expect(await ask()).toEqual([height, CLAIMS, reads]);
+    setBehind(null);
+    expect(await ask()).toEqual([height, CLAIMS, reads]);
+    expect(await ask()).toEqual([height, CLAIMS, 0]);
+    // The cached text is not used while blocks below a snapshot are missing.
+    setBehind('The node was started from a snapshot');
+    expect(await ask()).toEqual([height, CLAIMS, reads]);
+  });
+
+  it('getclaimsfortx: describes all outputs as of one block if blocks arrive during the call', async () => {
+    const { world: other, made: mined } = await manyClaims();
+    const { claims } = other.services();
+    const standings = claims.standings.bind(claims);
+    let blocks = 2;
+    claims.standings = async (query) => {
+      const found = await standings(query);
+      // Each block ends a claim of the transaction.
+      if (blocks-- > 0) await other.mine([[mined.out(1 + blocks)], [plainOutput(1n)]]);
+      return found;
+    };
+    const entries = (await other.call('documented', 'getclaimsfortx', mined.id)) as {
+      nOut: number;
+      depth: number;
+      'is controlling'?: boolean;
+    }[];
+    expect(entries.map(({ nOut }) => nOut)).toEqual([3, 4, 5, 6, 7]);
+    expect(new Set(entries.map(({ depth }) => depth))).toEqual(new Set([other.height - mined.height]));
+    expect(entries.filter((entry) => entry['is controlling'] === true)).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ 'in claim trie': true, 'is controlling': true });
+  });
+
+  it('refuses cursors of other methods, names and claims', async () => {
+    const { world: other } = await manyClaims();
+    const [second] = await other.mine([[], [claimOutput('other', '01', 5n), claimOutput('other', '02', 4n)]]);
+    await other.mine([[], [1n, 2n, 3n].map((amount) => supportOutput('other', second!.claimId(0), amount))]);
+    const ask = (method: string, ...args: JsonValue[]) => other.call('documented', method, ...args);
+    const ids = new Map<string, string>();
+    for (const one of [NAME, 'other'])
+      ids.set(one, ((await ask('getclaimsforname', one)) as NamePage).claims[0]!.claimId);
+    const lists: { readonly title: string; readonly ask: (after: string | null) => Promise<unknown> }[] = [];
+    const cursors: string[] = [];
+    for (const one of [NAME, 'other']) {
+      const id = ids.get(one)!;
+      lists.push(
+        { title: `listclaims ${one}`, ask: (after) => ask('listclaims', one, 1, after) },
+        {
+          title: `getclaimsforname ${one}`,
+          ask: (after) => ask('getclaimsforname', one, null, false, 1, after),
+        },
+        { title: `listsupports ${one}`, ask: (after) => ask('listsupports', id, 1, after) },
+        { title: `getclaimbyid ${one}`, ask: (after) => ask('getclaimbyid', id, 1, after) },
+      );
+    }
+    for (const { ask: page } of lists) {
+      const { next, nextSupports } = (await page(null)) as { next?: string; nextSupports?: string };
+      cursors.push((next ?? nextSupports)!);
+    }
+    // The cursor that getclaimsforname shows for the supports of a claim belongs to getclaimbyid.
+    const { claims } = (await ask('getclaimsforname', NAME, null, false, 1)) as NamePage;
+    expect(claims[0]!.nextSupports).toBe(
+      cursors[lists.findIndex(({ title }) => title === `getclaimbyid ${NAME}`)],
+    );
+    for (const [i, list] of lists.entries()) {
+      for (const [k, cursor] of cursors.entries()) {
+        const asked = list.ask(cursor);
+        if (i === k) await expect(asked, list.title).resolves.toBeTypeOf('object');
+        else
+          await expect(asked, `${list.title} with the cursor of ${lists[k]!.title}`).rejects.toMatchObject({
+            code: -8,
+            message: expect.stringContaining('after is the cursor of another list') as string,
+          });
+      }
+    }
+  });
+
   it('refuses wrong cursors and sizes, and pages in the other profiles', async () => {
     const wrongCursor = [-8, 'after must be the value "next" of the previous page'];
     const wrongCount = [-8, 'count must be between 1 and 1000'];

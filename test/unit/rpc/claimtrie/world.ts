@@ -228,6 +228,10 @@ export class World {
         get height() {
           return height();
         },
+        get tip() {
+          return height();
+        },
+        exclusively: <T>(work: () => Promise<T>) => work(),
         index: { active },
         reorganisation: new Reorganisation(),
         events: this.events,

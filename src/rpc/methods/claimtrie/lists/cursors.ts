@@ -1,16 +1,17 @@
 /**
  * Cursors of paged lists that describe one block. A cursor contains the block of the first page, the number of the sort
- * order, and the position after which the next page begins. Clients must treat a cursor as opaque.
+ * order, the position after which the next page begins, and the tag of the list. Clients must treat a cursor as opaque.
  */
 import { NO_HEADER } from '../../../../store/files/headerTable.js';
 import { fromHex, isHex, toHex, type Bytes } from '../../../../util/bytes.js';
 import { Writer } from '../../../../util/writer.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
+import { TAG_BYTES, withoutTag } from '../../../lookup/listTag.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
 import { blockOfHashOrHeight, type QueriedBlock } from '../atBlock.js';
 
 const HASH_BYTES = 32;
-const CURSOR_BYTES = HASH_BYTES + 1 + 4;
+const CURSOR_BYTES = HASH_BYTES + 1 + 4 + TAG_BYTES;
 
 export interface Cursor {
   /** Wire order. */
@@ -21,17 +22,21 @@ export interface Cursor {
   readonly place: number;
 }
 
-export function cursorText({ blockHash, order, place }: Cursor): string {
-  return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).finish());
+/** `tag`: see `listTag`. */
+export function cursorText({ blockHash, order, place }: Cursor, tag: Bytes): string {
+  return toHex(new Writer(CURSOR_BYTES).raw(blockHash).u8(order).u32(place).raw(tag).finish());
 }
 
 /**
- * Parses a cursor. Throws if the text is not a cursor of a list with this number of orders. `field` is the field of an answer
- * that contains such cursors.
+ * Parses a cursor. Throws if the text is not a cursor of the list with this tag and this number of orders. `field` is the field
+ * of an answer that contains such cursors.
  */
-export function parseCursor(text: string, orders = 1, field = 'next'): Cursor {
+export function parseCursor(text: string, tag: Bytes, orders = 1, field = 'next'): Cursor {
   const bytes = Buffer.from(isHex(text) ? fromHex(text) : []);
-  if (bytes.length !== CURSOR_BYTES || bytes[HASH_BYTES]! >= orders)
+  if (bytes.length !== CURSOR_BYTES)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, `after must be the value "${field}" of the previous page`);
+  withoutTag(bytes, tag);
+  if (bytes[HASH_BYTES]! >= orders)
     throw rpcError(RPC_ERROR.INVALID_PARAMETER, `after must be the value "${field}" of the previous page`);
   return {
     blockHash: bytes.subarray(0, HASH_BYTES),

@@ -1,7 +1,7 @@
 /** `listclaims`: the owner of a name, the amount that a new bid must exceed, upcoming events, and a page of the bids. */
 import { MAX_DELAY, newClaimDelay } from '../../../../claimtrie/rules.js';
 import type { NameBids } from '../../../../interfaces/claimReader.js';
-import { toLatin1 } from '../../../../util/bytes.js';
+import { toLatin1, type Bytes } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
@@ -15,6 +15,7 @@ import {
 } from '../../../format/claimsExplorer.js';
 import { LISTED_BID_SCHEMA, listedBids } from '../../../format/claimsListed.js';
 import { nameText } from '../../../format/claimsText.js';
+import { listTag } from '../../../lookup/listTag.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
@@ -56,6 +57,8 @@ function comingAnswer({ name: filed, coming }: NameBids): Answer {
   };
 }
 
+const tagOf = (name: Bytes): Bytes => listTag('listclaims', name);
+
 interface PageRequest {
   readonly name: Buffer;
   readonly count: number;
@@ -88,7 +91,7 @@ async function pageAt(
     newBid: newBidAnswer(found, height),
     ...(cursor === null ? comingAnswer(found) : {}),
     bids: listed,
-    next: place < found.claims ? cursorText({ blockHash, order, place }) : undefined,
+    next: place < found.claims ? cursorText({ blockHash, order, place }, tagOf(name)) : undefined,
   };
 }
 
@@ -159,7 +162,7 @@ export const listClaims = defineMethod({
   examples: [['"mindblown"'], ['"mindblown"', '10']],
   run({ services }, { name, count, after, order, block, hex }) {
     const wanted = givenName('name', name, hex);
-    const cursor = after === undefined ? null : parseCursor(after, ORDERS.length);
+    const cursor = after === undefined ? null : parseCursor(after, tagOf(wanted), ORDERS.length);
     const given = orderOf(order);
     const request = { name: wanted, count, cursor, order: cursor?.order ?? given };
     const find = (): QueriedBlock => blockOfPage(services, cursor, block);

@@ -1,11 +1,20 @@
 /** `listmempoolclaims`: the claim operations of the transactions in the mempool. */
 import { isOnName, type WaitingClaim, type WaitingTransaction } from '../../../../mempool/mempoolClaims.js';
 import { yieldIfDue } from '../../../../scheduler/yield.js';
-import { equalBytes, hashFromHex, hashToHex, type Bytes } from '../../../../util/bytes.js';
+import {
+  concatBytes,
+  equalBytes,
+  fromHex,
+  hashFromHex,
+  hashToHex,
+  toHex,
+  type Bytes,
+} from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError } from '../../../declare/errors.js';
 import { NAME_FIELDS, nameAnswer } from '../../../format/claimsBrief.js';
+import { listTag, withoutTag } from '../../../lookup/listTag.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
@@ -21,21 +30,29 @@ interface Mark {
   readonly index: number;
 }
 
-/** Formats the cursor of the next page: arrival number of a transaction, and number of an operation in it. */
-function markText({ arrival, index }: Mark): string {
-  return `${arrival}-${index}`;
-}
-
-function parseMark(text: string): Mark {
-  const [, arrival, index] = /^(\d{1,15})-(\d{1,9})$/.exec(text) ?? [];
-  if (arrival === undefined || index === undefined)
-    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
-  return { arrival: Number(arrival), index: Number(index) };
-}
-
 interface Wanted {
   readonly name: Bytes | undefined;
   readonly claimId: Bytes | undefined;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function tagOf({ name, claimId }: Wanted): Bytes {
+  const given = Buffer.of(Number(name !== undefined), Number(claimId !== undefined));
+  return listTag('listmempoolclaims', concatBytes(given, claimId ?? NOTHING, name ?? NOTHING));
+}
+
+/** Formats the cursor of the next page: arrival number of a transaction, number of an operation in it, and tag of the list. */
+function markText({ arrival, index }: Mark, wanted: Wanted): string {
+  return `${arrival}-${index}-${toHex(tagOf(wanted))}`;
+}
+
+function parseMark(text: string, wanted: Wanted): Mark {
+  const [, arrival, index, tag] = /^(\d{1,15})-(\d{1,9})-([0-9a-f]{8})$/.exec(text) ?? [];
+  if (arrival === undefined || index === undefined || tag === undefined)
+    throw rpcError(RPC_ERROR.INVALID_PARAMETER, 'after must be the value "next" of the previous page');
+  withoutTag(fromHex(tag), tagOf(wanted));
+  return { arrival: Number(arrival), index: Number(index) };
 }
 
 function isWanted(claim: WaitingClaim, { name, claimId }: Wanted): boolean {
@@ -130,7 +147,7 @@ export const listMempoolClaims = defineMethod({
       name: name === undefined ? undefined : givenName('name', name, hex),
       claimId: claimid === undefined ? undefined : hashFromHex(claimid),
     };
-    const mark = after === undefined ? null : parseMark(after);
+    const mark = after === undefined ? null : parseMark(after, wanted);
     const { total, page, next } = await find(services, wanted, count, mark);
     const { rules } = services.claims;
     const height = services.chain.chain.height + 1;
@@ -147,7 +164,7 @@ export const listMempoolClaims = defineMethod({
         transaction: hashToHex(transaction.txid),
         time: transaction.timeSec,
       })),
-      next: next ? markText(next) : undefined,
+      next: next ? markText(next, wanted) : undefined,
     };
   },
 });

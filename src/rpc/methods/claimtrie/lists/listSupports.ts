@@ -1,11 +1,13 @@
 /** `listsupports`: a page of the supports of a claim. */
 import type { ClaimInfo } from '../../../../store/claims/query/claimQueries.js';
+import { hashFromHex, type Bytes } from '../../../../util/bytes.js';
 import { coins } from '../../../../util/json/json.js';
 import type { JsonOut } from '../../../../util/json/jsonWrite.js';
 import { RPC_ERROR, rpcError, type RpcError } from '../../../declare/errors.js';
 import { NAME_HEX, nameHex, ofBlock, OF_BLOCK_FIELDS } from '../../../format/claimsExplorer.js';
 import { LISTED_SUPPORT_SCHEMA, listedSupports, supportAmount } from '../../../format/claimsListed.js';
 import { nameText } from '../../../format/claimsText.js';
+import { listTag } from '../../../lookup/listTag.js';
 import { defineMethod } from '../../../declare/method.js';
 import { t } from '../../../../schema/schema.js';
 import type { RpcServices } from '../../../../interfaces/services.js';
@@ -32,6 +34,8 @@ export function requireWholeId(claimId: string): void {
 export function claimNotFound(claimId: string): RpcError {
   return rpcError(RPC_ERROR.INVALID_ADDRESS_OR_KEY, `Could not find claim at ${claimId}`);
 }
+
+const tagOf = (claimId: string): Bytes => listTag('listsupports', hashFromHex(claimId));
 
 interface PageRequest {
   readonly claimid: string;
@@ -76,7 +80,7 @@ async function pageAt(
     amount: coins(counted),
     pendingAmount: all > counted ? coins(all) : undefined,
     supports: (await listedSupports(services, supports.slice(from, place))) as JsonOut[],
-    next: place < supports.length ? cursorText({ blockHash, order: 0, place }) : undefined,
+    next: place < supports.length ? cursorText({ blockHash, order: 0, place }, tagOf(claimid)) : undefined,
   };
 }
 
@@ -115,7 +119,7 @@ export const listSupports = defineMethod({
   examples: [['"36a719a156a1df178531f3c712b8b37f8e7cc3b3"']],
   run({ services }, { claimid, count, after }) {
     requireWholeId(claimid);
-    const cursor = after === undefined ? null : parseCursor(after);
+    const cursor = after === undefined ? null : parseCursor(after, tagOf(claimid));
     const find = (): QueriedBlock => blockOfPage(services, cursor, undefined);
     return retryWhileGone(services, find, (queried) => pageAt(services, queried, { claimid, count, cursor }));
   },

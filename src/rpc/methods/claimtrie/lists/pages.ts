@@ -1,3 +1,4 @@
+import type { Bytes } from '../../../../util/bytes.js';
 import { parseCursor, type Cursor } from './cursors.js';
 
 /** Default number of entries on a page, for all claim methods with pages. */
@@ -58,14 +59,16 @@ export interface ClaimsPageRequest {
 }
 
 /**
- * Returns the page that a call requests; null if it requests the whole list. `field` is the field of an answer that contains
- * the cursor.
+ * Returns the page that a call requests; null if it requests the whole list. `tagOf` returns the tag of the list (`listTag`). `field` is the field of an
+ * answer that contains the cursor.
  */
 export function requestedPage(
   count: number | undefined,
   after: string | undefined,
+  tagOf: () => Bytes,
   field: 'next' | 'nextSupports',
 ): ClaimsPageRequest | null {
   if (count === undefined && after === undefined) return null;
-  return { count: count ?? DEFAULT_COUNT, cursor: after === undefined ? null : parseCursor(after, 1, field) };
+  const cursor = after === undefined ? null : parseCursor(after, tagOf(), 1, field);
+  return { count: count ?? DEFAULT_COUNT, cursor };
 }
