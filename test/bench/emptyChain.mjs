@@ -23,8 +23,11 @@ const PAYEES = 1000;
 /** Every tenth coinbase pays to the first of them, which has 110,000 transactions in a chain of 1.1 million blocks. */
 const CROWDED_EVERY = 10;
 
-/** Nodes need a `-maxtipage` of at least the age of the tip. Otherwise they remain in the initial download. */
-export async function writeEmptyChain(file, blocks) {
+/**
+ * Nodes need a `-maxtipage` of at least the age of the tip. Otherwise they remain in the initial download. Each
+ * `crowdedEvery`-th coinbase pays to the same address.
+ */
+export async function writeEmptyChain(file, blocks, crowdedEvery = CROWDED_EVERY) {
   const { genesis, magic, powLimit, powLimitBits, segwitHeight, subsidyLevelInterval } = regtestParams;
   const native = loadNative();
   if (native === null)
@@ -53,7 +56,7 @@ export async function writeEmptyChain(file, blocks) {
   for (let height = 1; height <= blocks; height++) {
     const coinbase = buildCoinbase({
       height,
-      outputScript: scripts[height % CROWDED_EVERY === 0 ? 0 : height % PAYEES],
+      outputScript: scripts[height % crowdedEvery === 0 ? 0 : height % PAYEES],
       valueSat: blockSubsidy(height, subsidyLevelInterval),
       commitment: commitmentScript([]),
       segwitActive: height >= segwitHeight,

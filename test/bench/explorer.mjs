@@ -7,7 +7,7 @@
 //
 // The values of --flood-ways are `sync`, `loadblock` and `reindex`, separated by commas. --long is the number of blocks of the long
 // chain. --folder is a data folder with this chain from an earlier run. If LBRYCRDD names a reference binary, it also gets the crowded
-// chain, and both programs are measured in turns. Rows: visit, paint, long, crowd, viewers, flood, idle, takeover.
+// chain, and both programs are measured in turns. Rows: visit, paint, long, address, crowd, viewers, flood, idle, takeover. --turns: of the row long.
 import { spawn } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, createGunzip, gzipSync } from 'node:zlib';
 import { claimPrefixes, OutputMaker } from './crowdedNames.mjs';
 import { writeEmptyChain } from './emptyChain.mjs';
-import { measureCrowd } from './explorerCrowd.mjs';
+import { Crowd, measureCrowd } from './explorerCrowd.mjs';
 import { at, print, sorted, text, workedMs } from './explorerFigures.mjs';
 import { timedCall, timedRequest } from './explorerReference.mjs';
 import { dist } from './searchClaims.mjs';
@@ -42,7 +42,9 @@ const FILE = option('file', join(here, '../../../shared/bench/bench-40x1000.dat.
 const ADDRESS = 'mfWxJ45yp2SFn7UciZyNpvDKrzbhyfKrY8';
 const TICK_MS = 10;
 /** Number of turns of the row "long". */
-const TURNS = 5;
+const TURNS = Number(option('turns', 5));
+/** Number of transactions of the address of the row "address". */
+const ADDRESS_TRANSACTIONS = 100_000;
 /** Goals of pages whose data grows with the chain. */
 const GOALS = { charts: '≤ 100 ms', address: '≤ 50 ms' };
 /** Number of measured answers of one kind in a turn. The 95th percentile leaves out the five slowest. */
@@ -132,9 +134,9 @@ async function visit(site) {
 }
 
 /** Starts a node with a chain of this number of blocks and complete indexes. */
-async function nodeOf(folder, blocks) {
+async function nodeOf(folder, blocks, crowdedEvery) {
   const file = join(folder, `${blocks}.dat`);
-  await writeEmptyChain(file, blocks);
+  await writeEmptyChain(file, blocks, crowdedEvery);
   const site = await startNode([`-loadblock=${file}`, '-maxtipage=2000000000'], { timeoutMs: 7_200_000 });
   rmSync(file);
   return withIndexes(site);
@@ -199,6 +201,34 @@ async function longChain() {
   }
   await site.node.stop();
   await short.node.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Measures the first pages of an address with very many transactions, after a block that pays to it and after another one. */
+async function address() {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-explorer-'));
+  const site = await nodeOf(folder, ADDRESS_TRANSACTIONS, 1);
+  const payee = await crowdedAddress(site);
+  const times = { own: [], other: [], rpc: [] };
+  for (let n = 0; n < BLOCKS; n++)
+    for (const [kind, miner] of [
+      ['own', payee],
+      ['other', ADDRESS],
+    ]) {
+      await site.rpc('generatetoaddress', [1, miner]);
+      await sleep(200);
+      times[kind].push((await site.ask(`/address/${payee}`)).ms);
+      times.rpc.push(
+        await site.msOf('getaddresstxids', [{ addresses: [payee], limit: 50, descending: true }]),
+      );
+    }
+  const first = at(times.own.concat(times.other), 1);
+  print(
+    `the first page of an address with ${ADDRESS_TRANSACTIONS.toLocaleString('en-US')} transactions, after a block`,
+    '≤ 50 ms',
+    `${text(at(times.other, 0.5))} ms, after a block that pays to it ${text(at(times.own, 0.5))} ms, slowest ${text(first)} ms; getaddresstxids of 50 ${text(at(times.rpc, 0.5))} ms`,
+  );
+  await site.node.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -281,7 +311,7 @@ async function floodedNode(way, { source, file, dataDir }) {
 
 /**
  * Measures how long a node takes to get its blocks while this number of connections requests pages: milliseconds, and the processor
- * time of its main thread and of all its threads.
+ * time of its main thread and of all its threads. Measures the times of RPC calls meanwhile.
  */
 async function importing(way, from, height, connections) {
   const site = await floodedNode(way, from);
@@ -291,14 +321,18 @@ async function importing(way, from, height, connections) {
   const { pid } = site.node;
   const before = { main: mainWorkedMs(pid), all: workedMs(pid) };
   const since = performance.now();
+  let isOver = false;
+  const pings = pinging(site, () => isOver);
   await site.begin?.();
   while ((await site.rpc('getblockcount')) < height) await sleep(50);
   const ms = performance.now() - since;
   const main = mainWorkedMs(pid) - before.main;
   const all = workedMs(pid) - before.all;
+  isOver = true;
+  const p99 = at(await pings, 0.99);
   const statuses = await flood?.end();
   await site.node.stop();
-  return { ms, main, all, statuses };
+  return { ms, main, all, statuses, p99 };
 }
 
 async function flood() {
@@ -325,12 +359,16 @@ async function flood() {
 
 async function floodBeside(way, from, height) {
   const ratios = { ms: [], main: [], all: [] };
+  const p99 = { 0: [], 200: [] };
   let last;
   for (let turn = 0; turn < FLOOD_TURNS; turn++) {
     // The order alternates, because the load of the machine changes.
     const kinds = turn % 2 === 0 ? [0, 200] : [200, 0];
     const found = {};
-    for (const connections of kinds) found[connections] = await importing(way, from, height, connections);
+    for (const connections of kinds) {
+      found[connections] = await importing(way, from, height, connections);
+      p99[connections].push(found[connections].p99);
+    }
     last = found[200];
     for (const [what, values] of Object.entries(ratios)) values.push(found[0][what] / last[what]);
   }
@@ -340,6 +378,11 @@ async function floodBeside(way, from, height) {
     `200 connections that ask for uncached pages beside a node with blocks by ${way}`,
     '≥ 0.9 of its speed',
     `${shown(ratios.ms)}; by processor time of the main thread ${shown(ratios.main)}, of all threads ${shown(ratios.all)}; answers ${JSON.stringify(last.statuses)}`,
+  );
+  print(
+    'RPC p99 during this flood, beside the import',
+    '< 50 ms',
+    `median of turns ${text(at(p99[200], 0.5))} ms (${p99[200].map((ms) => text(ms)).join(', ')}); without the flood ${text(at(p99[0], 0.5))} ms`,
   );
 }
 
@@ -467,11 +510,12 @@ await site.node.stop();
 if (isWanted('crowd') || isWanted('viewers')) {
   // A takeover changes the documents of all claims for the name. The search index would be updated during the measurements.
   const crowded = await startNode(['-blockmintxfee=0', '-txindex', '-claimsearch=0']);
-  if (isWanted('crowd'))
-    await measureCrowd({ site: crowded, reference: process.env.LBRYCRDD, blocks: BLOCKS });
+  const crowd = await Crowd.make(crowded, BLOCKS);
+  if (isWanted('crowd')) await measureCrowd(crowd, process.env.LBRYCRDD, BLOCKS);
   if (isWanted('viewers')) await viewers(crowded);
   await crowded.node.stop();
 }
 if (isWanted('long')) await longChain();
+if (isWanted('address')) await address();
 if (isWanted('flood')) await flood();
 if (isWanted('idle')) await idle();

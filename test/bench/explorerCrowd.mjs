@@ -16,6 +16,8 @@ const { ClaimSchema } = await dist('metadata/messages/claim_pb.js');
 const NAME = 'crowd';
 const CLAIMS = 5000;
 const TAKEOVERS = 60;
+/** Blocks after the takeovers, so that each request of an earlier block can have another one. */
+const EMPTY_BLOCKS = 70;
 const OUTPUTS_A_TRANSACTION = 250;
 const TRANSACTIONS_A_BLOCK = 4;
 /** Number of pages that are read to find all kinds of pages. */
@@ -47,17 +49,27 @@ export function titledPrefix(n) {
   return buildClaimPrefix(Buffer.from(NAME), Buffer.from(value));
 }
 
-/** Makes the claims and the takeovers. Returns the id of a transaction with 250 claims, and the first block after all claims. */
-async function makeCrowd(maker, site) {
-  const prefixes = Array.from({ length: CLAIMS }, (_, n) => titledPrefix(n));
-  const made = await maker.make(prefixes, OUTPUTS_A_TRANSACTION, null, TRANSACTIONS_A_BLOCK);
-  const first = await site.rpc('getblockcount');
-  for (let n = 0; n < TAKEOVERS; n++) {
-    await maker.send([titledPrefix(CLAIMS + n)], 200_000n + 1000n * BigInt(n));
-    await maker.mine();
+/** The name with its claims on the chain of a node. */
+export class Crowd {
+  /** Makes the claims and the takeovers, and coins for `blocks` further claims. */
+  static async make(site, blocks) {
+    const crowd = new Crowd();
+    crowd.site = site;
+    const rpc = (method, params) => site.rpc(method, params);
+    crowd.maker = await OutputMaker.start(rpc, 25 + TAKEOVERS + blocks);
+    const prefixes = Array.from({ length: CLAIMS }, (_, n) => titledPrefix(n));
+    const made = await crowd.maker.make(prefixes, OUTPUTS_A_TRANSACTION, null, TRANSACTIONS_A_BLOCK);
+    /** Ids of the transactions with 250 claims each. */
+    crowd.txids = made.map((id) => Buffer.from(id).reverse().toString('hex'));
+    /** The first block after all claims. */
+    crowd.first = await site.rpc('getblockcount');
+    for (let n = 0; n < TAKEOVERS; n++) {
+      await crowd.maker.send([titledPrefix(CLAIMS + n)], 200_000n + 1000n * BigInt(n));
+      await crowd.maker.mine();
+    }
+    for (let n = 0; n < EMPTY_BLOCKS; n++) await crowd.maker.mine();
+    return crowd;
   }
-  for (let n = 0; n < 10; n++) await maker.mine();
-  return { txid: Buffer.from(made[3]).reverse().toString('hex'), first };
 }
 
 /** All pages of the name, found by following the links from `first`. */
@@ -142,12 +154,7 @@ const kindOf = (path) =>
   [...new URL(path, 'http://node').searchParams.keys()].sort().join(' ') || 'the first page';
 
 /** Measures the rows of the name with 5,000 claims. `reference` is the path of lbrycrd; undefined if there is none. */
-export async function measureCrowd({ site, reference, blocks }) {
-  const maker = await OutputMaker.start(
-    (method, params) => site.rpc(method, params),
-    25 + TAKEOVERS + blocks,
-  );
-  const { txid, first } = await makeCrowd(maker, site);
+export async function measureCrowd({ site, maker, txids, first }, reference, blocks) {
   const copy = reference ? await ReferenceCopy.start(reference, site) : null;
   const pages = await pagesOf(site, `/name/${NAME}`);
   const largest = pages.reduce((a, b) => (b.gzip > a.gzip ? b : a));
@@ -158,10 +165,30 @@ export async function measureCrowd({ site, reference, blocks }) {
   );
   const kinds = new Map(pages.map(({ path }) => [kindOf(path), path]));
   const earlier = new EarlierBlocks(site, first, await site.rpc('getblockcount'));
-  const context = { site, copy, maker, kinds, earlier, txid, blocks };
+  const context = { site, copy, maker, kinds, earlier, txid: txids.at(-1), blocks };
+  await measureFirst(context, txids.slice(0, -1));
   await measureAfterBlocks(context, false);
   await measureAfterBlocks(context, true);
   await copy?.stop();
+}
+
+/** Measures the first requests of transactions: the call with all outputs, its default page, and the page of the explorer. */
+async function measureFirst({ site, copy }, txids) {
+  const rows = { all: new Times(), page: new Times(), web: new Times(), their: new Times() };
+  for (const [n, txid] of txids.entries()) {
+    const { pid } = site.node;
+    if (n % 3 === 0) await rows.all.add(pid, () => site.msOf('gettxinfo', [txid, 0, 250]));
+    if (n % 3 === 1) await rows.page.add(pid, () => site.msOf('gettxinfo', [txid]));
+    if (n % 3 === 2) await rows.web.add(pid, async () => (await site.ask(`/tx/${txid}`)).ms);
+    if (copy) await rows.their.add(copy.pid, () => copy.ms('getclaimsfortx', [txid]));
+  }
+  print(
+    'the first gettxinfo of a transaction with 250 claims of that name; with the default count of 100',
+    "≤ lbrycrd's getclaimsfortx, which has one of them",
+    `${shown(rows.all)}; ${shown(rows.page)}; ` +
+      (copy ? `lbrycrd ${shown(rows.their)}` : 'lbrycrd is not here'),
+  );
+  print('the first /tx of such a transaction', '≤ 100 ms', shown(rows.web));
 }
 
 /** With `isChanging`, each block has a new claim of the name; otherwise the blocks do not change the name. */
@@ -169,7 +196,8 @@ async function measureAfterBlocks(context, isChanging) {
   const { site, copy, maker, kinds, earlier, txid, blocks } = context;
   const times = new Map([...kinds.keys()].map((kind) => [kind, new Times()]));
   const [own, other] = [new Times(), new Times()];
-  const rows = { tx: new Times(), txAgain: new Times(), their: new Times(), theirAgain: new Times() };
+  const rows = { tx: new Times(), txAgain: new Times(), page: new Times(), web: new Times() };
+  Object.assign(rows, { their: new Times(), theirAgain: new Times() });
   for (let n = 0; n < blocks; n++) {
     if (isChanging) await maker.send([titledPrefix(6000 + n)], 1000n);
     await maker.mine();
@@ -190,6 +218,8 @@ async function measureAfterBlocks(context, isChanging) {
       await rows.txAgain.add(site.node.pid, () => site.msOf('gettxinfo', [txid, 0, 250]));
       if (copy) await rows.theirAgain.add(copy.pid, () => copy.ms('getclaimsfortx', [txid]));
     }
+    await rows.page.add(site.node.pid, () => site.msOf('gettxinfo', [txid]));
+    await rows.web.add(site.node.pid, async () => (await site.ask(`/tx/${txid}`)).ms);
     await own.add(site.node.pid, () => site.msOf('getclaimsforname', [NAME]));
     if (copy) await other.add(copy.pid, () => copy.ms('getclaimsforname', [NAME]));
   }
@@ -217,8 +247,14 @@ function printPages({ times, own, other, isWith, isChanging, isNew }) {
   }
 }
 
-function printTransactions({ tx, txAgain, their, theirAgain }, isWith, isChanging) {
-  const shown = ({ median: { ms, cpuMs } }) => `${text(ms)} ms (processor ${text(cpuMs)})`;
+const shown = ({ median: { ms, cpuMs } }) => `${text(ms)} ms (processor ${text(cpuMs)})`;
+
+function printTransactions({ tx, txAgain, page, web, their, theirAgain }, isWith, isChanging) {
+  print(
+    `/tx of that transaction; gettxinfo with the default count, after ${isChanging ? 'a block that changes the name' : 'a block'}`,
+    '≤ 100 ms',
+    `${shown(web)}; ${shown(page)}`,
+  );
   print(
     `gettxinfo of 250 claims of that name, after ${isChanging ? 'a block that changes it' : 'a block'}; repeated`,
     "≤ lbrycrd's getclaimsfortx, which has one of them",
