@@ -88,5 +88,8 @@ export function pageErrorOf(error: AskError, now = '/'): PageError {
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')
     return new PageError(status, 'The block is unknown', 'This node knows no block with this hash.');
-  return new PageError(status, 'The node cannot answer', message);
+  // Only a cursor in the address of the page can be refused as “after”.
+  const isCursor = status === 400 && /\bafter\b/.test(message);
+  const near = isCursor ? ([[now, 'The first page of the list']] as const) : [];
+  return new PageError(status, 'The node cannot answer', sentenceOf(message), near);
 }

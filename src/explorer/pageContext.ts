@@ -13,6 +13,7 @@ export interface PageContext {
   readonly askExactly: ExplorerRpcClient['askExactly'];
   /** Decoded segments of the path, without the first segment, which selects the page. */
   readonly parts: readonly string[];
+  /** Query parameters. Those of the page have accepted values (`pages/pageParameters.ts`) or are empty. */
   readonly query: URLSearchParams;
   readonly tip: Tip;
   /** Whether the node is still downloading the chain. During that time upcoming events and the mempool are not known. */
@@ -97,11 +98,8 @@ export const badRequest = (message: string, near: readonly Near[] = []): PageErr
 /** The largest integer that methods accept. */
 export const MAX_INTEGER = 0x7fffffff;
 
-/** Parses an integer query parameter; undefined if it is absent. Throws `PageError` if it is invalid. */
+/** Returns a query parameter that is an integer; undefined if it is absent. */
 export function integerOf(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  if (!/^[0-9]{1,10}$/.test(text) || Number(text) > MAX_INTEGER)
-    throw badRequest(`“${name}” must be a whole number of at most ${MAX_INTEGER}.`);
-  return Number(text);
+  const text = query.get(name) || undefined;
+  return text === undefined ? undefined : Number(text);
 }

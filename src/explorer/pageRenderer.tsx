@@ -8,6 +8,7 @@ import type { Topic } from './live.js';
 import type { ExplorerStart, TakenBlock, Tip } from './messages.js';
 import { isTemporary, withoutCause } from './nodeErrors.js';
 import { PageError, searchFor, type PageContext, type PageResult, type Redirect } from './pageContext.js';
+import { refuseUnknownValues } from './pages/pageParameters.js';
 import { pageOf } from './pages/pageTable.js';
 import { renderedOf, type Rendered } from './rendered.js';
 import { partsOf, securityHeaders } from './siteRequests.js';
@@ -82,12 +83,14 @@ export class PageRenderer {
         'Use the links above, or search.',
         searchFor(parts.at(-1) ?? ''),
       );
+    const query = new URLSearchParams(search);
+    refuseUnknownValues(parts[0]!, path, query);
     this.count++;
     const { hasTemporary, ...askers } = this.askersFor(start.showsPeers || isLocal);
     const context: PageContext = {
       ...askers,
       parts: parts.slice(1),
-      query: new URLSearchParams(search),
+      query,
       tip,
       isSyncing: sync !== null,
       fixed: this.fixed,

@@ -10,6 +10,7 @@ import { AskError, BusyError } from './explorerRpcClient.js';
 import { SyncLimit } from './syncLimit.js';
 import { isFilling, pageErrorOf } from './nodeErrors.js';
 import { PageError } from './pageContext.js';
+import { refuseUnknownValues } from './pages/pageParameters.js';
 import { PageRenderer, type RequestedPage, type RendererDeps } from './pageRenderer.js';
 import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, lastResponse, matches, packed, RenderedCache, type Rendered } from './rendered.js';
@@ -283,7 +284,7 @@ export class Site {
     const query = new URLSearchParams(search);
     const refused = isForeign(request) ? refusalOf(path, first, query) : null;
     if (refused !== null) return this.sendError(request, response, refused);
-    if (path === '/look') return this.setLook(response, query);
+    if (path === '/look') return this.setLook(request, response, query);
     this.counts.pages++;
     const { status } = this.deps.state;
     if (status !== null) return this.sendStarting(request, response, status);
@@ -291,7 +292,13 @@ export class Site {
   }
 
   /** Stores the visitor's colour scheme in a cookie, and redirects back to the page. */
-  private setLook(response: ServerResponse, query: URLSearchParams): void {
+  private setLook(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): void {
+    try {
+      refuseUnknownValues('look', '/look', query);
+    } catch (error) {
+      if (error instanceof PageError) return this.sendError(request, response, error);
+      throw error;
+    }
     const back = query.get('back') ?? '/';
     const place = localPath(back);
     const cookie = (name: string, value: string, keep: boolean): string =>

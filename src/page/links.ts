@@ -6,20 +6,25 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** Matches the path segments `.` and `..`, which browsers remove from a URL. */
 const DOTS = /^\.{1,2}$/;
 
+/** Whether the text of a name cannot be a path segment. The path of the empty name would be that of the list of names. */
+const isWrittenInHex = (name: string): boolean => name === '' || DOTS.test(name);
+
 /**
  * Returns the path of a name's page. A name that is not UTF-8, or that a browser would change in a URL, is written as hex
  * bytes.
  */
 export function nameLink(name: string, nameHex?: string): string {
   if (nameHex !== undefined) return `/name-hex/${nameHex}`;
-  if (DOTS.test(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
+  if (isWrittenInHex(name)) return `/name-hex/${Buffer.from(name).toString('hex')}`;
   return `/name/${encoded(name)}`;
 }
 
 /** Returns the path of the proof of a name, which is given as text or as hex bytes. */
 export function proofLink(name: string, isHex: boolean): string {
   if (isHex) return `/proof-hex/${encoded(name)}`;
-  return DOTS.test(name) ? proofLink(Buffer.from(name).toString('hex'), true) : `/proof/${encoded(name)}`;
+  return isWrittenInHex(name)
+    ? proofLink(Buffer.from(name).toString('hex'), true)
+    : `/proof/${encoded(name)}`;
 }
 
 export const claimLink = (claimId: string): string => `/claim/${encoded(claimId)}`;

@@ -144,4 +144,20 @@ describe.each(postgresUrl() === null ? backends.slice(0, 1) : backends)('$name',
       'after: the previous page was requested with other constraints.',
     );
   });
+
+  it('finds names by the hex of their bytes, which need not be UTF-8, in blocks and in the mempool', async () => {
+    const odd = '61ff62';
+    await node.rpc('claimname', [odd, value('Odd bytes', []), 0.1, false, true]);
+    const found = async (constraints: object, of: (claims: object) => Promise<string[]>) =>
+      of({ order_by: 'name', ...constraints });
+    const shown = 'a\\u00ffb';
+    expect(await found({ namehex: odd }, searchAll)).toEqual([shown]);
+    expect(await found({ namehex: odd }, search)).toEqual([]);
+    await mine();
+    expect(await found({ namehex: odd.toUpperCase() }, search)).toEqual([shown]);
+    // "W1" in hex: a name that is UTF-8 is normalized.
+    expect(await found({ namehex: [odd, '5731', '00'] }, search)).toEqual(['w1', shown]);
+    expect(await found({ namehex: '61' }, search)).toEqual([]);
+    await expect(node.rpc('searchclaims', [{ namehex: 'zz' }])).rejects.toThrow('namehex: "zz" is not hex.');
+  });
 });

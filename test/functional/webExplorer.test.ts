@@ -118,6 +118,19 @@ describe('pages', () => {
       ['/name-hex/xyz', 400],
       ['/blocks?from=x', 400],
       ['/name/mindblown?after=zz', 400],
+      ['/upcoming?kind=zzz', 400],
+      ['/claims?order=nope', 400],
+      ['/claims?channel=zz', 400],
+      ['/charts?from=zz', 400],
+      ['/name/mindblown?order=zz', 400],
+      ['/block/tip?skip=zz', 400],
+      ['/proof/mindblown?root=zz', 400],
+      ['/look?scheme=zz', 400],
+      ['/?utm_source=zz', 200],
+      ['/blocks?from=99999999', 404],
+      ['/name/', 302],
+      ['/name-hex/', 200],
+      ['/proof-hex/', 200],
       ['/name/mindblown?block=zz', 400],
       ['/name/mindblown?block=99999999', 404],
       ['/mempool?after=zz', 400],
@@ -147,6 +160,11 @@ describe('pages', () => {
       [`/find?q=${'a'.repeat(5000)}`, 414],
     ] as const)
       expect([path, (await get(path)).status]).toEqual([path, status]);
+    const refused = await get('/upcoming?kind=%3Cb%3E&from=370');
+    expect(refused.text).toContain('“&lt;b>” is not a value of “kind”');
+    expect(refused.text).toContain('<a href="/upcoming?from=370">The page without “kind”</a>');
+    const begins = await get(`/claim/${claimId.slice(0, 12)}`);
+    expect(begins.text).toContain(`href="/claim/${claimId}"`);
     const unknown = await get(`/name/mindblown?block=${'f'.repeat(64)}`);
     expect([unknown.status, unknown.text]).toEqual([404, expect.stringContaining('The block is unknown')]);
     const posted = await fetch(`${base}/`, { method: 'POST', body: 'x' });
@@ -187,6 +205,8 @@ describe('pages', () => {
       [claimTx, `/tx/${claimTx}`],
       [tip, `/block/${tip}`],
       ['18', '/block/18'],
+      ['99999999', '/block/99999999'],
+      ['lbry://nobodyhasit', '/name/nobodyhasit'],
       ['', '/'],
       [await node.rpc<string>('getnewaddress'), null],
     ] as const) {
@@ -278,7 +298,6 @@ describe('pages', () => {
     for (const [query, text] of [
       [`block=361&root=${nameclaimroot}`, 'It is the same root.'],
       [`block=361&root=${'0'.repeat(64)}`, 'It is another root.'],
-      ['root=%3Cb%3E', 'A root has 64 hexadecimal digits.'],
     ] as const) {
       const page = await get(`/proof/mindblown?${query}`);
       expect([page.status, page.text.includes(text)]).toEqual([200, true]);

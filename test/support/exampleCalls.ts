@@ -223,6 +223,7 @@ function claimCalls({ claimId, claimTxid, claimBlock, tip }: ExampleFacts): Exam
     call('listchannelclaims', claimId),
     call('resolve', ['lbry://MindBlown', '@nobody/anything']),
     call('searchclaims', { name: 'MindBlown' }),
+    call('searchclaims', { namehex: '4d696e64426c6f776e' }),
     // claimtrie
     call('checknormalization', 'MindBlown'),
     call('getblockevents', claimBlock),

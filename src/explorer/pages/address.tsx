@@ -180,7 +180,7 @@ export const address: Page = async ({ ask, parts, query }) => {
       'The text is not an address of this network.',
       searchFor(wanted),
     );
-  const positions = { after: query.get('after') ?? undefined, coinsAfter: query.get('coins') ?? undefined };
+  const positions = { after: query.get('after') || undefined, coinsAfter: query.get('coins') || undefined };
   const [balance, transactions, unspent] = await read(ask, wanted, positions);
   const utxos = unspent === null || isMissing(unspent) ? unspent : await withMarks(ask, unspent);
   const path = addressLink(wanted);

@@ -53,11 +53,12 @@ const KINDS = [
 ] as const;
 
 /** Resolves the path's parameter to a block hash. For a height or `tip` the caller redirects to the page of the hash. */
-async function hashOf({ ask, tip }: PageContext, wanted: string): Promise<{ hash: string; isHash: boolean }> {
+async function hashOf(context: PageContext, wanted: string): Promise<{ hash: string; isHash: boolean }> {
+  const { ask, tip } = context;
   if (wanted === 'tip') return { hash: tip.hash, isHash: false };
   if (/^[0-9]{1,10}$/.test(wanted)) {
     const height = Number(wanted);
-    if (height > tip.height) throw noBlockYet(tip.height);
+    if (height > tip.height) throw noBlockYet(context, height);
     return { hash: await ask<string>('getblockhash', height), isHash: false };
   }
   if (!/^[0-9a-f]{64}$/i.test(wanted))

@@ -4,7 +4,7 @@ import { integerText, sizeText } from '../../page/format.js';
 import { blockLink, withQuery } from '../../page/links.js';
 import { integerOf, type Page } from '../pageContext.js';
 import { blocksFrom, type BlockRow } from './blockRow.js';
-import { isMissing, orNull } from './parts.js';
+import { isMissing, noBlockYet, orNull } from './parts.js';
 
 const A_PAGE = 25;
 const BRANCHES = 10;
@@ -63,7 +63,8 @@ const columnsOf = (nowSec: number): readonly TableColumn<BlockRow>[] => [
 
 export const blocks: Page = async (context) => {
   const { ask, tip, query, nowSec } = context;
-  const from = Math.min(integerOf(query, 'from') ?? tip.height, tip.height);
+  const from = integerOf(query, 'from') ?? tip.height;
+  if (from > tip.height) throw noBlockYet(context, from);
   const hash = from === tip.height ? tip.hash : await ask<string>('getblockhash', from);
   const [rows, tips] = await Promise.all([
     blocksFrom(context, hash, A_PAGE),

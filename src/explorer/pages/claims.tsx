@@ -11,9 +11,10 @@ const A_PAGE = 50;
 /** Maximum number of claims that `searchclaims` lists. */
 const MOST_FOUND = 1000;
 
-const isClaimId = (text: string | undefined): text is string => /^[0-9a-f]{40}$/i.test(text ?? '');
-const KINDS = ['stream', 'channel', 'repost', 'collection'] as const;
-const ORDERS = [
+/** Maximum number of characters of the words and of the tag. */
+export const MAX_TEXT = 300;
+export const KINDS = ['stream', 'channel', 'repost', 'collection'] as const;
+export const ORDERS = [
   ['release_time', 'newest first'],
   ['effective_amount', 'by amount'],
   ['trending_score', 'trending'],
@@ -34,7 +35,7 @@ function Filters({ own: { text, tag, channel, kind, order } }: { readonly own: C
   return (
     <form class="filters" action="/claims" method="get">
       <label>
-        Words <input type="text" name="text" value={text} maxlength={300} />
+        Words <input type="text" name="text" value={text} maxlength={MAX_TEXT} />
       </label>
       <label>
         Tag <input type="text" name="tag" value={tag} maxlength={100} />
@@ -76,22 +77,23 @@ interface Found {
 const Cut = ({ channel }: { readonly channel: string | undefined }) => (
   <p class="quiet">
     The search lists at most {integerText(MOST_FOUND)} claims.{' '}
-    {isClaimId(channel) && (
+    {channel !== undefined && (
       <a href={withQuery('/claims', { channel, order: 'name' })}>All claims of the channel by name</a>
     )}
   </p>
 );
 
 export const claims: Page = async ({ ask, query, nowSec }) => {
-  const given = (key: string): string | undefined => query.get(key)?.slice(0, 300) || undefined;
-  const [text, tag, channel] = [given('text'), given('tag')?.toLowerCase(), given('channel')];
+  const given = (key: string): string | undefined => query.get(key) || undefined;
+  const [text, tag] = [given('text'), given('tag')?.toLowerCase()];
+  const channel = given('channel')?.toLowerCase();
   const kind = KINDS.find((known) => known === query.get('kind'));
   const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'release_time';
   const after = query.get('after') ?? '';
   // Claims in the mempool are on the first page.
   const isFirst = after === '';
   // The search lists a limited number of claims. The claims of a channel by name are read from the claim index.
-  const isWhole = isClaimId(channel) && order === 'name' && !text && !tag && !kind;
+  const isWhole = channel !== undefined && order === 'name' && !text && !tag && !kind;
   const answer = await orNull(
     isWhole
       ? ask<Found>('listchannelclaims', channel, A_PAGE, ...(isFirst ? [] : [after]))

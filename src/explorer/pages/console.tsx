@@ -11,7 +11,8 @@ import { badRequest, notFound, type Page, type PageContext } from '../pageContex
 
 /** Maximum number of characters of a result that the page shows. */
 const MAX_ANSWER_CHARS = 100_000;
-const MAX_VALUE_CHARS = 2000;
+/** Maximum number of characters of an argument. */
+export const MAX_VALUE_CHARS = 2000;
 
 /** Whether a parsed number may differ from its text, because it is too large: `1e400`, `12345678901234567890`. */
 const isInexact = (value: unknown): boolean =>
@@ -42,7 +43,6 @@ export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknow
   params.forEach(({ name, cli }, index) => {
     const text = query.get(`p${index}`) ?? '';
     if (text === '') return;
-    if (text.length > MAX_VALUE_CHARS) throw badRequest(`“${name}” is too long.`);
     while (values.length < index) values.push(null);
     values.push(valueOf(text, cli, name));
   });

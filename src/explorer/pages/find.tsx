@@ -1,13 +1,25 @@
 /** `/find?q=`: search. `/lbry/<url>`: redirect to the page of an LBRY URL. */
 import { Notice, Section } from '../../page/components.js';
 import { addressLink, blockLink, claimLink, nameLink, txLink, withQuery } from '../../page/links.js';
+import { parseUrl } from '../../metadata/url.js';
 import { shownLine, shownName } from '../../page/text.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page, PageContext, PageResult, Redirect } from '../pageContext.js';
 import { ClaimTable, NoneFound } from './claim/claimTable.js';
-import { canBeName, isLongName, isMissing, MAX_NAME_BYTES, Missing, orNull, textOfHex } from './parts.js';
+import {
+  canBeName,
+  claimIdsOf,
+  isLongName,
+  isMissing,
+  MAX_NAME_BYTES,
+  Missing,
+  orNull,
+  textOfHex,
+  WITHOUT_TXINDEX,
+} from './parts.js';
 
-const MAX_QUERY = 2000;
+/** Maximum number of characters of a search. */
+export const MAX_QUERY = 2000;
 const FOUND = 20;
 /** Minimum number of hexadecimal digits for a search by the start of a claim id. */
 const PREFIX_DIGITS = 6;
@@ -29,24 +41,40 @@ async function ofHash({ ask }: PageContext, hash: string): Promise<Found> {
   return isMissing(tx) ? null : { redirect: txLink(hash) };
 }
 
+/** Returns the name if a URL (`lbry://name`) consists of a name alone; null otherwise. */
+function nameOfUrl(url: string): string | null {
+  const parsed = url.startsWith('lbry://') ? parseUrl(url) : null;
+  const segment = parsed?.channel ?? parsed?.stream ?? null;
+  const isWhole = segment?.claimId === null && segment.amountOrder === null;
+  return isWhole && (parsed?.channel === null || parsed?.stream === null) ? segment.name : null;
+}
+
+/** Returns the claim of a URL. If no claim has the name of the URL, returns the page of the name. */
 async function ofUrl({ ask }: PageContext, url: string): Promise<Found> {
   const answer = await orNull(
     ask<Readonly<Record<string, ClaimAnswer | { error: unknown }>>>('resolve', url),
   );
   if (isMissing(answer)) return null;
   const [found] = Object.values(answer);
-  return found !== undefined && 'claim_id' in found ? { redirect: claimLink(found.claim_id) } : null;
+  if (found !== undefined && 'claim_id' in found) return { redirect: claimLink(found.claim_id) };
+  const name = nameOfUrl(url);
+  return name === null || !canBeName(name) ? null : { redirect: nameLink(name) };
 }
 
-/** Whether a text is the height of a block. */
-const isHeight = (text: string, { tip }: PageContext): boolean =>
-  /^[0-9]{1,9}$/.test(text) && Number(text) <= tip.height;
+/** Whether a text can be the height of a block, which may be above the tip. */
+const isHeight = (text: string): boolean => /^[0-9]{1,9}$/.test(text);
+
+/** Whether a text is the height of a block of the chain. */
+const isBlockHeight = (text: string, { tip }: PageContext): boolean =>
+  isHeight(text) && Number(text) <= tip.height;
+
+const isHash = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text);
 
 /** Returns a redirect to the page of the hash, claim id, URL or address that a text is; null if it is none of them. */
 async function target(context: PageContext, text: string): Promise<Found> {
   const { ask } = context;
   const lower = text.toLowerCase();
-  if (/^[0-9a-f]{64}$/.test(lower)) {
+  if (isHash(lower)) {
     const found = await ofHash(context, lower);
     if (found) return found;
   }
@@ -70,15 +98,21 @@ interface ObjectsProps {
   readonly text: string;
   /** Names with claims that the text can mean. */
   readonly names: readonly KnownName[];
-  /** Id of the claim whose id begins with the text; null if there is none. */
-  readonly claimId: string | null;
+  /** Ids of claims that begin with the text. */
+  readonly claimIds: readonly string[];
   /** Whether the text is the height of a block. */
   readonly isBlock: boolean;
 }
 
 /** Links to the objects that the text can identify. */
-function Objects({ text, names, claimId, isBlock }: ObjectsProps) {
-  const isKnown = isLongName(text) || names.some(({ name, hex }) => name === text && hex === undefined);
+function Objects({ text, names, claimIds, isBlock }: ObjectsProps) {
+  const free: KnownName[] = [];
+  if (!isLongName(text)) free.push({ name: text });
+  const fromUrl = nameOfUrl(text);
+  if (fromUrl !== null && !isLongName(fromUrl)) free.push({ name: fromUrl });
+  if (canBeHexName(text)) free.push({ name: text, hex: text.toLowerCase() });
+  const isListed = ({ name, hex }: KnownName): boolean =>
+    names.some((known) => known.name === name && known.hex === hex);
   return (
     <ul class="chips">
       {isBlock && (
@@ -86,7 +120,7 @@ function Objects({ text, names, claimId, isBlock }: ObjectsProps) {
           <a href={blockLink(text)}>The block {text}</a>
         </li>
       )}
-      {(isKnown ? names : [{ name: text }, ...names]).map(({ name, hex }: KnownName) => (
+      {[...free.filter((one) => !isListed(one)), ...names].map(({ name, hex }) => (
         <li>
           <a href={nameLink(name, hex)}>
             The name <bdi>{shownName(name, 60)}</bdi>
@@ -94,18 +128,26 @@ function Objects({ text, names, claimId, isBlock }: ObjectsProps) {
           </a>
         </li>
       ))}
-      {claimId !== null && (
+      {claimIds.map((id) => (
         <li>
-          <a href={claimLink(claimId)}>The claim {claimId.slice(0, 12)}…</a>
+          <a href={claimLink(id)}>The claim {id.slice(0, 12)}…</a>
         </li>
-      )}
+      ))}
     </ul>
   );
 }
 
+/** Says that no block and no transaction has this hash, and why the transaction may exist nevertheless. */
+const UnknownHash = ({ lacking }: Pick<PageContext, 'lacking'>) => (
+  <Notice tone="warning">
+    This node knows no block and no transaction with this hash.
+    {lacking.includes('txindex') && ` ${WITHOUT_TXINDEX}`}
+  </Notice>
+);
+
 async function results(context: PageContext, text: string, known: readonly KnownName[]): Promise<PageResult> {
   const { ask, nowSec } = context;
-  const [names, claims, byId, url] = await Promise.all([
+  const [names, claims, claimIds, url] = await Promise.all([
     orNull(
       ask<{ names: { name: string; namehex?: string; normalized_name: string }[] }>(
         'listnames',
@@ -114,13 +156,10 @@ async function results(context: PageContext, text: string, known: readonly Known
       ),
     ),
     orNull(ask<{ claims: ClaimAnswer[]; total: number }>('searchclaims', { text, limit: FOUND })),
-    new RegExp(`^[0-9a-f]{${PREFIX_DIGITS},40}$`).test(text.toLowerCase())
-      ? orNull(ask<ClaimAnswer>('getclaimbyid', text.toLowerCase()))
-      : null,
-    /^lbry:\/\//i.test(text) ? orNull(ask('resolve', text)) : null,
+    new RegExp(`^[0-9a-f]{${PREFIX_DIGITS},40}$`, 'i').test(text) ? claimIdsOf(ask, text.toLowerCase()) : [],
+    text.startsWith('lbry://') ? orNull(ask('resolve', text)) : null,
   ]);
   const found = isMissing(names) ? [] : names.names;
-  const id = byId === null || isMissing(byId) ? null : ((byId as { claimId?: string }).claimId ?? null);
   return {
     title: `Search: ${shownLine(text, 60)}`,
     description: 'Matching names and claims.',
@@ -133,7 +172,8 @@ async function results(context: PageContext, text: string, known: readonly Known
           Search for <bdi>{shownLine(text, 100)}</bdi>
         </h1>
         {isMissing(url) && <Missing error={url} />}
-        <Objects text={text} names={known} claimId={id} isBlock={isHeight(text, context)} />
+        {isHash(text) && <UnknownHash {...context} />}
+        <Objects text={text} names={known} claimIds={claimIds} isBlock={isBlockHeight(text, context)} />
         <Section
           title="Names that begin with it"
           more={<a href={withQuery('/names', { prefix: text.slice(0, 255) })}>All these names</a>}
@@ -157,7 +197,7 @@ async function results(context: PageContext, text: string, known: readonly Known
           more={<a href={withQuery('/claims', { text: text.slice(0, 300) })}>All matching claims</a>}
         >
           {isMissing(claims) ? (
-            <Notice>{claims.message}</Notice>
+            <Missing error={claims} />
           ) : (
             <ClaimTable
               claims={claims.claims}
@@ -196,14 +236,15 @@ async function namesOf(context: PageContext, text: string, typed: string): Promi
 }
 
 export const find: Page = async (context) => {
-  const typed = (context.query.get('q') ?? '').slice(0, MAX_QUERY);
-  const text = typed.trim();
+  const typed = context.query.get('q') ?? '';
+  const text = typed.trim().replace(/^lbry:\/\//i, 'lbry://');
   const found = await target(context, text);
   if (found) return found;
   const names = await namesOf(context, text, typed);
   const [name] = names;
-  if (isHeight(text, context))
-    return name === undefined ? { redirect: blockLink(text) } : results(context, text, names);
+  // The page of a height above the tip says where the chain ends.
+  if (isHeight(text) && name === undefined) return { redirect: blockLink(text) };
+  if (isBlockHeight(text, context)) return results(context, text, names);
   if (name !== undefined && names.length === 1) return { redirect: nameLink(name.name, name.hex) };
   return text === '' ? { redirect: '/' } : results(context, text, names);
 };

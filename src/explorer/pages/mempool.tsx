@@ -150,7 +150,7 @@ function Bids({ claims, next, after }: BidsProps) {
 }
 
 export const mempool: Page = async ({ ask, query, nowSec, isSyncing }) => {
-  const after = query.get('after') ?? undefined;
+  const after = query.get('after') || undefined;
   const [summary, found, estimate] = await Promise.all([
     orNull(ask<MempoolSummary>('getmempoolsummary')),
     orNull(ask<MempoolClaims>('listmempoolclaims', null, null, false, A_PAGE, after ?? null), after),

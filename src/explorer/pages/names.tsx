@@ -4,7 +4,7 @@ import { integerText, type Lbc } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import { shownName } from '../../page/text.js';
 import type { NamePieces } from '../answers.js';
-import { badRequest, type Page } from '../pageContext.js';
+import type { Page } from '../pageContext.js';
 import { AsOf, AsOfForm, blockOf, NameOf } from './parts.js';
 
 const A_PAGE = 100;
@@ -43,7 +43,6 @@ export const names: Page = async (context) => {
   const { ask, query, tip } = context;
   const prefix = query.get('prefix') ?? '';
   const after = query.get('after') ?? '';
-  if (!/^([0-9a-f]{2})*$/i.test(after)) throw badRequest('“after” must be hexadecimal digits.');
   const block = blockOf(context);
   const answer = await ask<ListNamesAnswer>(
     'listnames',

@@ -170,6 +170,33 @@ export async function orNull<Result>(question: Promise<Result>, cursor?: string)
 export const GENESIS_TRANSACTION =
   'The node does not index the transaction of the genesis block. It has no page of its own.';
 
+/** Why a transaction is not found although it may exist. With `-prune` the index of transactions cannot be turned on. */
+export const WITHOUT_TXINDEX =
+  'It may exist: without the index of transactions the node finds only transactions in the mempool and those with an unspent ' +
+  'output. With -txindex, which needs a node without -prune, it finds all.';
+
+/** Maximum number of claims that are offered for the first digits of an id. */
+const MAX_OFFERED = 10;
+/** Minimum number of digits that the methods accept. */
+const LEAST_DIGITS = 3;
+
+/** Returns ids of claims that begin with these digits. Without the claim search at most one is found. */
+export async function claimIdsOf(ask: PageContext['ask'], digits: string): Promise<string[]> {
+  if (digits.length < LEAST_DIGITS) return [];
+  const [first, found] = await Promise.all([
+    orNull(ask<{ readonly claimId?: string }>('getclaimbyid', digits)),
+    orNull(
+      ask<{ claims: readonly { readonly claim_id: string }[] }>('searchclaims', {
+        claim_id: digits,
+        limit: MAX_OFFERED,
+      }),
+    ),
+  ]);
+  const ids = isMissing(found) ? [] : found.claims.map(({ claim_id: id }) => id);
+  const id = isMissing(first) ? undefined : first.claimId;
+  return [...new Set(id === undefined ? ids : [id, ...ids])].slice(0, MAX_OFFERED);
+}
+
 /** Notice in place of data that is unknown during the sync. */
 export const NotYet = (): VNode => (
   <Notice>Not yet: this is known when the node has downloaded the chain.</Notice>
@@ -197,22 +224,38 @@ export const isMissing = (answer: unknown): answer is AskError => answer instanc
 
 /**
  * Returns the query parameter `block`, a height or hash; undefined if it is absent. The page shows the state after this block.
- * Throws `PageError` if it is malformed or above the tip.
+ * Throws `PageError` if it is above the tip.
  */
-export function blockOf({ query, tip }: PageContext): string | number | undefined {
+export function blockOf(context: PageContext): string | number | undefined {
+  const { query, tip } = context;
   const text = query.get('block')?.trim() ?? '';
   if (text === '') return undefined;
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  if (!/^[0-9]{1,10}$/.test(text)) throw badRequest('“block” must be the height or the hash of a block.');
-  if (Number(text) > tip.height) throw noBlockYet(tip.height);
+  if (Number(text) > tip.height) throw noBlockYet(context, Number(text));
   return Number(text);
 }
 
-/** Error page for a height above the tip. */
-export const noBlockYet = (height: number): PageError =>
-  notFound('The block does not exist yet', `The latest block is ${integerText(height)}.`, [
-    [blockLink('tip'), 'The latest block'],
-  ]);
+/** Maximum distance in seconds of a block whose time a page estimates. */
+const MAX_EXPECTED_SEC = 366 * 86_400;
+
+/**
+ * Error page for a height above the tip. It says when the block is expected, unless blocks are made on demand (regtest) or the
+ * tip is not that of the network.
+ */
+export function noBlockYet({ tip, network, isSyncing, spacingSec }: PageContext, height: number): PageError {
+  const blocks = height - tip.height;
+  const isExpected = network !== 'regtest' && !isSyncing && blocks * spacingSec <= MAX_EXPECTED_SEC;
+  return notFound(
+    'The block does not exist yet',
+    `The chain ends at block ${integerText(tip.height)}.${
+      isExpected ? ` Block ${integerText(height)} is expected in ${blocksText(blocks, spacingSec)}.` : ''
+    }`,
+    [
+      [blockLink('tip'), 'The latest block'],
+      [nameLink(String(height)), `The name ${height}`],
+    ],
+  );
+}
 
 /** Says that the page shows an earlier block. Shows nothing if the answer is for a newer block, whose hint has not arrived yet. */
 export function AsOf({
@@ -309,7 +352,8 @@ export function nameOfPath({ parts }: PageContext, isHex: boolean): string {
     throw badRequest('A slash in a name is written %2F.', [
       [nameLink(parts.join('/')), `The name ${shownName(parts.join('/'), 60)}`],
     ]);
-  if (isHex && !/^([0-9a-f]{2})+$/i.test(name))
+  // `/name-hex/` is the page of the empty name.
+  if (isHex && !/^([0-9a-f]{2})*$/i.test(name))
     throw badRequest('The bytes of a name are given as pairs of hexadecimal digits.');
   // Bytes that are not UTF-8 are never normalized.
   if (isHex ? name.length / 2 > MAX_NAME_BYTES : !canBeName(name)) throw nameTooLong(isHex ? '' : name);

@@ -19,8 +19,6 @@ interface ProofAnswer {
   readonly 'last takeover height'?: number;
 }
 
-const HASH = /^[0-9a-f]{64}$/;
-
 /** Header of the block of the proof: the block of the query, or the tip. */
 async function headerOf(context: PageContext): Promise<BlockHeaderAnswer> {
   const block = blockOf(context) ?? context.tip.hash;
@@ -52,9 +50,7 @@ function OwnRoot({ query, root }: { readonly query: URLSearchParams; readonly ro
         </label>
         <button type="submit">Compare</button>
       </form>
-      {own === '' ? null : !HASH.test(own) ? (
-        <Notice tone="warning">A root has 64 hexadecimal digits.</Notice>
-      ) : own === root ? (
+      {own === '' ? null : own === root ? (
         <Notice tone="good">It is the same root.</Notice>
       ) : (
         <Notice tone="warning">It is another root. Is it of the same block?</Notice>
@@ -314,5 +310,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   };
 }
 
-export const proof: Page = (context) => page(context, false);
+/** `/proof/` has no name, so it leads to the list of names. */
+export const proof: Page = async (context) =>
+  (context.parts[0] ?? '') === '' && context.parts.length < 2 ? { redirect: '/names' } : page(context, false);
 export const proofHex: Page = (context) => page(context, true);

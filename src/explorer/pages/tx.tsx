@@ -24,7 +24,7 @@ import type { BlockHeaderAnswer, TxInfoAnswer, TxInput, TxOutput } from '../answ
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
 import { integerOf, notFound, PageError, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { ClaimLine, ClaimRef, GENESIS_TRANSACTION } from './parts.js';
+import { ClaimLine, ClaimRef, GENESIS_TRANSACTION, WITHOUT_TXINDEX } from './parts.js';
 import { doubtfulIds, marked, unmadeAmong } from './unmadeClaims.js';
 
 const A_PAGE = 100;
@@ -235,11 +235,7 @@ async function read({ ask, lacking }: PageContext, txid: string, from: number): 
         [blockLink(0), 'The genesis block'],
       ]);
     if (lacking.includes('txindex'))
-      throw new PageError(
-        501,
-        'The node does not find this transaction',
-        'Without the index of transactions (-txindex) the node finds only transactions in the mempool and those with an unspent output.',
-      );
+      throw new PageError(501, 'The node does not find this transaction', WITHOUT_TXINDEX);
     throw notFound('There is no such transaction', pageErrorOf(error).message, searchFor(txid));
   }
 }

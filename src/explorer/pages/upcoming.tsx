@@ -19,7 +19,7 @@ import {
 import { withUnmade } from './unmadeClaims.js';
 
 const A_PAGE = 100;
-const KINDS = [
+export const KINDS = [
   ['all', 'All'],
   ['takeover', 'Changes of hands'],
   ['activation', 'Claims that become active'],

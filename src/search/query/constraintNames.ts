@@ -11,6 +11,7 @@ const MAX_SHOWN = 100;
  */
 const OTHER_NAMES: ReadonlySet<string> = new Set([
   'text',
+  'namehex',
   'channel',
   'claim_ids',
   'channel_ids',

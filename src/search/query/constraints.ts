@@ -6,6 +6,7 @@
  */
 import { normalizeName } from '../../claimtrie/normalize.js';
 import { parseLocation, placeName } from '../../metadata/locations.js';
+import { isHex } from '../../util/bytes.js';
 import { MetadataError } from '../../metadata/metadataError.js';
 import { normalizeTag } from '../../metadata/tags.js';
 import { tightestBounds } from './bounds.js';
@@ -366,6 +367,14 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
     const orMissing = OR_MISSING.test(fullKey);
     const key = isIn ? fullKey.slice(0, -'__in'.length) : fullKey.replace(OR_MISSING, '');
     if (reader.addSpecial(key, value)) continue;
+    if (key === 'namehex') {
+      reader.addAnyOf(namesOfHex(textList(key, value)), (values) => ({
+        kind: 'texts',
+        column: 'normalized_name',
+        values,
+      }));
+      continue;
+    }
     const name = fieldName(key);
     const field = searchField(name);
     if (field === null || (NOT_FIELDS.has(key) && key !== 'is_signature_valid')) continue;
@@ -408,6 +417,18 @@ export function parseConstraints(constraints: Constraints): SearchQuery {
 function normalizedNames(names: readonly string[]): string[] {
   const short = names.filter((name) => name.length <= 2 * MAX_KEYWORD_LENGTH);
   return short.map((name) => nameText(normalizeName(Buffer.from(name))));
+}
+
+/**
+ * Returns the stored forms of names whose bytes are given in hex. Bytes that are not UTF-8 are never normalized, and are stored as
+ * Latin-1 (`nameText`).
+ */
+function namesOfHex(names: readonly string[]): string[] {
+  return names.flatMap((digits) => {
+    if (!isHex(digits)) throw badRequest(`namehex: ${shown(digits)} is not hex.`);
+    const text = storedText(nameText(normalizeName(Buffer.from(digits, 'hex'))));
+    return text.length <= MAX_KEYWORD_LENGTH ? [text] : [];
+  });
 }
 
 /** Adds the condition for `has_channel_signature` and `signature_valid`, which are parsed together. */

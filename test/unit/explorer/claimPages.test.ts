@@ -115,10 +115,26 @@ describe('the search for a name', () => {
     ['6d696e64', ['hex 6d696e64'], undefined],
     ['99', ['hex 99'], '/name-hex/99'],
     ['7', [], '/block/7'],
+    ['11', [], '/block/11'],
+    ['lbry://free', [], '/name/free'],
+    ['LBRY://free', [], '/name/free'],
+    ['lbry://@free', [], '/name/%40free'],
+    ['lbry://free#ab', [], undefined],
+    ['lbry://@free/one', [], undefined],
+    ['ff00', [], undefined],
   ])('for “%s” finds the names %j', async (q, claimed, expected) => {
     const found = await search(q, claimed);
     if (expected === undefined) expect(found).toContain('Search for');
     else expect(found).toBe(expected);
+  });
+
+  it('offers the page of a name that is given by its bytes, or by a URL that cannot be looked up', async () => {
+    expect(await search('FF00', [])).toContain('href="/name-hex/ff00"');
+    expect(await search('6d696e64', [])).not.toContain('/name-hex/');
+    const off = { resolve: new AskError(-1, 'The claim index is not enabled.') };
+    const instead = { ...off, listclaims: { ...(known['listclaims'] as object), claims: 0 } };
+    const url = await shown('find', [], instead, { q: 'lbry://free' });
+    expect(url.html).toContain('href="/name/free"');
   });
 
   it('shows each of several names', async () => {
@@ -604,8 +620,49 @@ describe('the search', () => {
   it('redirects to the block if no claim has the height as its name', async () => {
     const free = { ...listed, claims: 0 };
     expect((await shown('find', [], { listclaims: free }, height)).html).toBe('/block/7');
-    const above = await shown('find', [], { listclaims: free }, { q: '11' });
-    expect(above.html).not.toContain('/block/11');
+  });
+
+  it('of a height above the tip leads to the page that says where the chain ends, or to the name', async () => {
+    const free = { ...listed, claims: 0 };
+    expect((await shown('find', [], { listclaims: free }, { q: '11' })).html).toBe('/block/11');
+    expect((await shown('find', [], { listclaims: listed }, { q: '11' })).html).toBe('/name/11');
+    const at = (height: string, more: object) =>
+      PAGES.get('block')!({ ...contextOf('harmless', [height], {}), ...more });
+    await expect(at('11', {})).rejects.toMatchObject({
+      status: 404,
+      message: 'The chain ends at block 10. Block 11 is expected in ≈ 3 minutes.',
+      near: [
+        ['/block/tip', 'The latest block'],
+        ['/name/11', 'The name 11'],
+      ],
+    });
+    for (const [height, more] of [
+      ['11', { network: 'regtest' }],
+      ['11', { isSyncing: true }],
+      ['999999999', {}],
+    ] as const)
+      await expect(at(height, more)).rejects.toMatchObject({ message: 'The chain ends at block 10.' });
+  });
+
+  it('of an unknown hash says which option would find a transaction', async () => {
+    const unknown = new AskError(-5, 'unknown');
+    const instead = {
+      getblockheader: unknown,
+      gettxinfo: unknown,
+      validateaddress: { isvalid: false },
+      listclaims: { ...listed, claims: 0 },
+    };
+    const search = async (lacking: readonly string[]): Promise<string> => {
+      const context = contextOf('harmless', [], { q: 'ff'.repeat(32) }, 'harmless', instead);
+      const result = await PAGES.get('find')!({ ...context, lacking });
+      return 'redirect' in result ? result.redirect : render(h(Fragment, null, result.body));
+    };
+    const whole = await search([]);
+    expect(whole).toContain('This node knows no block and no transaction with this hash.');
+    expect(whole).not.toContain('-txindex');
+    expect(await search(['txindex'])).toContain('It may exist: without the index of transactions');
+    // The digits can also be a name that is not text.
+    expect(whole).toContain(`href="/name-hex/${'ff'.repeat(32)}"`);
   });
 
   it.each([
@@ -801,5 +858,58 @@ describe('the console', () => {
 
   it('shows numbers as the method wrote them', async () => {
     expect(await pageOf(call)).toContain('&quot;amount&quot;: 1083202000.00000100');
+  });
+});
+
+describe('the first digits of a claim id', () => {
+  const at = (digits: string, instead: Readonly<Record<string, unknown>>) =>
+    PAGES.get('claim')!(contextOf('harmless', [digits], {}, 'harmless', instead));
+  const found = (...ids: readonly string[]) => ({ claims: ids.map((id) => ({ claim_id: id })) });
+  const THIRD = 'cdcd'.padEnd(40, '1');
+
+  it('lead to the claims that begin with them', async () => {
+    const instead = { getclaimbyid: { claimId: ID }, searchclaims: found(THIRD, ID) };
+    await expect(at('CDCD', instead)).rejects.toMatchObject({
+      status: 404,
+      near: [
+        [`/claim/${ID}`, `The claim ${ID}`],
+        [`/claim/${THIRD}`, `The claim ${THIRD}`],
+        ['/find?q=CDCD', expect.any(String)],
+      ],
+    });
+    const off = { getclaimbyid: { claimId: ID }, searchclaims: new AskError(-1, 'off') };
+    await expect(at('cdcd', off)).rejects.toMatchObject({
+      near: [[`/claim/${ID}`, `The claim ${ID}`], expect.anything()],
+    });
+    const search = { ...off, listclaims: { ...(known['listclaims'] as object), claims: 0 } };
+    const { html } = await shown(
+      'find',
+      [],
+      { ...search, validateaddress: { isvalid: false } },
+      { q: ID.slice(0, 8) },
+    );
+    expect(html).toContain(`href="/claim/${ID}"`);
+  });
+
+  it.each([
+    ['ab', {}],
+    ['abcdef', { getclaimbyid: {}, searchclaims: found() }],
+    ['xyz', {}],
+  ])('%s that no claim has lead to the search', async (digits, instead) => {
+    await expect(at(digits, instead)).rejects.toMatchObject({
+      message: 'A claim is identified by 40 hexadecimal digits.',
+      near: [[`/find?q=${digits}`, expect.any(String)]],
+    });
+  });
+});
+
+describe('a path without a name', () => {
+  it.each(['name', 'proof'])('/%s/ leads to the list of names', async (page) => {
+    expect((await shown(page, [], {})).html).toBe('/names');
+    expect((await shown(page, [''], {})).html).toBe('/names');
+  });
+  it.each(['name-hex', 'proof-hex'])('/%s/ is the page of the empty name', async (page) => {
+    const { asked } = await shown(page, [], {});
+    expect(asked.find(([method]) => /^(listclaims|getnameproof)$/.test(method))?.[1]).toBe('');
   });
 });

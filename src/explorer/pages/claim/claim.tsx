@@ -1,21 +1,25 @@
 /** `/claim/<id>`: the value of a claim, its signing channel and its supports; for a channel also the claims that it signed. */
+import { claimLink } from '../../../page/links.js';
 import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
 import { AskError } from '../../explorerRpcClient.js';
 import { notFound, searchFor, type Page } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
-import { isMissing, orNull } from '../parts.js';
+import { claimIdsOf, isMissing, orNull } from '../parts.js';
 import { ended, takenBack } from './claimEnded.js';
 import { living } from './claimLiving.js';
 
 export const claim: Page = async (context) => {
   const { ask, parts } = context;
   const [wanted = ''] = parts;
-  if (!/^[0-9a-f]{40}$/i.test(wanted))
+  if (!/^[0-9a-f]{40}$/i.test(wanted)) {
+    const isStart = /^[0-9a-f]{1,39}$/i.test(wanted);
+    const ids = isStart ? await claimIdsOf(ask, wanted.toLowerCase()) : [];
     throw notFound(
       'This is not a claim id',
-      'A claim is identified by 40 hexadecimal digits.',
-      searchFor(wanted),
+      `A claim is identified by 40 hexadecimal digits.${ids.length === 0 ? '' : ' These claims begin so.'}`,
+      [...ids.map((id) => [claimLink(id), `The claim ${id}`] as const), ...searchFor(wanted)],
     );
+  }
   const id = wanted.toLowerCase();
   const answer = await orNull(ask<ClaimAnswer>('getclaim', id));
   if (!isMissing(answer)) return living(context, answer);

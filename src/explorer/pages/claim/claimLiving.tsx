@@ -73,7 +73,7 @@ interface Shown {
 
 async function read({ ask, query }: PageContext, claim: ClaimAnswer): Promise<Shown> {
   const { claim_id: id, name, namehex } = claim;
-  const after = query.get('after') ?? undefined;
+  const after = query.get('after') || undefined;
   const [supports, claims, collection, bids, status, outputs, reposted, waiting] = await Promise.all([
     claim.creation_height === 0
       ? { ...NO_SUPPORTS, name }

@@ -73,10 +73,11 @@ const withText = (answer: ListClaimsAnswer, isHex: boolean): ListClaimsAnswer =>
 
 /** Reads the history up to the block of the page, or up to the position that the visitor requested. */
 async function historyOf({ ask, query }: PageContext, name: string, isHex: boolean, height: number) {
-  const before = query.get('before');
-  const place = before === null ? { height, skipped: 0 } : placeOf(before);
-  if (place === null || place.height > height) throw badRequest('“before” is not a place in the history.');
-  return orNull(pastOf(ask, name, isHex, place));
+  const before = query.get('before') || null;
+  const place = before === null ? null : placeOf(before);
+  if (place !== null && place.height > height)
+    throw badRequest(`“before” names block ${place.height}, but the page shows the state after ${height}.`);
+  return orNull(pastOf(ask, name, isHex, place ?? { height, skipped: 0 }));
 }
 
 type Marked = Pick<Shown, 'answer' | 'history' | 'waiting' | 'owner'>;
@@ -109,7 +110,7 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
   const { ask, query, tip } = context;
   const name = nameOfPath(context, isHex);
   const order = ORDERS.find(([key]) => key === query.get('order'))?.[0] ?? 'bid';
-  const after = query.get('after') ?? undefined;
+  const after = query.get('after') || undefined;
   const asOf = blockOf(context);
   const historyAt = (height: number) => historyOf(context, name, isHex, height);
   const waitingNow = () => orNull(ask<MempoolClaims>('listmempoolclaims', name, null, isHex));
@@ -136,10 +137,10 @@ async function read(context: PageContext, isHex: boolean): Promise<Shown> {
     ...(await withMarks(ask, { answer: named, history, waiting, owner })),
     order,
     after,
-    before: query.get('before'),
+    before: query.get('before') || null,
     isNow,
     path: nameLink(named.name, named.namehex),
-    block: query.get('block') ?? undefined,
+    block: query.get('block')?.trim() || undefined,
   };
 }
 
@@ -292,5 +293,7 @@ async function page(context: PageContext, isHex: boolean): Promise<PageResult> {
   };
 }
 
-export const name: Page = (context) => page(context, false);
+/** `/name/` has no name, so it leads to the list of names. */
+export const name: Page = async (context) =>
+  (context.parts[0] ?? '') === '' && context.parts.length < 2 ? { redirect: '/names' } : page(context, false);
 export const nameHex: Page = (context) => page(context, true);

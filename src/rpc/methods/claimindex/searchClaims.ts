@@ -36,7 +36,7 @@ export const searchClaims = defineMethod({
       type: 'object',
       required: true,
       description:
-        'Constraints, among others text, name, claim_ids, channel, channel_ids, signature_valid, any_tags, ' +
+        'Constraints, among others text, name, namehex (the bytes of a name in hex), claim_ids, channel, channel_ids, signature_valid, any_tags, ' +
         'claim_type, release_time, is_reposted_claim_gone, confirmed_only (excludes claims in the mempool). ' +
         'The following members select the part of the result: order_by, limit (default 10), offset, and ' +
         'remove_duplicates and limit_claims_per_channel (applied to all pages together)',

@@ -53,8 +53,25 @@ describe('lists', () => {
   });
 });
 
+describe('names in hex', () => {
+  const names = (namehex: unknown) => parse({ namehex });
+  it('select the stored form of the name: normalized text, or bytes as Latin-1', () => {
+    const texts = (...values: string[]) => [{ kind: 'texts', column: 'normalized_name', values }];
+    expect(names('41c3a9').conditions).toEqual(texts('ae\u0301'));
+    expect(names(['61FF', '00', '61ff']).conditions).toEqual(texts('a\u00ff', '\ufffd'));
+    expect(names('').conditions).toEqual(texts(''));
+    expect(parse({ namehex__in: ['61', '62'] }).conditions).toEqual(texts('a', 'b'));
+    expect(unknownNames(['namehex', 'namehex__in'])).toEqual([]);
+  });
+  it('that are too long for a name find nothing', () => {
+    expect(names('61'.repeat(2000)).findsNothing).toBe(true);
+  });
+});
+
 describe('invalid values', () => {
   it.each([
+    [{ namehex: 'abc' }, 'namehex: "abc" is not hex.'],
+    [{ namehex: 5 }, 'namehex: 5 is not a string.'],
     [{ height: 'abc' }, 'height: "abc" is not a number.'],
     [{ height: '>' }, 'height: "" is not a number.'],
     [{ censor_type: {} }, 'censor_type: {} is not a number.'],
