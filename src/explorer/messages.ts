@@ -12,6 +12,8 @@ export interface OpenMethod {
     readonly isRequired: boolean;
     /** How the command line client parses an argument for this parameter. */
     readonly cli: 'string' | 'json' | 'auto' | 'text';
+    /** Whether an argument is a hash of 64 hexadecimal digits. */
+    readonly isHash?: boolean;
   }[];
 }
 
@@ -38,6 +40,8 @@ export interface ExplorerStart {
   readonly command: string;
   /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
+  /** Names of the methods that visitors may not call. */
+  readonly closedMethods: readonly string[];
 }
 
 export interface Tip {

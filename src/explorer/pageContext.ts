@@ -39,6 +39,8 @@ export interface PageContext {
   readonly command: string;
   /** RPC methods that visitors may call in the console. */
   readonly methods: readonly OpenMethod[];
+  /** Names of the methods that visitors may not call. */
+  readonly closedMethods: readonly string[];
 }
 
 export interface PageResult {
@@ -62,7 +64,7 @@ export interface Redirect {
 export type Page = (context: PageContext) => Promise<PageResult | Redirect>;
 
 /** A link to another page, with its text. */
-type Near = readonly [href: string, text: string];
+export type Near = readonly [href: string, text: string];
 
 /** An error response: its status, a title and a message. */
 export class PageError extends Error {

@@ -106,6 +106,7 @@ export class PageRenderer {
       lacking: start.lacking,
       command: isLocal ? start.command : `lbcnode-cli${NETWORK_OPTIONS[start.network] ?? ''}`,
       methods: start.methods,
+      closedMethods: start.closedMethods,
     };
     const result = await page(context);
     if ('redirect' in result) return { rendered: redirection(result), isLively: null, isPartial: false };

@@ -236,6 +236,49 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await isLive.waitFor();
   });
 
+  it('say that the node is gone, and connect at once when the visitor returns to the page', async () => {
+    const own = await context.newPage();
+    // The page would wait for five seconds or more by itself.
+    await own.addInitScript('Math.random = () => 1');
+    await own.clock.install();
+    await own.goto(`${base}/blocks`);
+    await own.clock.runFor(1000);
+    const isLive = own.locator('#live[data-live="yes"]');
+    await isLive.waitFor();
+    const banner = own.getByText('The connection to the node is lost.');
+    expect(await banner.count()).toBe(0);
+    const { port } = new URL(base);
+    const stop = async (): Promise<void> => {
+      const sockets = Reflect.get(site.live, 'server') as WebSocketServer;
+      for (const socket of sockets.clients) socket.terminate();
+      site.server.closeAllConnections();
+      await new Promise((resolve) => site.server.close(resolve));
+    };
+    await stop();
+    await banner.waitFor();
+    expect(await findingsOf(own)).toEqual([]);
+    // After several failed attempts the pause is the longest one.
+    for (let n = 0; n < 5; n++) {
+      const failed = own.waitForEvent('console', (message) => message.text().includes('/live'));
+      await own.clock.runFor(10_000);
+      await failed;
+    }
+    await banner.waitFor();
+    await new Promise<void>((resolve) => site.server.listen(Number(port), '127.0.0.1', resolve));
+    for (const [target, event] of [
+      ['window', 'focus'],
+      ['window', 'online'],
+      ['document', 'visibilitychange'],
+    ] as const) {
+      await own.evaluate(`${target}.dispatchEvent(new Event('${event}'))`);
+      await isLive.waitFor();
+      await banner.waitFor({ state: 'detached' });
+      for (const socket of (Reflect.get(site.live, 'server') as WebSocketServer).clients) socket.terminate();
+      await banner.waitFor();
+    }
+    await own.close();
+  });
+
   it('say why they are not live if the visitor has too many open pages, and become live when one is closed', async () => {
     const headers = { Origin: base };
     const others = Array.from(

@@ -15,4 +15,5 @@ export const EXPLORER_START: ExplorerStart = {
   lacking: [],
   command: 'lbcnode-cli',
   methods: [ECHO],
+  closedMethods: ['stop'],
 };

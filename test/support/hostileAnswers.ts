@@ -584,6 +584,7 @@ export function contextOf(
     lacking: [],
     command: 'lbcnode-cli',
     methods: [ECHO],
+    closedMethods: ['stop'],
   } as PageContext;
 }
 

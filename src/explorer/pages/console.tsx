@@ -2,24 +2,35 @@
 import type { VNode } from 'preact';
 import { Notice, Section } from '../../page/components.js';
 import { withQuery } from '../../page/links.js';
-import { shownText } from '../../page/text.js';
+import { shownLine, shownText } from '../../page/text.js';
 import { stringifyJson } from '../../util/json/jsonStream.js';
 import type { JsonOut } from '../../util/json/jsonWrite.js';
 import type { OpenMethod } from '../messages.js';
 import { AskError } from '../explorerRpcClient.js';
-import { badRequest, notFound, type Page, type PageContext } from '../pageContext.js';
+import {
+  badRequest,
+  notFound,
+  type Near,
+  type Page,
+  type PageContext,
+  type PageError,
+} from '../pageContext.js';
+import { nearestWord } from '../../util/nearest.js';
 
 /** Maximum number of characters of a result that the page shows. */
 const MAX_ANSWER_CHARS = 100_000;
 /** Maximum number of characters of an argument. */
 export const MAX_VALUE_CHARS = 2000;
 
+/** Maximum number of characters of the name of an unknown method that the page shows. */
+const MAX_METHOD_CHARS = 60;
+
 /** Whether a parsed number may differ from its text, because it is too large: `1e400`, `12345678901234567890`. */
 const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER);
 
 /** Parses the text of an argument by the rules of the command line. Throws `PageError` if it is malformed. */
-export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string): unknown {
+function valueOf(text: string, way: OpenMethod['params'][number]['cli'], name: string, form: Near): unknown {
   if (way === 'string' || (way === 'text' && !/^\s*["[{]/.test(text))) return text;
   let hasInexact = false;
   let value: unknown;
@@ -30,21 +41,47 @@ export function valueOf(text: string, way: OpenMethod['params'][number]['cli'], 
     });
   } catch {
     if (way === 'auto') return text;
-    throw badRequest(`“${name}” must be JSON: a number, true or false, or an array or object.`);
+    throw badRequest(`“${name}” must be JSON: a number, true or false, or an array or object.`, [form]);
   }
   if (hasInexact)
-    throw badRequest(`“${name}” has a number that is too large: at most ${Number.MAX_SAFE_INTEGER}.`);
+    throw badRequest(`“${name}” has a number that is too large: at most ${Number.MAX_SAFE_INTEGER}.`, [form]);
   return value;
 }
 
-/** Returns the positional parameters that the form contains. An empty parameter before a given one becomes null. */
-export function paramsOf({ params }: OpenMethod, query: URLSearchParams): unknown[] {
+/** Returns the path of the form of a method with the arguments of the query. */
+const formLink = ({ name, params }: OpenMethod, query: URLSearchParams): string =>
+  withQuery('/console', {
+    method: name,
+    ...Object.fromEntries(params.map((_, index) => [`p${index}`, query.get(`p${index}`) ?? undefined])),
+  });
+
+/** Returns the error page for an argument that is not a hash. For a height it links to the method that returns the hash. */
+function notHash(name: string, text: string, form: Near): PageError {
+  const isHeight = name.includes('block') && /^[0-9]{1,9}$/.test(text);
+  return badRequest(
+    `“${name}” must be a hash of 64 hexadecimal digits.${
+      isHeight ? ` ${text} is a height: the method getblockhash returns the hash of the block.` : ''
+    }`,
+    isHeight
+      ? [[withQuery('/console', { method: 'getblockhash', p0: text, run: 1 }), `getblockhash ${text}`], form]
+      : [form],
+  );
+}
+
+/**
+ * Returns the positional parameters that the form contains. An empty parameter before a given one becomes null. Throws `PageError`
+ * if a required one is empty or if one is malformed.
+ */
+export function paramsOf(method: OpenMethod, query: URLSearchParams): unknown[] {
+  const form = [formLink(method, query), `The form of ${method.name}`] as const;
   const values: unknown[] = [];
-  params.forEach(({ name, cli }, index) => {
+  method.params.forEach(({ name, cli, isRequired, isHash }, index) => {
     const text = query.get(`p${index}`) ?? '';
+    if (text === '' && isRequired) throw badRequest(`“${name}” is required, but it is empty.`, [form]);
     if (text === '') return;
+    if (isHash && !/^[0-9a-f]{64}$/i.test(text)) throw notHash(name, text, form);
     while (values.length < index) values.push(null);
-    values.push(valueOf(text, cli, name));
+    values.push(valueOf(text, cli, name, form));
   });
   return values;
 }
@@ -71,6 +108,7 @@ function MethodForm({
             name={`p${index}`}
             value={query.get(`p${index}`) ?? ''}
             maxlength={MAX_VALUE_CHARS}
+            required={isRequired}
           />
         </label>
       ))}
@@ -126,20 +164,30 @@ async function answerOf(
   );
 }
 
-/** The command line for a method that is not open. Empty for a text that cannot be the name of a method. */
-const lineOf = (command: string, name: string): string =>
-  /^[a-z]{1,60}$/.test(name) ? ` On the machine of the node: ${command} ${name}` : '';
+const ALL_METHODS = ['/console', 'All open methods'] as const;
+
+/** Returns the error page for a method that is not open. It has the command line for a method that exists. */
+function notOpen({ command, methods, closedMethods }: PageContext, name: string): PageError {
+  if (closedMethods.includes(name))
+    return notFound(
+      'This method is not open here',
+      `The console calls only methods that read. On the machine of the node: ${command} ${name}`,
+      [ALL_METHODS],
+    );
+  const open = methods.map((one) => one.name);
+  const near = nearestWord(name.slice(0, MAX_METHOD_CHARS), open);
+  return notFound(
+    'There is no such method',
+    `The node has no method “${shownLine(name, MAX_METHOD_CHARS)}”.`,
+    [...(near === null ? [] : [[withQuery('/console', { method: near }), near] as const]), ALL_METHODS],
+  );
+}
 
 export const consolePage: Page = async (context) => {
-  const { query, methods, command } = context;
-  const name = query.get('method');
+  const { query, methods } = context;
+  const name = query.get('method') || null;
   const method = name === null ? null : methods.find((one) => one.name === name);
-  if (method === undefined)
-    throw notFound(
-      'This method is not open here',
-      `The console calls only methods that read.${lineOf(command, name ?? '')}`,
-      [['/console', 'All open methods']],
-    );
+  if (method === undefined) throw notOpen(context, name ?? '');
   const answer = method !== null && query.get('run') === '1' ? await answerOf(context, method, query) : null;
   const categories = [...new Set(methods.map(({ category }) => category))].sort();
   return {

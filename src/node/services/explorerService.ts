@@ -18,6 +18,15 @@ const PORT_OFFSET = 3;
 /** Options that add content to the explorer's pages. */
 const WANTED = ['txindex', 'spendindex', 'addressindex', 'claimindex', 'claimsearch'] as const;
 
+/** Types of parameters that are hashes. */
+const HASHES: ReadonlySet<string> = new Set(['hash', 'looseHash']);
+
+/** Names of the methods of the documented profile that the console does not open. */
+const closedMethods = (methods: readonly RpcMethod[]): string[] =>
+  methods
+    .filter((method) => !isOpenTo('console', method) && (method.profiles?.includes('documented') ?? true))
+    .map(({ name }) => name);
+
 function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
   return methods
     .filter((method) => isOpenTo('console', method) && (method.profiles?.includes('documented') ?? true))
@@ -30,6 +39,7 @@ function openMethods(methods: readonly RpcMethod[]): OpenMethod[] {
         description: param.description,
         isRequired: param.required === true,
         cli: param.cli ?? PARAM_TYPES[param.type].cli,
+        isHash: HASHES.has(param.type),
       })),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -53,6 +63,7 @@ function startOf(
     showsPeers: options.explorerpeers,
     lacking: WANTED.filter((name) => !options[name]),
     methods: openMethods(methods),
+    closedMethods: closedMethods(methods),
   };
 }
 

@@ -6,7 +6,9 @@
 import { Idiomorph } from 'idiomorph';
 
 const FIRST_PAUSE_MS = 1000;
-const LAST_PAUSE_MS = 60_000;
+/** Maximum pause in ms before the next attempt after a lost connection, and after the server has refused one with a reason. */
+const LAST_PAUSE_MS = 10_000;
+const LAST_REFUSED_MS = 60_000;
 /** Maximum random delay in ms before a reload, so that the visitors of a page do not load it at the same time. */
 const SPREAD_MS = 1500;
 /**
@@ -79,8 +81,25 @@ function subscribe(isNew: boolean): void {
   socket.send(JSON.stringify({ topics: own.length > 0 ? own : subscribed }));
 }
 
+/** Shows a banner while the node does not answer. A refused connection is not lost: the node has given a reason. */
+function showLost(): void {
+  const shown = document.querySelector('#lost');
+  const isLost = wasLost && !isConnected && reason === '' && !isPaused;
+  if (!isLost) shown?.remove();
+  else if (shown === null) {
+    const strip = document.createElement('p');
+    strip.id = 'lost';
+    strip.className = 'strip';
+    strip.setAttribute('role', 'status');
+    document.querySelector('#main')?.before(strip);
+    strip.textContent =
+      'The connection to the node is lost. The page tries again, and shows the state before it until then.';
+  }
+}
+
 /** Shows beside the block height whether live updates work, as a dot and as text. */
 function show(): void {
+  showLost();
   const dot = document.querySelector<HTMLElement>('#live');
   const words = document.querySelector('#live-words');
   if (dot) dot.dataset['live'] = isConnected && !isPaused ? 'yes' : 'no';
@@ -186,7 +205,18 @@ function takeHint({ tip, changed = [] }: Hint): void {
   if (isOutdated()) later(Math.random() * SPREAD_MS);
 }
 
+/** Timer of the next attempt to connect; 0 if there is none. */
+let connecting = 0;
+
+/** Connects at once if an attempt is scheduled, because the visitor looks at the page or the network is back. */
+function connectNow(): void {
+  if (connecting === 0 || document.hidden) return;
+  clearTimeout(connecting);
+  connect();
+}
+
 function connect(): void {
+  connecting = 0;
   const opened = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/live`);
   socket = opened;
   opened.addEventListener('open', () => {
@@ -200,8 +230,8 @@ function connect(): void {
     isConnected = false;
     reason = event.code === TRY_AGAIN_LATER ? event.reason : '';
     show();
-    setTimeout(connect, pauseMs * (0.5 + Math.random() / 2));
-    pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2);
+    connecting = window.setTimeout(connect, pauseMs * (0.5 + Math.random() / 2));
+    pauseMs = Math.min(reason === '' ? LAST_PAUSE_MS : LAST_REFUSED_MS, pauseMs * 2);
   });
 }
 
@@ -246,5 +276,8 @@ export async function keepLive(refreshed: () => void): Promise<void> {
   connect();
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && isDue) void refresh();
+    connectNow();
   });
+  addEventListener('focus', connectNow);
+  addEventListener('online', connectNow);
 }

@@ -840,13 +840,54 @@ describe('the console', () => {
     },
   );
 
-  it('shows a command line for a refused method only if its name has the form of a method', async () => {
-    const messageOf = async (name: string): Promise<string> => {
-      const error: unknown = await pageOf({ method: name }).catch((thrown: unknown) => thrown);
-      return (error as PageError).message;
-    };
-    expect(await messageOf('stop')).toMatch(/ stop$/);
-    expect(await messageOf('stop; id')).toBe('The console calls only methods that read.');
+  const errorOf = (query: Record<string, string>): Promise<unknown> =>
+    pageOf(query).then(
+      () => expect.fail('the page was shown'),
+      (error: unknown) => error,
+    );
+
+  it('shows a command line only for a closed method that exists', async () => {
+    expect(await errorOf({ method: 'stop' })).toMatchObject({
+      title: 'This method is not open here',
+      message: 'The console calls only methods that read. On the machine of the node: lbcnode-cli stop',
+    });
+    for (const [name, near] of [
+      ['stop; id', []],
+      ['nothing', []],
+      ['getclaimforname', [['/console?method=getclaimsforname', 'getclaimsforname']]],
+    ] as const)
+      expect(await errorOf({ method: name })).toMatchObject({
+        status: 404,
+        message: `The node has no method “${name}”.`,
+        near: [...near, ['/console', 'All open methods']],
+      });
+  });
+
+  it('names an empty argument that is required, and a height where a hash is needed', async () => {
+    expect(await errorOf({ method: 'getclaimsforname', run: '1', p1: '5' })).toMatchObject({
+      status: 400,
+      message: '“name” is required, but it is empty.',
+      near: [['/console?method=getclaimsforname', 'The form of getclaimsforname']],
+    });
+    const params = [{ name: 'blockhash', description: '', isRequired: true, cli: 'string', isHash: true }];
+    const methods = [{ ...method, name: 'getblock', params }] as never;
+    const get = (p0: string) =>
+      PAGES.get('console')!({ ...contextOf('harmless', [], { method: 'getblock', run: '1', p0 }), methods });
+    const form = (p0: string) => [`/console?method=getblock&p0=${p0}`, 'The form of getblock'];
+    await expect(get('113')).rejects.toMatchObject({
+      status: 400,
+      message:
+        '“blockhash” must be a hash of 64 hexadecimal digits. 113 is a height: the method getblockhash returns the hash of the block.',
+      near: [['/console?method=getblockhash&p0=113&run=1', 'getblockhash 113'], form('113')],
+    });
+    await expect(get('xyz')).rejects.toMatchObject({
+      message: '“blockhash” must be a hash of 64 hexadecimal digits.',
+      near: [form('xyz')],
+    });
+    const context = contextOf('harmless', [], { method: 'getblock', run: '1', p0: HASH });
+    expect(await PAGES.get('console')!({ ...context, methods })).toMatchObject({
+      title: 'Console: getblock',
+    });
   });
 
   it('shows warnings of the node only to the visitors who see them on its page', async () => {

@@ -17,6 +17,7 @@ const START: ExplorerStart = {
   lacking: [],
   command: 'lbcnode-cli',
   methods: [],
+  closedMethods: [],
 };
 
 afterEach(() => vi.useRealTimers());

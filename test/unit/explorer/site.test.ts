@@ -54,6 +54,7 @@ beforeEach(async () => {
       lacking: [],
       command: 'lbcnode-cli',
       methods: [],
+      closedMethods: [],
     },
     {
       node: { ask, askExactly: ask },
