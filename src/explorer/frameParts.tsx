@@ -12,9 +12,13 @@ interface SyncStripProps {
   readonly etaSec: number | null;
 }
 
+/** Returns the share of the known blocks that are connected, in percent. */
+export const syncShare = (blocks: number, headers: number): number =>
+  headers === 0 ? 0 : Math.min(100, (blocks / headers) * 100);
+
 /** Formats a banner with the progress of the chain download. */
 export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
-  const share = headers === 0 ? 0 : Math.min(100, (tip.height / headers) * 100);
+  const share = syncShare(tip.height, headers);
   return (
     <div class="strip">
       <p>

@@ -9,7 +9,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AskError } from '../../src/explorer/explorerRpcClient.js';
 import { Site } from '../../src/explorer/site.js';
 import { EXPLORER_START } from '../support/explorerStart.js';
-import { ADDRESSES, answers, HASH, insteadOn, PAYLOADS } from '../support/hostileAnswers.js';
+import {
+  ADDRESSES,
+  answers,
+  CLAIM_STATES,
+  HASH,
+  insteadOn,
+  PAYLOADS,
+  REFUSED,
+  type Address,
+} from '../support/hostileAnswers.js';
 import { hasChromium, launch, watched } from './support.js';
 
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
@@ -29,16 +38,16 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let site: Site;
   let base: string;
   let text = 'harmless';
-  let shownPage = '';
+  /** Answers that replace those of `answers` for a text. */
+  let instead: (text: string) => Readonly<Record<string, unknown>>;
   let nowMs = 0;
   const state = { tip: TIP, sync: null, taken: [], status: null };
 
   beforeAll(async () => {
     const ask = ((method: string) => {
-      const known = { ...answers(text), ...insteadOn(shownPage, text) };
-      return Object.hasOwn(known, method)
-        ? Promise.resolve(known[method])
-        : Promise.reject(new AskError(-5, `${method}: ${text}`));
+      const known = { ...answers(text), ...instead(text) };
+      const answer = Object.hasOwn(known, method) ? known[method] : new AskError(-5, `${method}: ${text}`);
+      return answer instanceof AskError ? Promise.reject(answer) : Promise.resolve(answer);
     }) as never;
     const assetFolder = fileURLToPath(new URL('../../dist/explorer/assets', import.meta.url));
     const node = { ask, askExactly: ask };
@@ -57,14 +66,17 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     site.server.close();
   });
 
-  const pages = ADDRESSES.map((address) => ({ name: address[0], address }));
-  it.each(pages)('shows hostile texts on /$name as text', async ({ name, address: [, parts, query] }) => {
-    shownPage = name;
-    for (const [n, payload] of PAYLOADS.entries()) {
+  let blocks = 0;
+  async function showAll(
+    [name, parts, query]: Address,
+    answered: (text: string) => Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    instead = answered;
+    for (const payload of PAYLOADS) {
       text = payload;
       nowMs += 1000;
       // Each payload is in a block of its own, so that no page of another payload is in the cache.
-      state.tip = { ...TIP, hash: n.toString(16).padStart(64, '0') };
+      state.tip = { ...TIP, hash: (blocks++).toString(16).padStart(64, '0') };
       const segments = parts(payload).map((part) => encodeURIComponent(part.toWellFormed()));
       const search = new URLSearchParams(query?.(payload) ?? {}).toString();
       const url = `${base}/${[name, ...segments].join('/')}${search ? `?${search}` : ''}`;
@@ -75,5 +87,15 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     }
     // The browser reports the status of a page that does not exist as a console error.
     expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
-  });
+  }
+
+  const pages = [...ADDRESSES, ...REFUSED].map((address, number) => ({ number, name: address[0], address }));
+  it.each(pages)('shows hostile texts on page $number, /$name, as text', ({ name, address }) =>
+    showAll(address, (payload) => insteadOn(name, payload)),
+  );
+
+  const claim = ADDRESSES.find(([name]) => name === 'claim')!;
+  it.each(CLAIM_STATES)('shows hostile texts of a claim that %s as text', (_, answered) =>
+    showAll(claim, answered),
+  );
 });

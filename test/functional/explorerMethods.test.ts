@@ -828,6 +828,18 @@ describe('listnewclaims', () => {
 });
 
 describe('getchainseries', () => {
+  it('has real values at the genesis block, or no point', async () => {
+    const genesis = await node.rpc<string>('getblockhash', [0]);
+    const { difficulty } = await node.rpc<{ difficulty: number }>('getblockheader', [genesis]);
+    const [first] = await seriesOf('difficulty');
+    expect(first).toMatchObject({ height: 0 });
+    expect(first!.value / difficulty).toBeCloseTo(1, 4);
+    expect((await seriesOf('transactions'))[0]).toMatchObject({ height: 0, value: 1 });
+    expect((await seriesOf('interval'))[0]).toMatchObject({ height: 1 });
+    for (const { height, value } of await seriesOf('hashrate'))
+      expect([height > 0, value > 0]).toEqual([true, true]);
+  });
+
   it('returns names and claims after each block', () => holdSeries());
 
   it('returns means over ranges of blocks', async () => {

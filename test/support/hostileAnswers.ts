@@ -588,26 +588,48 @@ export function contextOf(
   } as PageContext;
 }
 
-/** The pages. The text is in each address that contains one. */
-export const ADDRESSES: readonly (readonly [
+/** A page, with the segments of its path and the parameters of its query for a text. */
+export type Address = readonly [
   page: string,
   parts: (text: string) => string[],
   query?: (text: string) => Record<string, string>,
-])[] = [
+];
+
+/** The pages. The text is in each address that contains one. */
+export const ADDRESSES: readonly Address[] = [
   ['', () => []],
   ['name', (text) => [text]],
   ['names', () => [], (text) => ({ prefix: text })],
   ['claim', () => [ID]],
   ['claims', () => [], (text) => ({ text, tag: text })],
-  ['upcoming', () => [], (text) => ({ kind: text })],
+  ['upcoming', () => []],
   ['blocks', () => []],
   ['block', () => [HASH]],
   ['tx', () => [HASH]],
   ['address', (text) => [text]],
   ['mempool', () => []],
   ['charts', () => ['names']],
-  ['proof', (text) => [text], (text) => ({ root: text })],
+  ['proof', (text) => [text]],
   ['node', () => []],
   ['console', () => [], (text) => ({ method: 'echo', p0: text, run: '1' })],
   ['find', () => [], (text) => ({ q: text })],
+];
+
+/** Addresses that most texts make malformed or unknown, or that redirect. Their pages are mostly error pages. */
+export const REFUSED: readonly Address[] = [
+  ...['lbry', 'name-hex', 'proof-hex', 'tx', 'block', 'claim', 'charts', 'nothing'].map((page): Address => [
+    page,
+    (text) => [text],
+  ]),
+  ['name', (text) => [text, text]],
+  ['', () => [], (text) => ({ [text]: text })],
+  ['charts', () => ['names'], (text) => ({ from: text })],
+  ['upcoming', () => [], (text) => ({ kind: text })],
+  ['claims', () => [], (text) => ({ channel: text, after: text })],
+  ['names', () => [], (text) => ({ block: text })],
+  ['block', () => [HASH], (text) => ({ tx: text })],
+  ['name', (text) => [text], (text) => ({ order: text, before: text })],
+  ['proof', (text) => [text], (text) => ({ root: text })],
+  ['console', () => [], (text) => ({ method: text })],
+  ['console', () => [], (text) => ({ method: 'echo', p9: text, run: text })],
 ];

@@ -171,6 +171,10 @@ function Unspent({ page, path, coinsAfter }: UnspentProps) {
   );
 }
 
+/** Whether a list has the same error as the balance, so that the page need not show it again. */
+const isRepeated = (list: unknown, balance: unknown): boolean =>
+  isMissing(list) && isMissing(balance) && list.message === balance.message;
+
 export const address: Page = async ({ ask, parts, query }) => {
   const [wanted = ''] = parts;
   const validity = await ask<{ isvalid: boolean }>('validateaddress', wanted.slice(0, 200));
@@ -207,12 +211,12 @@ export const address: Page = async ({ ask, parts, query }) => {
             ]}
           />
         )}
-        {transactions !== null && (
+        {transactions !== null && !isRepeated(transactions, balance) && (
           <Section title="Transactions, the latest first">
             <Transactions page={transactions} path={path} {...positions} />
           </Section>
         )}
-        {utxos !== null && (
+        {utxos !== null && !isRepeated(utxos, balance) && (
           <Section title="Unspent outputs">
             <Unspent page={utxos} path={path} {...positions} />
           </Section>

@@ -24,7 +24,11 @@ const METRICS = [
     'Difficulty',
     'How much work it takes to find a block, compared with the easiest possible block.',
   ],
-  ['hashrate', 'Hash rate', 'Estimated number of hashes that all miners together compute each second.'],
+  [
+    'hashrate',
+    'Hash rate',
+    'Estimated number of hashes that all miners together compute each second: the mean over the blocks since the previous point. The first page shows the mean over the latest 120 blocks.',
+  ],
   ['interval', 'Time between blocks', 'Average time from a block to the next.'],
   ['transactions', 'Transactions a block', 'Average number of transactions in a block.'],
   ['names', 'Names', 'Number of names that a claim holds.'],

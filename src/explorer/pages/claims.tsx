@@ -1,11 +1,11 @@
 /** `/claims?text=&tag=&kind=&channel=&order=`: searches content. */
-import { Notice, Pager, Section } from '../../page/components.js';
+import { Pager, Section } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
 import type { Page } from '../pageContext.js';
 import { ClaimTable, NoneFound, signedBy } from './claim/claimTable.js';
-import { isMissing, orNull } from './parts.js';
+import { isMissing, Missing, orNull } from './parts.js';
 
 const A_PAGE = 50;
 /** Maximum number of claims that `searchclaims` lists. */
@@ -129,7 +129,7 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
           }
         >
           {isMissing(answer) ? (
-            <Notice tone="warning">{answer.message}</Notice>
+            <Missing error={answer} />
           ) : (
             <>
               <ClaimTable

@@ -19,6 +19,8 @@ import { NewestClaims, newestOf, type Newest } from './newestClaims.js';
 
 const BLOCKS = 10;
 const TAKEOVERS = 10;
+/** Number of latest blocks from which the hash rate is estimated. */
+const HASHRATE_BLOCKS = 120;
 /** Number of blocks in which takeovers are listed: those of one day on the main network. */
 const TAKEOVER_BLOCKS = 576;
 
@@ -75,7 +77,7 @@ async function read(context: PageContext): Promise<Shown> {
   const [blocks, info, hashrate, mempool, names, claims, amount, upcoming, newest] = await Promise.all([
     latestBlocks(context),
     ask<ChainInfo>('getblockchaininfo'),
-    orNull(ask<number>('getnetworkhashps')),
+    orNull(ask<number>('getnetworkhashps', HASHRATE_BLOCKS)),
     orNull(ask<{ size: number; bytes: number }>('getmempoolinfo')),
     orNull(ask<number>('gettotalclaimednames')),
     orNull(ask<number>('gettotalclaims')),
@@ -105,7 +107,7 @@ function HomeFigures({
       items={[
         ['Height', <Block height={height} />],
         ['Difficulty', prefixedText(info.difficulty)],
-        ['Hash rate', textOf(hashrate, (rate) => prefixedText(rate, 'H/s'))],
+        [`Hash rate, ${HASHRATE_BLOCKS} blocks`, textOf(hashrate, (rate) => prefixedText(rate, 'H/s'))],
         ['Mempool', textOf(mempool, ({ size, bytes }) => `${integerText(size)} tx, ${sizeText(bytes)}`)],
         ['Names', textOf(names, integerText)],
         ['Claims', textOf(claims, integerText)],

@@ -58,14 +58,14 @@ export async function newestOf({ ask }: Pick<PageContext, 'ask'>): Promise<Newes
 }
 
 function ClaimCell({ claim }: { readonly claim: Listed }) {
-  const { claimId, title, name, kind, createdHeight, found } = claim;
+  const { claimId, title, kind, createdHeight, found } = claim;
   const channel = found?.signing_channel;
   return (
     <span class="row">
       <Pattern id={claimId} />
       <span>
         <a class="title" href={claimLink(claimId)}>
-          <Title text={title ?? (name || '(empty name)')} />
+          {title === undefined ? `Claim ${claimId.slice(0, 8)}…` : <Title text={title} />}
         </a>
         <span class="under">
           <NameOf of={claim} /> <Tag>{kind ?? 'no metadata'}</Tag>

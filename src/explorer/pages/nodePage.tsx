@@ -6,6 +6,7 @@ import { integerText, sizeText } from '../../page/format.js';
 import { shownLine } from '../../page/text.js';
 import type { ChainInfo } from '../answers.js';
 import type { Page, PageContext } from '../pageContext.js';
+import { syncShare } from '../frameParts.js';
 import { isMissing, orNull, type OrError } from './parts.js';
 
 interface NetworkInfo {
@@ -93,16 +94,23 @@ function Warnings({ chain, network, showsPeers }: Shown & Pick<PageContext, 'sho
   );
 }
 
-function ChainFacts({ chain, network, totals, chainName }: Shown & { readonly chainName: string }) {
+interface ChainFactsProps extends Shown {
+  readonly chainName: string;
+  readonly isSyncing: boolean;
+}
+
+function ChainFacts({ chain, network, totals, chainName, isSyncing }: ChainFactsProps) {
   return (
     <Facts
       rows={[
         ['Network', chainName],
         [
           'State',
-          chain.initialblockdownload
-            ? `synchronizing, ${(chain.verificationprogress * 100).toFixed(1)} %`
-            : 'synchronized',
+          isSyncing
+            ? `synchronizing, ${syncShare(chain.blocks, chain.headers).toFixed(1)} %`
+            : chain.blocks === 0
+              ? 'only the genesis block'
+              : 'synchronized',
         ],
         [
           'Pruned',
@@ -132,7 +140,7 @@ function Services({ claimIndex, hub, showsPeers }: Shown & Pick<PageContext, 'sh
     (showsPeers ? shownLine(failure, 300) : 'because of an error; the log of the node has the reason');
   const search = isMissing(claimIndex) ? undefined : claimIndex.search;
   const rows: [string, ComponentChildren][] = [
-    ['Claims in the search', search && integerText(search.documents)],
+    ['Claims with metadata in the search', search && integerText(search.documents)],
     ['Search', search && (search.synced ? 'complete' : `up to block ${integerText(search.height)}`)],
     ['Stored in', search && shownLine(search.backend, 60)],
     ['Search stopped', causeOf(search?.failure)],
@@ -259,7 +267,7 @@ export const nodePage: Page = async (context) => {
           ]}
         />
         <Section title="Chain">
-          <ChainFacts {...shown} chainName={chainName} />
+          <ChainFacts {...shown} chainName={chainName} isSyncing={context.isSyncing} />
         </Section>
         <Indexes {...shown} />
         <Services {...shown} showsPeers={showsPeers} />

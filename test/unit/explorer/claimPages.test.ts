@@ -695,7 +695,7 @@ describe('the newest claims of the first page', () => {
     expect(optionsOf(page, 'searchclaims')).toMatchObject({ claim_ids: [ID] });
     const [, list = ''] = page.html.split('Newest claims');
     const text = list.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
-    expect(text).toContain('plain plain no metadata waits 1');
+    expect(text).toContain('Claim efefefef… plain no metadata waits 1');
     expect(text).toContain('Titled plain stream in @signer 1');
   });
 

@@ -2,21 +2,55 @@
 import { describe, expect, it } from 'vitest';
 import { documentBytes } from '../../../src/page/document.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
-import { PageError } from '../../../src/explorer/pageContext.js';
+import { ErrorPages } from '../../../src/explorer/errorPages.js';
+import { pageErrorOf } from '../../../src/explorer/nodeErrors.js';
+import { notFound, PageError, searchFor } from '../../../src/explorer/pageContext.js';
+import { refuseUnknownValues } from '../../../src/explorer/pages/pageParameters.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
-import { ADDRESSES, CLAIM_STATES, contextOf, insteadOn, PAYLOADS } from '../../support/hostileAnswers.js';
+import {
+  ADDRESSES,
+  answers,
+  CLAIM_STATES,
+  contextOf,
+  insteadOn,
+  PAYLOADS,
+  REFUSED,
+  type Address,
+} from '../../support/hostileAnswers.js';
 
-async function pageText(
+const assets = { style: '/s.css', script: '/s.js' };
+const errorPages = new ErrorPages('main', assets, () => 100);
+
+const pageText = (
   page: string,
   text: string,
   long = text,
   instead: Readonly<Record<string, unknown>> = {},
+): Promise<string> =>
+  textAt(
+    ADDRESSES.find(([one]) => one === page)!,
+    text,
+    long,
+    instead,
+  );
+
+/** Renders the page or the error page of an address, as `PageRenderer` and `Site` do. */
+async function textAt(
+  [page, partsFor, queryFor]: Address,
+  text: string,
+  long = text,
+  instead: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
-  const [, parts, query] = ADDRESSES.find(([one]) => one === page)!;
-  const frame = { network: 'main', tip: null, nowSec: 100, isIndexable: false, path: `/${page}` };
-  const assets = { style: '/s.css', script: '/s.js' };
+  const parts = partsFor(text);
+  const query = queryFor?.(text) ?? {};
+  const path = `/${[page, ...parts].map((part) => encodeURIComponent(part.toWellFormed())).join('/')}`;
+  const frame = { network: 'main', tip: null, nowSec: 100, isIndexable: false, path };
   try {
-    const result = await PAGES.get(page)!(contextOf(text, parts(text), query?.(text) ?? {}, long, instead));
+    refuseUnknownValues(page, path, new URLSearchParams(query));
+    const shown = PAGES.get(page);
+    if (shown === undefined)
+      throw notFound('There is no such page', 'Search.', searchFor(parts.at(-1) ?? ''));
+    const result = await shown(contextOf(text, parts, query, long, instead));
     if ('redirect' in result) return `<p>${result.redirect}</p>`;
     const { title, description, topics, searched, body } = result;
     return documentBytes(
@@ -26,14 +60,9 @@ async function pageText(
       body,
     ).toString();
   } catch (error) {
-    if (error instanceof PageError || error instanceof AskError)
-      return documentBytes(
-        { ...frame, title: error.message, description: '', topics: [] },
-        { scheme: null },
-        assets,
-        error.message,
-      ).toString();
-    throw error;
+    const refused = error instanceof AskError ? pageErrorOf(error, path) : error;
+    if (!(refused instanceof PageError)) throw error;
+    return errorPages.of(refused, { path, tip: null, look: { scheme: null } }).body.toString();
   }
 }
 
@@ -121,11 +150,9 @@ it('finds faults in invalid pages', () => {
 
 describe('pages over hostile texts', () => {
   it('are all tested here', () => {
-    // Pages at other addresses that share their code with tested pages, and a page without texts of the chain.
-    const others = ['lbry', 'name-hex', 'proof-hex', 'help'];
-    expect([...PAGES.keys()].filter((page) => !others.includes(page)).sort()).toEqual(
-      ADDRESSES.map(([page]) => page).sort(),
-    );
+    // The page `help` has no texts of the chain.
+    const tested = new Set([...ADDRESSES, ...REFUSED].map(([page]) => page));
+    expect([...PAGES.keys()].filter((page) => !tested.has(page))).toEqual(['help']);
   });
 
   it.each(ADDRESSES.map(([page]) => page))('/%s', async (page) => {
@@ -141,6 +168,34 @@ describe('pages over hostile texts', () => {
       expect(html.length).toBeLessThan(400_000);
     }
   });
+
+  it.each(REFUSED.map((address, n) => [n, address[0], address] as const))(
+    'at the refused address %i, /%s',
+    async (_, page, address) => {
+      const harmless = await textAt(address, 'harmless');
+      const isError = harmless.includes('<h1>');
+      expect([page, isError || page === 'lbry']).toEqual([page, true]);
+      for (const text of PAYLOADS) expect([text, faultsOf(await textAt(address, text))]).toEqual([text, []]);
+      // The nodes of a page for an unknown object are those of the error page.
+      const missing = new AskError(-5, 'unknown');
+      const nothing = Object.fromEntries(Object.keys(answers('')).map((method) => [method, missing]));
+      for (const text of PAYLOADS)
+        expect([text, faultsOf(await textAt(address, text, text, nothing))]).toEqual([text, []]);
+    },
+  );
+
+  it.each(ADDRESSES.map(([page]) => page))(
+    '/%s if each method fails with a hostile message',
+    async (page) => {
+      for (const text of PAYLOADS)
+        for (const code of [-1, -5, -8, -32603]) {
+          const failure = new AskError(code, text);
+          const failing = Object.fromEntries(Object.keys(answers('')).map((method) => [method, failure]));
+          const html = await pageText(page, text, text, failing);
+          expect([text, faultsOf(html)]).toEqual([text, []]);
+        }
+    },
+  );
 
   it.each(CLAIM_STATES)('/claim of a claim that %s', async (_, instead) => {
     const harmless = await pageText('claim', 'harmless', 'harmless', instead('harmless'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pastOf, placeOf, type Place } from '../../../src/explorer/pages/name/nameHistory.js';
+import { pastOf, placeOf, spansOf, type Place } from '../../../src/explorer/pages/name/nameHistory.js';
 
 interface Block {
   readonly height: number;
@@ -89,6 +89,30 @@ describe('the history of a name', () => {
       Array.from({ length: count }, (__, n) => `${height}:${n}`),
     );
     expect(await walk(new Map(counts), 1000)).toEqual(all.toReversed());
+  });
+
+  it('has the owners with their last amounts, and the time in which the name was free', () => {
+    const block = (height: number, claimId?: string, effectiveAmount = 0) => ({
+      height,
+      blockhash: '',
+      events: [],
+      ...(claimId !== undefined && { owner: { claimId, effectiveAmount } }),
+    });
+    const blocks = [
+      block(5, 'a', 1),
+      block(7, 'a', 3),
+      block(9),
+      block(12),
+      block(20, 'b', 2),
+      block(30, 'a', 4),
+    ];
+    expect(spansOf(blocks, 30)).toEqual([
+      { claimId: 'a', from: 5, to: 9, amount: 3 },
+      { claimId: null, from: 9, to: 20, amount: 0 },
+      { claimId: 'b', from: 20, to: 30, amount: 2 },
+      { claimId: 'a', from: 30, to: 31, amount: 4 },
+    ]);
+    expect(spansOf([], 30)).toEqual([]);
   });
 
   it('has positions for links', () => {

@@ -31,7 +31,7 @@ import type {
 import type { PageContext, PageResult } from '../../pageContext.js';
 import { RPC_ERROR } from '../../../rpc/declare/errors.js';
 import { takenFrom } from '../../takenBlocks.js';
-import { isMissing, orNull, TakenBack, type OrError } from '../parts.js';
+import { isMissing, Missing, orNull, TakenBack, type OrError } from '../parts.js';
 import { doubtfulIds, marked, unmadeAmong } from '../unmadeClaims.js';
 import { Waiting } from '../waiting.js';
 import { ClaimOutputs, outputsOf, type FoundOutputs } from './claimOutputs.js';
@@ -48,8 +48,12 @@ const PLACES = 100;
 /** Maximum number of characters of a description that the page shows at first, and on request. */
 const CUT_DESCRIPTION = 5000;
 const MAX_DESCRIPTION = 100_000;
-/** Number of blocks before the expiry at which the page of a claim shows a warning. */
+/**
+ * Number of blocks before the expiry at which the page of a claim shows a warning. Claims of a network on which they expire sooner
+ * have the warning in the last tenth of their time.
+ */
 const SOON_BLOCKS = 20_160;
+const SOON_SHARE = 0.1;
 
 /** Supports of a claim that exists only in the mempool: the methods return no supports of it before it is in a block. */
 const NO_SUPPORTS = { total: 0, active: 0, amount: 0, supports: [] };
@@ -147,6 +151,7 @@ function Head({ shown, context, isUpdateWaiting }: HeadProps) {
   const { claim_id: id, name, namehex } = claim;
   const { tip, taken, spacingSec } = context;
   const warning = nameWarning(name);
+  const soon = Math.min(SOON_BLOCKS, (claim.expiration_height - claim.height) * SOON_SHARE);
   const blocksLeft = claim.is_waiting === true ? Infinity : claim.expiration_height - tip.height;
   return (
     <>
@@ -173,7 +178,7 @@ function Head({ shown, context, isUpdateWaiting }: HeadProps) {
       <TakenBack
         blocks={takenFrom(taken, ({ claimId, formerClaimId }) => claimId === id || formerClaimId === id)}
       />
-      {blocksLeft < SOON_BLOCKS && (
+      {blocksLeft < soon && (
         <Notice tone="warning">
           It expires in {countText(blocksLeft, 'block')} ({blocksText(blocksLeft, spacingSec)}). Its owner
           keeps it by an update.
@@ -288,7 +293,7 @@ function ChannelClaims({
       }
     >
       {isMissing(claims) ? (
-        <Notice>{claims.message}</Notice>
+        <Missing error={claims} />
       ) : (
         <ClaimTable
           claims={claims.claims}

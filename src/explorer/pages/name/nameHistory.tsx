@@ -82,23 +82,29 @@ export async function pastOf(
   return { events, older, blocks: blocks.toReversed() };
 }
 
-interface Band {
-  readonly claimId: string;
+/** A range of blocks with the same owner of the name. */
+interface Span {
+  /** Id of the owner; null while the name is free. */
+  readonly claimId: string | null;
   readonly from: number;
+  /** The block after the range. */
   readonly to: number;
+  /** Effective amount of the owner at the end of the range. */
+  readonly amount: Lbc;
 }
 
-/** Owners of the name, each as a range of blocks, for the bands of the chart. */
-function bandsOf(blocks: readonly HistoryBlock[], end: number): Band[] {
-  const bands: Band[] = [];
+/** Divides the blocks up to `end` into ranges with the same owner. */
+export function spansOf(blocks: readonly HistoryBlock[], end: number): Span[] {
+  const spans: Span[] = [];
   blocks.forEach(({ height, owner }, index) => {
-    if (owner === undefined) return;
-    const to = blocks[index + 1]?.height ?? end;
-    const last = bands.at(-1);
-    if (last?.claimId === owner.claimId && last.to === height) bands.splice(-1, 1, { ...last, to });
-    else bands.push({ claimId: owner.claimId, from: height, to });
+    const claimId = owner?.claimId ?? null;
+    const to = blocks[index + 1]?.height ?? end + 1;
+    const last = spans.at(-1);
+    const from = last?.claimId === claimId ? last.from : height;
+    if (last?.claimId === claimId) spans.pop();
+    spans.push({ claimId, from, to, amount: owner?.effectiveAmount ?? 0 });
   });
-  return bands.slice(-MAX_BANDS);
+  return spans.slice(-MAX_BANDS);
 }
 
 interface TimelineProps {
@@ -111,14 +117,15 @@ interface TimelineProps {
 /** Chart of the owner's effective amount by block. Bands show the owners, ticks show blocks with events. */
 export function Timeline({ blocks, end, path }: TimelineProps) {
   const [first] = blocks;
-  if (first === undefined || end <= first.height || blocks.every(({ owner }) => owner === undefined))
-    return null;
+  if (first === undefined || blocks.every(({ owner }) => owner === undefined)) return null;
   const points: ChartPoint[] = blocks.map(({ height, owner }) => ({
     height,
     value: Number(owner?.effectiveAmount ?? 0),
   }));
-  points.push({ height: end, value: points.at(-1)!.value });
-  const bands = bandsOf(blocks, end);
+  // The state after the last block lasts until the next block, so that the last range has a width.
+  points.push({ height: end + 1, value: points.at(-1)!.value });
+  const spans = spansOf(blocks, end);
+  const bands = spans.filter(({ claimId }) => claimId !== null);
   const marks = blocks.filter(({ events }) => events.length > 0).map(({ height }) => height);
   const last = bands.at(-1)!;
   return (
@@ -142,25 +149,28 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
         <Table
           caption="Holders"
           empty=""
-          rows={bands.toReversed()}
+          rows={spans.toReversed()}
           columns={[
             {
               title: 'Holder',
               isHead: true,
-              cell: ({ claimId }) => <a href={claimLink(claimId)}>{claimId.slice(0, 12)}…</a>,
+              cell: ({ claimId }) =>
+                claimId === null ? 'no claim' : <a href={claimLink(claimId)}>{claimId.slice(0, 12)}…</a>,
             },
             {
               title: 'From block',
               isNumber: true,
               cell: ({ from }) => <a href={withQuery(path, { block: from })}>{integerText(from)}</a>,
             },
-            { title: 'To block', isNumber: true, cell: ({ to }) => integerText(to) },
             {
-              title: 'Effective',
+              title: 'To block',
               isNumber: true,
-              cell: ({ from }) => (
-                <Amount lbc={blocks.find(({ height }) => height === from)?.owner?.effectiveAmount ?? 0} />
-              ),
+              cell: ({ to }) => integerText(to - 1),
+            },
+            {
+              title: 'Effective at its end',
+              isNumber: true,
+              cell: ({ claimId, amount }) => (claimId === null ? '–' : <Amount lbc={amount} />),
             },
           ]}
         />

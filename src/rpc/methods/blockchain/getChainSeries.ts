@@ -39,19 +39,28 @@ function heightsOf(from: number, to: number, points: number): number[] {
   return Array.from({ length: count }, (_, i) => from + Math.round((i * (to - from)) / (count - 1)));
 }
 
-/** Returns the value of a metric for the section that starts after block `before` and ends with block `last`. */
-function headerValue({ chain }: RpcServices, metric: Metric, before: number, last: number): number {
+/**
+ * Returns the value of a metric for the section that starts after block `before` and ends with block `last`. `before` is -1 for a
+ * section that starts with the genesis block. Null if the section has no value: no block precedes the genesis block, so no time
+ * passed until it, and times of blocks may decrease.
+ */
+function headerValue({ chain }: RpcServices, metric: Metric, before: number, last: number): number | null {
   const { headers } = chain;
   const { active } = chain.chain.index;
-  const [start, end] = [active.at(before), active.at(last)];
+  const end = active.at(last);
+  const start = before < 0 ? null : active.at(before);
   const blocks = last - before;
-  if (blocks === 0) return 0;
+  if (metric === 'transactions') {
+    const earlier = start === null ? 0 : headers.chainTxCount(start);
+    return (headers.chainTxCount(end) - earlier) / blocks;
+  }
+  const earlierWork = start === null ? 0n : BigInt(`0x${headers.workHex(start)}`);
+  const work = Number(BigInt(`0x${headers.workHex(end)}`) - earlierWork);
+  if (metric === 'difficulty') return work / blocks / WORK_OF_DIFFICULTY_1;
+  if (start === null) return null;
   const seconds = headers.timeSec(end) - headers.timeSec(start);
   if (metric === 'interval') return seconds / blocks;
-  if (metric === 'transactions') return (headers.chainTxCount(end) - headers.chainTxCount(start)) / blocks;
-  const work = Number(BigInt(`0x${headers.workHex(end)}`) - BigInt(`0x${headers.workHex(start)}`));
-  if (metric === 'difficulty') return work / blocks / WORK_OF_DIFFICULTY_1;
-  return seconds > 0 ? work / seconds : 0;
+  return seconds > 0 ? work / seconds : null;
 }
 
 async function valuesOf(
@@ -59,10 +68,10 @@ async function valuesOf(
   metric: Metric,
   from: number,
   heights: readonly number[],
-): Promise<JsonOut[]> {
+): Promise<(JsonOut | null)[]> {
   if (!METRICS[metric].isOfClaims)
     return heights.map((height, i) =>
-      headerValue(services, metric, i === 0 ? Math.max(0, from - 1) : heights[i - 1]!, height),
+      headerValue(services, metric, i === 0 ? from - 1 : heights[i - 1]!, height),
     );
   const series = await requireClaimIndex(services).series(heights);
   if (series === null)
@@ -104,7 +113,10 @@ async function seriesAt(
     from,
     to,
     ...ofBlock(chain, id, height),
-    points: heights.map((at, i) => ({ height: at, time: times[i]!, value: values[i]! })),
+    points: heights.flatMap((at, i) => {
+      const value = values[i]!;
+      return value === null ? [] : [{ height: at, time: times[i]!, value }];
+    }),
   };
 }
 
@@ -158,7 +170,7 @@ export const getChainSeries = defineMethod({
         time: t.time('the time of the block'),
         value: t.num('the mean over the blocks since the previous point, or the value after this block'),
       }),
-      'in order of height',
+      'in order of height; without the points that have no value, such as the interval at the genesis block',
     ),
   }),
   examples: [['"difficulty"'], ['"claims"', '0', '1000', '100']],
