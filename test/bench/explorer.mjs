@@ -209,7 +209,9 @@ async function address() {
   const folder = mkdtempSync(join(tmpdir(), 'bench-explorer-'));
   const site = await nodeOf(folder, ADDRESS_TRANSACTIONS, 1);
   const payee = await crowdedAddress(site);
-  const times = { own: [], other: [], rpc: [] };
+  const times = { own: [], other: [], few: [] };
+  // Each request has another path, so that the code is optimized before the measured requests.
+  for (let n = 0; n < WARM; n++) await site.ask(`/address/${payee}?n=${n}`);
   for (let n = 0; n < BLOCKS; n++)
     for (const [kind, miner] of [
       ['own', payee],
@@ -218,15 +220,13 @@ async function address() {
       await site.rpc('generatetoaddress', [1, miner]);
       await sleep(200);
       times[kind].push((await site.ask(`/address/${payee}`)).ms);
-      times.rpc.push(
-        await site.msOf('getaddresstxids', [{ addresses: [payee], limit: 50, descending: true }]),
-      );
+      times.few.push((await site.ask(`/address/${ADDRESS}`)).ms);
     }
   const first = at(times.own.concat(times.other), 1);
   print(
     `the first page of an address with ${ADDRESS_TRANSACTIONS.toLocaleString('en-US')} transactions, after a block`,
     '≤ 50 ms',
-    `${text(at(times.other, 0.5))} ms, after a block that pays to it ${text(at(times.own, 0.5))} ms, slowest ${text(first)} ms; getaddresstxids of 50 ${text(at(times.rpc, 0.5))} ms`,
+    `${text(at(times.other, 0.5))} ms, after a block that pays to it ${text(at(times.own, 0.5))} ms, slowest ${text(first)} ms; an address with few transactions ${text(at(times.few, 0.5))} ms`,
   );
   await site.node.stop();
   rmSync(folder, { recursive: true, force: true });
