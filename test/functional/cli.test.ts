@@ -395,7 +395,8 @@ describe('failures', () => {
     );
     expect((await ask('-rpccookiefile=nosuch', 'echo')).err).toBe(
       'error: Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
-        `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n`,
+        `See -rpcpassword and -stdinrpcpass.  Configuration file: (${join(data, 'lbcnode.conf')}), cookie: (${join(data, 'regtest', 'nosuch')})\n` +
+        'If the node has another data directory, name it with -datadir=<folder>.\n',
     );
     // A folder cannot be read as a file by any user. File permissions do not restrict root.
     expect((await ask(`-rpccookiefile=${data}`, 'echo')).err).toBe(

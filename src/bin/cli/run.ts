@@ -196,7 +196,8 @@ function authorizationProblem({ credentials, cookieFile, cookieFailure, configFi
   }
   return (
     'Could not locate RPC credentials. No authentication cookie could be found, and RPC password is not set.  ' +
-    `See -rpcpassword and -stdinrpcpass.  Configuration file: (${configFile}), cookie: (${cookieFile})`
+    `See -rpcpassword and -stdinrpcpass.  Configuration file: (${configFile}), cookie: (${cookieFile})\n` +
+    'If the node has another data directory, name it with -datadir=<folder>.'
   );
 }
 
