@@ -1,4 +1,4 @@
-// Work on whole blobs: hashes of several blobs at the same time, codes of their chunks, and storing without the page cache.
+// Hashes of several whole blobs at the same time, and codes of their chunks.
 #include "blobs/chunkCodes.h"
 #include "blobs/digest.h"
 #include "hash/sha512Lanes.h"
@@ -9,40 +9,22 @@
 #include <memory>
 #include <vector>
 
-#ifdef __linux__
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <string>
-
-#include "blobs/fileStamp.h"
-#endif
-
 namespace lbc {
 
 namespace {
 
 constexpr size_t kDigest = 48;
 
-// One to four equally long messages. Lanes without a message repeat the first message.
-struct Messages {
-  const uint8_t* data[kSha384Lanes];
-  uint32_t count = 0;
-  size_t size = 0;
-};
-
-bool readMessages(napi_env env, napi_value value, Messages* out) {
-  if (napi_get_array_length(env, value, &out->count) != napi_ok || out->count == 0 || out->count > kSha384Lanes) {
-    throwTypeError(env, "messages must be an array of one to four");
+// Reads one to `lanes` equally long messages.
+bool readMessages(napi_env env, napi_value value, uint32_t lanes, LaneMessages* out) {
+  if (napi_get_array_length(env, value, &out->count) != napi_ok || out->count == 0 || out->count > lanes) {
+    throwTypeError(env, "messages must be an array with at least one message, and at most one for each lane");
     return false;
   }
-  for (uint32_t i = 0; i < kSha384Lanes; i++) {
+  for (uint32_t i = 0; i < out->count; i++) {
     napi_value message;
     Span bytes;
-    if (napi_get_element(env, value, i < out->count ? i : 0, &message) != napi_ok ||
-        !readBytes(env, message, "message", &bytes)) {
+    if (napi_get_element(env, value, i, &message) != napi_ok || !readBytes(env, message, "message", &bytes)) {
       return false;
     }
     if (i == 0) out->size = bytes.size;
@@ -55,25 +37,19 @@ bool readMessages(napi_env env, napi_value value, Messages* out) {
   return true;
 }
 
-// Pointers to the digests of messages, `stride` bytes apart. The digests of unused lanes are written to `unused`.
-struct DigestPointers {
-  DigestPointers(const Messages& messages, uint8_t* digests, size_t stride) {
-    for (uint32_t i = 0; i < kSha384Lanes; i++) pointers[i] = i < messages.count ? digests + i * stride : unused;
-  }
-  DigestPointers(const DigestPointers&) = delete;
-  DigestPointers& operator=(const DigestPointers&) = delete;
-
-  uint8_t unused[kDigest];
-  uint8_t* pointers[kSha384Lanes];
-};
-
-// Returns the SHA-384 digests of one to four equally long messages, concatenated.
+// Returns the SHA-384 digests of equally long messages, concatenated.
 napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
-  Messages messages;
-  if (!readArguments(env, info, 1, arguments) || !readMessages(env, arguments[0], &messages)) return nullptr;
-  uint8_t found[kSha384Lanes * kDigest];
-  sha384Lanes(messages.data, messages.size, DigestPointers(messages, found, kDigest).pointers);
+  napi_value arguments[2];
+  uint32_t lanes;
+  LaneMessages messages;
+  if (!readArguments(env, info, 2, arguments) || !readUint32(env, arguments[1], "lanes", &lanes)) return nullptr;
+  if ((lanes != 4 && lanes != 8) || lanes > sha384LaneCount()) {
+    return throwTypeError(env, "the processor does not have these lanes");
+  }
+  if (!readMessages(env, arguments[0], lanes, &messages)) return nullptr;
+  uint8_t found[kMaxSha384Lanes * kDigest];
+  for (uint32_t i = 0; i < messages.count; i++) messages.digests[i] = found + i * kDigest;
+  sha384Lanes(lanes, messages);
   return makeBuffer(env, found, messages.count * kDigest);
 }
 
@@ -81,9 +57,13 @@ napi_value jsSha384Lanes(napi_env env, napi_callback_info info) {
 
 // Writes the digest and the table of each blob, `stride` bytes apart. Each chunk is hashed and coded while it is in the
 // processor's cache.
-bool digestTogether(const Messages& blobs, uint8_t* out, size_t stride) {
+bool digestTogether(LaneMessages* messages, uint8_t* out, size_t stride) {
+  const LaneMessages& blobs = *messages;
   std::vector<std::unique_ptr<ChunkCodes>> codes;
-  for (uint32_t i = 0; i < blobs.count; i++) codes.push_back(std::make_unique<ChunkCodes>(out + i * stride + kDigest));
+  for (uint32_t i = 0; i < blobs.count; i++) {
+    messages->digests[i] = out + i * stride;
+    codes.push_back(std::make_unique<ChunkCodes>(out + i * stride + kDigest));
+  }
   const auto writeCodes = [&](size_t at, size_t size) {
     const size_t number = at / kChunk;
     for (uint32_t i = 0; i < blobs.count; i++) {
@@ -92,11 +72,10 @@ bool digestTogether(const Messages& blobs, uint8_t* out, size_t stride) {
     }
     return true;
   };
-  return sha384LanesInParts(blobs.data, blobs.size, DigestPointers(blobs, out, stride).pointers, kChunk, writeCodes);
+  return sha384LanesInParts(blobs, kChunk, writeCodes);
 }
 
 // Writes the hash of one blob and the codes of its chunks. Each chunk is hashed and coded while it is in the processor's cache.
-// For a single message, OpenSSL takes less time than the lanes.
 bool digestOne(const uint8_t* blob, size_t size, uint8_t* digest, uint8_t* table) {
   Sha384 hash;
   ChunkCodes codes(table);
@@ -107,6 +86,15 @@ bool digestOne(const uint8_t* blob, size_t size, uint8_t* digest, uint8_t* table
     }
   }
   return hash.end(digest);
+}
+
+// Like `digestTogether`, one blob after the other.
+bool digestEach(const LaneMessages& blobs, uint8_t* out, size_t stride) {
+  for (uint32_t i = 0; i < blobs.count; i++) {
+    uint8_t* digest = out + i * stride;
+    if (!digestOne(blobs.data[i], blobs.size, digest, digest + kDigest)) return false;
+  }
+  return true;
 }
 
 // Whether the bytes, which start at the start of a chunk, match the table.
@@ -131,12 +119,12 @@ napi_value jsChunksMatch(napi_env env, napi_callback_info info) {
   return makeBool(env, true);
 }
 
-// Digests and tables of one to four equally long blobs, by a thread of the pool.
+// Digests and tables of equally long blobs, by a thread of the pool.
 napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
   napi_value arguments[2];
-  auto messages = std::make_shared<Messages>();
+  auto messages = std::make_shared<LaneMessages>();
   Span keys;
-  if (!readArguments(env, info, 2, arguments) || !readMessages(env, arguments[0], messages.get()) ||
+  if (!readArguments(env, info, 2, arguments) || !readMessages(env, arguments[0], sha384LaneCount(), messages.get()) ||
       !readBytes(env, arguments[1], "keys", &keys)) {
     return nullptr;
   }
@@ -147,9 +135,8 @@ napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
     memcpy(out->data() + i * stride + kDigest, keys.data + i * kChunkKey, kChunkKey);
   }
   const auto work = [messages, out, stride] {
-    const bool isDone = messages->count == 1
-                            ? digestOne(messages->data[0], messages->size, out->data(), out->data() + kDigest)
-                            : digestTogether(*messages, out->data(), stride);
+    const bool isDone = messages->count < kMinSha384Messages ? digestEach(*messages, out->data(), stride)
+                                                             : digestTogether(messages.get(), out->data(), stride);
     return isDone ? Outcome() : Outcome::failed("OpenSSL failed to compute the codes of a blob");
   };
   const auto result = [out](napi_env env) { return makeBufferOf(env, std::move(*out)); };
@@ -158,77 +145,14 @@ napi_value jsDigestBlobs(napi_env env, napi_callback_info info) {
 
 #endif
 
-#ifdef __linux__
-
-constexpr size_t kPage = 4096;
-
-// Number of bytes from the start of the memory to the next page.
-napi_value jsBytesToPage(napi_env env, napi_callback_info info) {
-  napi_value arguments[1];
-  Span bytes;
-  if (!readArguments(env, info, 1, arguments) || !readBytes(env, arguments[0], "bytes", &bytes)) return nullptr;
-  const size_t over = reinterpret_cast<uintptr_t>(bytes.data) % kPage;
-  return makeNumber(env, over == 0 ? 0 : static_cast<double>(kPage - over));
-}
-
-bool writeAll(int file, const uint8_t* data, size_t size) {
-  for (size_t at = 0; at < size;) {
-    const ssize_t count = write(file, data + at, size - at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += static_cast<size_t>(count);
-  }
-  return true;
-}
-
-// Writes a new file past the page cache, syncs it, and gives it its name. Returns the stamp of the file: inode, size and
-// times. Returns an empty string if this is not possible or fails; no temporary file remains then.
-std::string storeFile(const std::string& temporary, const std::string& path, Span bytes) {
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_DIRECT | O_CLOEXEC, 0666);
-  if (file < 0) {
-    // Some file systems create the file before they refuse the flag.
-    if (errno == EINVAL) unlink(temporary.c_str());
-    return "";
-  }
-  const bool isStored = writeAll(file, bytes.data, bytes.size) && fdatasync(file) == 0 &&
-                        rename(temporary.c_str(), path.c_str()) == 0;
-  if (!isStored) unlink(temporary.c_str());
-  struct stat found;
-  std::string stamp;
-  if (isStored && fstat(file, &found) == 0) stamp = fileStamp(found);
-  close(file);
-  return stamp;
-}
-
-napi_value jsStoreFile(napi_env env, napi_callback_info info) {
-  napi_value arguments[3];
-  Span temporary, path, bytes;
-  if (!readArguments(env, info, 3, arguments) || !readBytes(env, arguments[0], "temporary", &temporary) ||
-      !readBytes(env, arguments[1], "path", &path) || !readBytes(env, arguments[2], "bytes", &bytes)) {
-    return nullptr;
-  }
-  const auto textOf = [](Span span) { return std::string(reinterpret_cast<const char*>(span.data), span.size); };
-  auto stamp = std::make_shared<std::string>();
-  const auto work = [stamp, from = textOf(temporary), to = textOf(path), bytes] {
-    *stamp = storeFile(from, to, bytes);
-    return Outcome();
-  };
-  return startJob(env, "storeFile", work, [stamp](napi_env env) { return makeString(env, stamp->c_str()); }, arguments[2]);
-}
-
-#endif
-
 }  // namespace
 
 void registerBlobs(napi_env env, napi_value exports) {
-  if (sha384HasLanes()) setFunction(env, exports, "sha384Lanes", jsSha384Lanes);
+  setProperty(env, exports, "sha384LaneCount", makeNumber(env, sha384LaneCount()));
+  if (sha384LaneCount() > 0) setFunction(env, exports, "sha384Lanes", jsSha384Lanes);
 #ifdef LBC_OPENSSL
   if (hasOpenSsl()) setFunction(env, exports, "chunksMatch", jsChunksMatch);
-  if (hasOpenSsl() && sha384HasLanes()) setFunction(env, exports, "digestBlobs", jsDigestBlobs);
-#endif
-#ifdef __linux__
-  setFunction(env, exports, "bytesToPage", jsBytesToPage);
-  setFunction(env, exports, "storeFile", jsStoreFile);
+  if (hasOpenSsl() && sha384LaneCount() > 0) setFunction(env, exports, "digestBlobs", jsDigestBlobs);
 #endif
 }
 

@@ -31,10 +31,13 @@ struct Piece {
   size_t capacity = 0;
 };
 
+// Maximum number of pieces in one call.
+constexpr uint32_t kMaxPieces = 4;
+
 // Reads an array of one to four Uint8Arrays.
 bool readPieces(napi_env env, napi_value value, std::vector<Piece>* out) {
   uint32_t count = 0;
-  if (napi_get_array_length(env, value, &count) != napi_ok || count == 0 || count > kSha384Lanes) {
+  if (napi_get_array_length(env, value, &count) != napi_ok || count == 0 || count > kMaxPieces) {
     throwTypeError(env, "pieces must be an array of one to four");
     return false;
   }
@@ -157,30 +160,29 @@ bool makeBlob(const MadeBlob& made, const uint8_t* key) {
   return hash.end(made.result);
 }
 
-// Makes blobs of the same size, which are hashed at the same time. Lanes without a blob repeat the first one.
+// Makes blobs of the same size, which are hashed at the same time.
 bool makeTogether(const std::vector<MadeBlob>& blobs, const uint8_t* key) {
-  uint8_t unused[kSha384Digest];
-  const uint8_t* messages[kSha384Lanes];
-  uint8_t* digests[kSha384Lanes];
-  for (size_t i = 0; i < kSha384Lanes; i++) {
-    const bool isUsed = i < blobs.size();
-    messages[i] = blobs[isUsed ? i : 0].data;
-    digests[i] = isUsed ? blobs[i].result : unused;
-  }
+  static_assert(kMaxPieces <= 4, "every processor with lanes has at least four");
+  LaneMessages messages;
+  messages.size = blobs[0].size;
   std::vector<std::unique_ptr<PieceEncryption>> encryptions;
-  for (const MadeBlob& one : blobs) encryptions.push_back(std::make_unique<PieceEncryption>(one, key));
+  for (const MadeBlob& one : blobs) {
+    messages.data[messages.count] = one.data;
+    messages.digests[messages.count++] = one.result;
+    encryptions.push_back(std::make_unique<PieceEncryption>(one, key));
+  }
   const auto encrypt = [&](size_t at, size_t size) {
     for (const auto& one : encryptions) {
       if (!one->encrypt(at, size)) return false;
     }
     return true;
   };
-  return sha384LanesInParts(messages, blobs[0].size, digests, kChunk, encrypt);
+  return sha384LanesInParts(messages, kChunk, encrypt);
 }
 
 bool makeBlobs(const std::vector<MadeBlob>& blobs, const uint8_t* key, bool usesLanes) {
   const auto isAsLong = [&](const MadeBlob& one) { return one.size == blobs[0].size; };
-  if (usesLanes && blobs.size() > 1 && std::all_of(blobs.begin(), blobs.end(), isAsLong)) return makeTogether(blobs, key);
+  if (usesLanes && blobs.size() >= kMinSha384Messages && std::all_of(blobs.begin(), blobs.end(), isAsLong)) return makeTogether(blobs, key);
   for (const MadeBlob& one : blobs) {
     if (!makeBlob(one, key)) return false;
   }
@@ -240,7 +242,7 @@ napi_value jsEncryptBlobs(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   memcpy(making->key, key, kBlock);
-  const auto work = [making, usesLanes = usesLanes && sha384HasLanes()] {
+  const auto work = [making, usesLanes = usesLanes && sha384LaneCount() > 0] {
     return makeBlobs(making->blobs, making->key, usesLanes) ? Outcome()
                                                            : Outcome::failed("OpenSSL failed to make a blob");
   };

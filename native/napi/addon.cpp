@@ -8,6 +8,7 @@ NAPI_MODULE_INIT() {
   registerBlobs(env, exports);
   registerBlobCopy(env, exports);
   registerBlobMaking(env, exports);
+  registerBlobStoring(env, exports);
   registerFileReads(env, exports);
   registerHeap(env, exports);
   registerHashing(env, exports);

@@ -13,6 +13,7 @@ void registerDatabase(napi_env env, napi_value exports);
 void registerBlobs(napi_env env, napi_value exports);
 void registerBlobCopy(napi_env env, napi_value exports);
 void registerBlobMaking(napi_env env, napi_value exports);
+void registerBlobStoring(napi_env env, napi_value exports);
 void registerFileReads(napi_env env, napi_value exports);
 void registerBlockWork(napi_env env, napi_value exports);
 void registerClaimNode(napi_env env, napi_value exports);

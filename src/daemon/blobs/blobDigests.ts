@@ -1,21 +1,21 @@
 /** Verification of complete blobs by the addon. It runs in the thread pool of Node.js, so no thread is started for it. */
 import { randomBytes } from 'node:crypto';
 import { loadNative } from '../../native/binding.js';
-import { HASH_BYTES, HASH_LANES, hasHashLanes } from '../content/blobHash.js';
+import { HASH_BYTES, hashLanes } from '../content/blobHash.js';
 import { KEY_BYTES, type StoredChunkTable } from '../content/chunkTable.js';
 import type { UnverifiedBlob } from './blobWork.js';
 
 const native = loadNative();
 
 /** Whether `verifyInPool` can be used. */
-export const canVerifyInPool = (): boolean => native?.digestBlobs !== undefined && hasHashLanes();
+export const canVerifyInPool = (): boolean => native?.digestBlobs !== undefined && hashLanes() > 0;
 
-/** Divides the blobs into groups of at most `HASH_LANES` blobs of the same size. */
+/** Divides the blobs into groups of the same size, of at most `hashLanes()` blobs. */
 function groupsOf(blobs: readonly UnverifiedBlob[]): UnverifiedBlob[][] {
   const groups: UnverifiedBlob[][] = [];
   for (const blob of blobs) {
     const size = blob.bytes.length;
-    const group = groups.find((one) => one.length < HASH_LANES && one[0]!.bytes.length === size);
+    const group = groups.find((one) => one.length < hashLanes() && one[0]!.bytes.length === size);
     if (group === undefined) groups.push([blob]);
     else group.push(blob);
   }

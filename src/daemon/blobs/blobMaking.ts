@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { getSystemErrorName } from 'node:util';
 import { loadNative } from '../../native/binding.js';
 import type { NativeFileDigest } from '../../native/addonTypes/stores.js';
-import { HASH_BYTES, hasHashLanes, PIECE_BYTES } from '../content/blobHash.js';
+import { HASH_BYTES, hashLanes, PIECE_BYTES } from '../content/blobHash.js';
 import { chunkTableBytes, KEY_BYTES } from '../content/chunkTable.js';
 import { BLOCK_BYTES } from './cipher.js';
 import type { KnownBlob } from './blobWork.js';
@@ -39,7 +39,7 @@ export async function makeInPool(pieces: readonly PieceToMake[], key: Uint8Array
     key,
     Buffer.concat(pieces.map(({ iv }) => iv)),
     randomBytes(pieces.length * KEY_BYTES),
-    hasHashLanes(),
+    hashLanes() > 0,
   );
   let at = 0;
   return pieces.map(({ size }) => {

@@ -4,7 +4,7 @@
  * A blob passes these steps, and each step of a group begins when the previous one has ended for all its blobs:
  * 1. The bytes, whose hash is known, are written to a temporary name (`PARTIAL_SUFFIX`).
  * 2. The temporary files are synced. Several threads do that while the next blobs are written.
- * 3. The files get their names, and the folder is synced.
+ * 3. The files get their names, and the folder is synced. Quarantined files of the same blobs are removed.
  * 4. The rows are committed. Only then the blobs count as on disk: they are in `BlobStore.finished`, and are announced and served.
  *
  * After a kill or a power failure before step 3, the next start removes the temporary files. After step 3, the folder has whole
@@ -14,27 +14,28 @@
  */
 import { closeSync, fsync, openSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { basename, join } from 'node:path';
+import { getSystemErrorName, promisify } from 'node:util';
 import { loadNative } from '../../native/binding.js';
 import { environmentError, withPath } from '../../util/text/environmentError.js';
 import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { chunkTableOf, type StoredChunkTable } from '../content/chunkTable.js';
 import { BatchedWork } from './batches.js';
 import { stampOf } from './blobFiles.js';
+import { QUARANTINE_SUFFIX } from './store/blobState.js';
 import { PARTIAL_SUFFIX, WRITE_BYTES, type TemporaryBlob, type WrittenBlob } from './blobWork.js';
 
-/** Maximum number of files that are written, and that are synced, at the same time. The thread pool has four threads. */
+/**
+ * Maximum number of files that are written, and that are synced, at the same time. The thread pool has four threads, and one job
+ * syncs all files that were written by direct I/O. So a thread remains that verifies the next blobs.
+ */
 const WRITES_AT_ONCE = 2;
-const DIRECT_AT_ONCE = 3;
 const SYNCS_AT_ONCE = 2;
 /**
- * Maximum number of blobs that are written and not synced; further writes wait. Arbitrary: bounds the unwritten data in the
- * page cache to 128 MiB.
+ * Maximum number of blobs that are being written or are written and not yet on disk; further blobs wait. Arbitrary: bounds the
+ * memory of received blobs, which readers may need, and the unwritten data in the page cache, to 32 MiB.
  */
-const MAX_UNSYNCED = 64;
-
-const PAGE_BYTES = 4096;
+const MAX_UNSYNCED = 16;
 
 const native = loadNative();
 
@@ -62,13 +63,18 @@ export interface RecordedBlob extends WrittenBlob {
 /** A blob whose bytes are in a temporary file. */
 interface Unsynced extends TemporaryBlob {
   readonly isMine: boolean;
-  /** Handle of the temporary file; null if a thread wrote the file and closed it. */
-  readonly file: FileHandle | null;
+  /**
+   * Handle of the temporary file; its descriptor if it was written by direct I/O; null if a thread wrote the file and closed
+   * it.
+   */
+  readonly file: FileHandle | number | null;
 }
 
 /** A blob in a file that has its name. */
 interface Named {
   readonly recorded: RecordedBlob;
+  /** Whether the new name survives a crash. */
+  readonly isSynced: boolean;
 }
 
 /** A blob in a group. The steps add their results to it. */
@@ -84,7 +90,6 @@ export class BlobStoring {
   readonly #syncing = new TaskSlots(SYNCS_AT_ONCE);
   readonly #unsynced = new TaskSlots(MAX_UNSYNCED);
   readonly #synced: BatchedWork<Member>;
-  readonly #direct = new TaskSlots(DIRECT_AT_ONCE);
   readonly #named: BatchedWork<Named>;
   #written = 0;
 
@@ -100,13 +105,9 @@ export class BlobStoring {
    */
   async store(blob: VerifiedBlob, onWritten: () => void): Promise<WrittenBlob> {
     return (await this.#unsynced.run(async () => {
-      const recorded = await this.#direct.run(() => this.#storeDirect(blob));
-      if (recorded) {
-        onWritten();
-        await this.#named.add({ recorded });
-        return recorded;
-      }
-      const written = (await this.#writing.run(() => this.#write(blob)))!;
+      const written = (await this.#writing.run(
+        async () => (await this.#writeDirect(blob)) ?? this.#write(blob),
+      ))!;
       onWritten();
       return this.#keep(written);
     }))!;
@@ -123,21 +124,15 @@ export class BlobStoring {
   }
 
   /**
-   * Steps 1 to 3 with direct I/O, in one job: new pages of the page cache cost more time than the write itself. The blob is
-   * rarely read soon after, because its first reader gets the bytes from memory. Null if that is not possible; the write
-   * through the page cache then reports the error, if there is one.
+   * Step 1 with direct I/O: new pages of the page cache cost more time than the write itself. The blob is rarely read soon
+   * after, because its first reader gets the bytes from memory. Null if that is not possible; the write through the page cache
+   * then reports the error, if there is one.
    */
-  async #storeDirect({ hash, bytes, table, isMine }: VerifiedBlob): Promise<RecordedBlob | null> {
-    if (
-      native?.storeFile === undefined ||
-      bytes.length % PAGE_BYTES !== 0 ||
-      native.bytesToPage!(bytes) !== 0
-    )
-      return null;
-    const temporary = Buffer.from(this.#temporaryFor(hash));
-    const stamp = await native.storeFile(temporary, Buffer.from(join(this.#deps.folder, hash)), bytes);
-    if (stamp === '') return null;
-    return { hash, length: bytes.length, table: table ?? chunkTableOf(bytes), isMine, stamp };
+  async #writeDirect({ hash, bytes, table, isMine }: VerifiedBlob): Promise<Unsynced | null> {
+    const temporary = this.#temporaryFor(hash);
+    const file = (await native?.writeDirect?.(Buffer.from(temporary), bytes)) ?? -1;
+    if (file < 0) return null;
+    return { hash, length: bytes.length, table: table ?? chunkTableOf(bytes), temporary, isMine, file };
   }
 
   async #write({ hash, bytes, table, isMine }: VerifiedBlob): Promise<Unsynced> {
@@ -158,27 +153,48 @@ export class BlobStoring {
     const member: Member = { blob, recorded: null, failure: null };
     await this.#synced.add(member);
     if (member.recorded === null) throw await removed(blob.temporary, member.failure);
-    await this.#named.add({ recorded: member.recorded });
+    await this.#named.add({ recorded: member.recorded, isSynced: typeof blob.file === 'number' });
     return member.recorded;
   }
 
   async #sync(group: readonly Member[]): Promise<void> {
-    await Promise.all(
-      group.map((member) =>
-        this.#syncing.run(async () => {
-          let { file } = member.blob;
-          try {
-            file ??= await open(member.blob.temporary, 'r+');
-            await file.sync();
-          } catch (error) {
-            member.failure = error;
-          } finally {
-            await file?.close();
-          }
-        }),
-      ),
+    const direct = group.filter(({ blob }) => typeof blob.file === 'number');
+    const others = group.filter(({ blob }) => typeof blob.file !== 'number');
+    await Promise.all([this.#keepDirect(direct), ...others.map((member) => this.#syncOne(member))]);
+    for (const member of others) if (member.failure === null) await this.#rename(member);
+  }
+
+  #syncOne(member: Member): Promise<unknown> {
+    return this.#syncing.run(async () => {
+      let file = member.blob.file as FileHandle | null;
+      try {
+        file ??= await open(member.blob.temporary, 'r+');
+        await file.sync();
+      } catch (error) {
+        member.failure = error;
+      } finally {
+        await file?.close();
+      }
+    });
+  }
+
+  /** Steps 2 and 3 for files that were written by direct I/O, in one job. */
+  async #keepDirect(group: readonly Member[]): Promise<void> {
+    if (group.length === 0) return;
+    const { folder } = this.#deps;
+    const names = group.map(({ blob }) => `${basename(blob.temporary)}\0${blob.hash}\0`).join('');
+    const results = await native!.keepFiles!(
+      Buffer.from(folder),
+      group.map(({ blob }) => blob.file as number),
+      Buffer.from(names),
+      Buffer.from(QUARANTINE_SUFFIX),
     );
-    for (const member of group) if (member.failure === null) await this.#rename(member);
+    for (const [at, member] of group.entries()) {
+      const { hash, length, table, isMine } = member.blob;
+      const result = results[at]!;
+      if (typeof result === 'string') member.recorded = { hash, length, table, isMine, stamp: result };
+      else member.failure = systemError(result);
+    }
   }
 
   async #rename(member: Member): Promise<void> {
@@ -186,6 +202,7 @@ export class BlobStoring {
     const path = join(this.#deps.folder, hash);
     try {
       await rename(temporary, path);
+      await rm(path + QUARANTINE_SUFFIX, { force: true });
       member.recorded = { hash, length, table, isMine, stamp: (await stampOf(path)).stamp };
     } catch (error) {
       member.failure = error;
@@ -193,7 +210,7 @@ export class BlobStoring {
   }
 
   async #name(group: readonly Named[]): Promise<void> {
-    await this.#syncFolder();
+    if (group.some(({ isSynced }) => !isSynced)) await this.#syncFolder();
     await this.#deps.record(group.map(({ recorded }) => recorded));
   }
 
@@ -209,6 +226,11 @@ export class BlobStoring {
       closeSync(folder);
     }
   }
+}
+
+function systemError(errno: number): Error {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(`${code}: the file could not be stored`), { code, errno });
 }
 
 /** Removes a temporary file after an error. Resolves to the error with the name of the file. */

@@ -1,6 +1,6 @@
 /** Verification of complete blobs by their hash before they are stored. Received blobs that wait are verified together. */
 import type { Clock, Timer } from '../base/clock.js';
-import { HASH_LANES, hasHashLanes } from '../content/blobHash.js';
+import { hashLanes } from '../content/blobHash.js';
 import type { StoredChunkTable } from '../content/chunkTable.js';
 import { bytesOf, type BlobBytes } from '../content/incomingBlob.js';
 import type { BlobFiles } from './blobFiles.js';
@@ -15,6 +15,9 @@ const THREADED_BYTES = 64 * 1024;
  */
 const GATHER_MS = 8;
 const FAST_MS = 20;
+
+/** Number of blobs at which a group waits no longer. Arbitrary: more blobs take less time each, but wait longer. */
+const FULL_GROUP = 4;
 
 /** A blob that matches its hash. */
 export interface RightBlob {
@@ -75,17 +78,17 @@ export class BlobVerifying {
    * meanwhile form the next group.
    */
   #pump(): void {
-    const hasLanes = hasHashLanes();
-    const [groups, size] = hasLanes ? [1, HASH_LANES] : [this.#threads.limit, 1];
+    const lanes = hashLanes();
+    const [groups, size] = lanes > 0 ? [1, lanes] : [this.#threads.limit, 1];
     while (this.#groups < groups && this.#waiting.length > 0) {
-      if (hasLanes && this.#waitsForMore()) return;
+      if (lanes > 0 && this.#waitsForMore()) return;
       void this.#verify(this.#waiting.splice(0, size));
     }
   }
 
   /** Whether the next group waits for more blobs. `#pump` is then called later. */
   #waitsForMore(): boolean {
-    const isFull = this.#waiting.length >= HASH_LANES;
+    const isFull = this.#waiting.length >= FULL_GROUP;
     if (isFull || this.#clock.nowMs() - this.#endedMs > FAST_MS) {
       this.#gathering?.cancel();
       this.#gathering = null;

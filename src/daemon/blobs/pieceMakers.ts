@@ -2,14 +2,16 @@
 import type { FileHandle } from 'node:fs/promises';
 import { TaskSlots } from '../../scheduler/taskSlots.js';
 import { blobBuffers } from '../content/blobBuffers.js';
-import { HASH_LANES, PIECE_BYTES } from '../content/blobHash.js';
+import { PIECE_BYTES } from '../content/blobHash.js';
 import { PooledDigest } from './blobMaking.js';
 import type { BlobStore } from './blobStore.js';
 import type { EncryptedBlob } from './blobStorePorts.js';
 import type { BlobThreads, FileHash } from './blobThreads.js';
 
+/** Number of pieces that are encrypted together. The addon takes at most four. More of them need more memory. */
+const PIECES_TOGETHER = 4;
 /**
- * Maximum number of groups of `HASH_LANES` pieces in memory: one is read, one or two are encrypted, and others are written.
+ * Maximum number of groups of `PIECES_TOGETHER` pieces in memory: one is read, one or two are encrypted, and others are written.
  * Arbitrary: bounds the memory to 32 MiB.
  */
 const MAX_GROUPS = 4;
@@ -88,7 +90,7 @@ class PooledMaker implements PieceMaker {
 
   async read(position: number, remainingBytes: number): Promise<readonly FilePiece[]> {
     await this.#groups.acquire();
-    const count = Math.min(HASH_LANES, Math.max(1, Math.ceil(remainingBytes / PIECE_BYTES)));
+    const count = Math.min(PIECES_TOGETHER, Math.max(1, Math.ceil(remainingBytes / PIECE_BYTES)));
     const buffers = Array.from({ length: count }, () => blobBuffers.take());
     let bytes = 0;
     try {

@@ -24,35 +24,42 @@ export function blobHashOf(...parts: readonly Uint8Array[]): string {
 
 type Lanes = (messages: readonly Uint8Array[]) => Buffer;
 
-/** Number of equally long blobs that the addon hashes at the same time. */
-export const HASH_LANES = 4;
+/** For fewer blobs, `node:crypto` takes as much time as the addon or less. */
+const MIN_TOGETHER = 3;
 /** Size of a hash in bytes. */
 export const HASH_BYTES = 48;
 const TEST_BYTES = 1000;
 
+/** The addon's function with all lanes of the processor; null if it must not be used. */
 let lanes: Lanes | null | undefined;
+let laneCount = 0;
 
 /** Returns the addon's function; null if the processor does not support it, or if it fails a test against OpenSSL. */
 function usableLanes(): Lanes | null {
-  const found = loadNative()?.sha384Lanes ?? null;
-  if (found === null) return null;
-  const messages = Array.from({ length: HASH_LANES }, (_, at) => new Uint8Array(TEST_BYTES).fill(at + 1));
-  return found(messages).toString('hex') === messages.map((message) => blobHashOf(message)).join('')
-    ? found
-    : null;
+  const { sha384Lanes: found, sha384LaneCount: count } = loadNative() ?? {};
+  if (found === undefined || count === undefined) return null;
+  const messages = Array.from({ length: count }, (_, at) => new Uint8Array(TEST_BYTES).fill(at + 1));
+  const expected = messages.map((message) => blobHashOf(message)).join('');
+  if (found(messages, count).toString('hex') !== expected) return null;
+  laneCount = count;
+  return (some) => found(some, count);
 }
 
-/** Whether `blobHashesOf` hashes several blobs in less time than one after the other. */
-export const hasHashLanes = (): boolean => (lanes ??= usableLanes()) !== null;
+/** Number of equally long blobs that the addon hashes at the same time; 0 if it cannot. */
+export function hashLanes(): number {
+  lanes ??= usableLanes();
+  return laneCount;
+}
 
 /** Hashes of whole blobs, as `blobHashOf`. Equally long blobs are hashed at the same time if the processor supports that. */
 export function blobHashesOf(blobs: readonly Uint8Array[]): string[] {
-  if (!hasHashLanes()) return blobs.map((blob) => blobHashOf(blob));
+  const most = hashLanes();
+  if (most === 0) return blobs.map((blob) => blobHashOf(blob));
   const hashes: string[] = [];
   const waiting = new Map<number, number[]>();
   const hash = (places: readonly number[]): void => {
-    if (places.length === 1) {
-      hashes[places[0]!] = blobHashOf(blobs[places[0]!]!);
+    if (places.length < MIN_TOGETHER) {
+      for (const at of places) hashes[at] = blobHashOf(blobs[at]!);
       return;
     }
     const digests = lanes!(places.map((at) => blobs[at]!));
@@ -62,8 +69,8 @@ export function blobHashesOf(blobs: readonly Uint8Array[]): string[] {
   for (const [at, { length }] of blobs.entries()) {
     const places = waiting.get(length) ?? [];
     waiting.set(length, places);
-    if (places.push(at) === HASH_LANES) hash(places.splice(0));
+    if (places.push(at) === most) hash(places.splice(0));
   }
-  for (const places of waiting.values()) if (places.length > 0) hash(places);
+  for (const places of waiting.values()) hash(places);
   return hashes;
 }

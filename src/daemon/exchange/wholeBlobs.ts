@@ -4,7 +4,7 @@
  * many slow peers would take too much memory.
  */
 import type { Clock, Timer } from '../base/clock.js';
-import { MAX_BLOB_BYTES } from '../content/blobHash.js';
+import { newBlobBuffer } from '../content/blobBuffers.js';
 import type { BlobReader } from './ports.js';
 
 /** Maximum number of blobs in memory, for all peers together. Arbitrary: bounds the memory to 16 MiB. */
@@ -42,7 +42,7 @@ export class WholeBlobs {
   /** Reads a blob. Resolves to null if all buffers are in use or `readInto` does not read the blob. Never rejects. */
   async read(hash: string): Promise<WholeBlob | null> {
     if (this.#reader.readInto === undefined || this.#used >= MAX_BUFFERS) return null;
-    const buffer = this.#free.pop() ?? new Uint8Array(MAX_BLOB_BYTES);
+    const buffer = this.#free.pop() ?? newBlobBuffer();
     this.#used++;
     const release = (isReusable: boolean): void => {
       this.#used--;

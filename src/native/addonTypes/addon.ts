@@ -121,13 +121,16 @@ export interface NativeAddon {
    */
   openCached?(path: Uint8Array): number;
 
+  /** Number of messages that the processor hashes at the same time: 8 with AVX-512, 4 with AVX2, otherwise 0. */
+  readonly sha384LaneCount?: number;
   /**
-   * SHA-384 digests (48 bytes each, concatenated) of one to four messages of the same size. Four messages take little more
-   * time than one. Absent if the processor does not support it; the caller then uses `node:crypto`.
+   * SHA-384 digests (48 bytes each, concatenated) of one to `lanes` messages of the same size. The time hardly depends on the
+   * number of messages. `lanes` is 4 or 8, at most `sha384LaneCount`. Absent if the processor does not support it; the caller
+   * then uses `node:crypto`.
    */
-  sha384Lanes?(messages: readonly Uint8Array[]): Buffer;
+  sha384Lanes?(messages: readonly Uint8Array[], lanes: number): Buffer;
   /**
-   * On another thread, computes digests as `sha384Lanes`, and a chunk table (`chunkTable.ts`) for each message. `keys` are
+   * On another thread, computes digests as `sha384Lanes` with all lanes, and a chunk table (`chunkTable.ts`) for each message. `keys` are
    * the keys of the tables (16 bytes each, concatenated). Resolves to the digest and the table of each message, concatenated.
    * The messages must not change until the promise settles. Absent if `sha384Lanes` is, or if the program does not export
    * OpenSSL.
@@ -138,15 +141,30 @@ export interface NativeAddon {
    * for them. Only on Linux, and only if the program exports OpenSSL.
    */
   chunksMatch?(table: Uint8Array, firstChunk: number, bytes: Uint8Array): boolean;
-  /** Number of bytes from the start of `bytes` in memory to the next page of 4096 bytes. Only on Linux. */
-  bytesToPage?(bytes: Uint8Array): number;
   /**
-   * On another thread, writes a new file `temporary` with direct I/O, syncs it and renames it to `path`. Resolves to the
-   * file's stamp (`FileStamp`). Resolves to an empty string if this failed, for example because the file system needs the
-   * page cache or other alignment; then no temporary file remains, and the caller writes the file by another way. `bytes`
-   * must start at a page and have whole pages. Only on Linux.
+   * Creates an ArrayBuffer of at most 128 MiB that is filled with zeros and starts at a page, in huge pages if the system has
+   * them. The memory returns to the system when the ArrayBuffer is garbage collected. Only on Linux.
    */
-  storeFile?(temporary: Uint8Array, path: Uint8Array, bytes: Uint8Array): Promise<string>;
+  blobMemory?(size: number): ArrayBuffer;
+  /**
+   * On another thread, writes a new file with direct I/O. Resolves to its descriptor, which the caller must pass to
+   * `keepFiles`. Resolves to -1 if this failed, for example because the file system needs the page cache or other alignment; then no
+   * file remains, and the caller writes the file by another way. Returns null if the bytes do not start at a page or are
+   * not whole pages. The bytes must not change before the promise settles. Only on Linux.
+   */
+  writeDirect?(path: Uint8Array, bytes: Uint8Array): Promise<number> | null;
+  /**
+   * On another thread, syncs the data of files in `folder`, renames the files, and syncs the folder. `names` has the present and
+   * the new name of each file, each followed by a zero byte. Also removes files whose names are the new names followed by
+   * `obsolete`, if they exist. Closes `files`. Resolves to the stamp of each file (`FileStamp`), or to the negative number of a
+   * system error; a file that was not renamed is removed then. Only where `writeDirect` exists.
+   */
+  keepFiles?(
+    folder: Uint8Array,
+    files: readonly number[],
+    names: Uint8Array,
+    obsolete: Uint8Array,
+  ): Promise<(string | number)[]>;
   /**
    * On another thread, decrypts the file of a blob (AES-128-CBC) and writes the plaintext without padding into the open file
    * `target` at `position`. The file of the blob must have the stamp `stamp` (`FileStamp`), and each chunk must match `table`

@@ -2,10 +2,9 @@
  * Received blobs: they are verified by their hash, and stored or held in memory for their readers. They can be read before they
  * are on disk.
  */
-import { rm } from 'node:fs/promises';
 import type { StoredChunkTable } from '../../content/chunkTable.js';
 import { bytesOf, type BlobBytes } from '../../content/incomingBlob.js';
-import { QUARANTINE_SUFFIX, type BlobState } from './blobState.js';
+import type { BlobState } from './blobState.js';
 import type { BlobStoring } from '../blobStoring.js';
 import type { BlobVerifying } from '../blobVerifying.js';
 import type { CipherKey, CopyTarget } from '../blobWork.js';
@@ -153,7 +152,6 @@ export class ArrivingBlobs {
     const kept = this.#state.queue.run(hash, async () => {
       if (this.#state.finished.has(hash)) return;
       await this.#storing.store({ hash, bytes: bytesOf(blob), table, isMine }, onWritten);
-      await rm(this.#state.pathOf(hash) + QUARANTINE_SUFFIX, { force: true });
     });
     this.#coming.set(hash, { blob, kept });
     const isLatest = (): boolean => this.#coming.get(hash)?.kept === kept;

@@ -1,6 +1,6 @@
 import { createCipheriv, createHash, randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stampText } from '../../../../src/daemon/blobs/blobWork.js';
@@ -38,12 +38,17 @@ test('several blobs have the hashes that OpenSSL computes for each, whatever the
 });
 
 test.skipIf(native?.sha384Lanes === undefined)('the lanes hash messages of every length near a block', () => {
-  for (const length of [...Array(400).keys(), 65_535, 65_536, 70_001]) {
-    const messages = Array.from({ length: 1 + randomInt(4) }, () => randomBytes(length));
-    expect(native!.sha384Lanes!(messages).toString('hex')).toBe(messages.map(hashOf).join(''));
+  for (const lanes of [4, 8].filter((count) => count <= native!.sha384LaneCount!)) {
+    for (const length of [...Array(400).keys(), 65_535, 65_536, 70_001, randomInt(500_000)]) {
+      const messages = Array.from({ length: 1 + randomInt(lanes) }, () => randomBytes(length));
+      expect(native!.sha384Lanes!(messages, lanes).toString('hex')).toBe(messages.map(hashOf).join(''));
+    }
+    expect(() => native!.sha384Lanes!([], lanes)).toThrow('at least one');
+    expect(() => native!.sha384Lanes!(Array(lanes + 1).fill(randomBytes(1)), lanes)).toThrow('at most one');
+    expect(() => native!.sha384Lanes!([randomBytes(1), randomBytes(2)], lanes)).toThrow('equally long');
   }
-  expect(() => native!.sha384Lanes!([])).toThrow('one to four');
-  expect(() => native!.sha384Lanes!([randomBytes(1), randomBytes(2)])).toThrow('equally long');
+  for (const lanes of [0, 3, 16])
+    expect(() => native!.sha384Lanes!([randomBytes(1)], lanes)).toThrow('does not have these lanes');
 });
 
 test('the buffer of a received blob is reused when its last user has released it, unless one keeps it', () => {
@@ -66,34 +71,57 @@ test('the buffer of a received blob is reused when its last user has released it
   expect(blobBuffers.freeCount).toBe(0);
 });
 
-test.skipIf(native?.storeFile === undefined)('a file is stored with direct I/O, or not at all', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'store-file-'));
-  try {
-    const bytes = new BlobBuffers().take();
-    randomBytes(MAX_BLOB_BYTES).copy(bytes);
-    const [temporary, path] = [join(folder, 'one.part'), join(folder, 'one')];
-    const store = (data: Uint8Array, to: string) =>
-      native!.storeFile!(Buffer.from(temporary), Buffer.from(to), data);
-    const stamp = await store(bytes, path);
-    // Some file systems, such as older versions of tmpfs, do not support direct I/O.
-    if (stamp !== '') {
-      expect(stamp).toBe(stampText(statSync(path, { bigint: true })));
-      expect(readFileSync(path).equals(bytes)).toBe(true);
+test.skipIf(native?.writeDirect === undefined)(
+  'files are stored with direct I/O, or not at all',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'direct-files-'));
+    try {
+      const bytes = new BlobBuffers().take();
+      randomBytes(MAX_BLOB_BYTES).copy(bytes);
+      const write = (name: string, data: Uint8Array) =>
+        native!.writeDirect!(Buffer.from(join(folder, name)), data);
+      const keep = (files: readonly number[], names: readonly string[], place = folder) =>
+        native!.keepFiles!(
+          Buffer.from(place),
+          files,
+          Buffer.from(names.map((name) => `${name}\0`).join('')),
+          Buffer.from('.old'),
+        );
+      expect(write('one.part', bytes.subarray(1, 4097))).toBeNull();
+      expect(write('one.part', bytes.subarray(0, 4095))).toBeNull();
+      expect(await write(join('missing', 'one.part'), bytes)).toBe(-1);
+      expect(readdirSync(folder)).toEqual([]);
+      writeFileSync(join(folder, 'one.old'), 'old');
+      const files = [await write('one.part', bytes), await write('two.part', bytes.subarray(0, 8192))];
+      // Some file systems, such as older versions of tmpfs, do not support direct I/O.
+      if (files.includes(-1)) return expect(readdirSync(folder)).toEqual(['one.old']);
+      expect(await write('one.part', bytes)).toBe(-1);
+      const stamps = await keep(files, ['one.part', 'one', 'two.part', 'two']);
+      expect(stamps).toEqual(
+        ['one', 'two'].map((name) => stampText(statSync(join(folder, name), { bigint: true }))),
+      );
+      expect(readFileSync(join(folder, 'one')).equals(bytes)).toBe(true);
+      expect(readFileSync(join(folder, 'two')).equals(bytes.subarray(0, 8192))).toBe(true);
+      expect(readdirSync(folder)).toEqual(['one', 'two']);
+      // A file that cannot be renamed is removed, and the others are kept.
+      const more = [await write('three.part', bytes), await write('four.part', bytes)];
+      const results = await keep(more, ['three.part', join('missing', 'three'), 'four.part', 'four']);
+      expect(results[0]).toBe(-constants.errno.ENOENT);
+      expect(results[1]).toBe(stampText(statSync(join(folder, 'four'), { bigint: true })));
+      expect(readdirSync(folder)).toEqual(['four', 'one', 'two']);
+      expect(() => keep([], ['one'])).toThrow('two names');
+    } finally {
+      rmSync(folder, { recursive: true });
     }
-    expect(await store(bytes.subarray(1, 4097), path)).toBe('');
-    expect(await store(bytes, join(folder, 'missing', 'one'))).toBe('');
-    expect(readdirSync(folder)).toEqual(stamp === '' ? [] : ['one']);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+  },
+);
 
 test.skipIf(native?.digestBlobs === undefined)(
   'a thread of the pool computes hashes and chunk tables',
   async () => {
     const lengths = [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, 2 * CHUNK_BYTES + 17];
     for (const [length, count] of lengths.flatMap((one) =>
-      [1, 2, 3, 4].map((many) => [one, many] as const),
+      Array.from({ length: native!.sha384LaneCount! }, (_, at) => [one, at + 1] as const),
     )) {
       const blobs = Array.from({ length: count }, () => randomBytes(length));
       const keys = randomBytes(blobs.length * KEY_BYTES);
@@ -106,7 +134,7 @@ test.skipIf(native?.digestBlobs === undefined)(
       }
     }
     expect(() => native!.digestBlobs!([randomBytes(1)], randomBytes(KEY_BYTES - 1))).toThrow('16 bytes');
-    expect(() => native!.digestBlobs!([], randomBytes(0))).toThrow('one to four');
+    expect(() => native!.digestBlobs!([], randomBytes(0))).toThrow('at least one');
   },
 );
 
