@@ -22,8 +22,8 @@ import { FileManager } from '../../dist/daemon/files/fileManager.js';
 
 export const BLOB_BYTES = 2_097_152;
 export const MIB = 1024 * 1024;
-/** Number of blobs that are requested ahead. */
-const BLOBS_AHEAD = 8;
+/** Number of blobs that are requested ahead of the first unfinished one, as `writeOutput` and `StreamReader.ahead` do. */
+const BLOBS_AHEAD = 11;
 /** Ticks per second of the processor times in /proc. */
 const TICKS_A_SECOND = 100;
 

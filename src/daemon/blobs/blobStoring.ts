@@ -33,9 +33,9 @@ const WRITES_AT_ONCE = 2;
 const SYNCS_AT_ONCE = 2;
 /**
  * Maximum number of blobs that are being written or are written and not yet on disk; further blobs wait. Arbitrary: bounds the
- * memory of received blobs, which readers may need, and the unwritten data in the page cache, to 32 MiB.
+ * memory of received blobs, which readers may need, and the unwritten data in the page cache, to 24 MiB.
  */
-const MAX_UNSYNCED = 16;
+const MAX_UNSYNCED = 12;
 
 const native = loadNative();
 

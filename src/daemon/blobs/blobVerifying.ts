@@ -17,7 +17,7 @@ const GATHER_MS = 8;
 const FAST_MS = 20;
 
 /** Number of blobs at which a group waits no longer. Arbitrary: more blobs take less time each, but wait longer. */
-const FULL_GROUP = 4;
+const FULL_GROUP = 6;
 
 /** A blob that matches its hash. */
 export interface RightBlob {

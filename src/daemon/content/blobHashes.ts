@@ -15,6 +15,8 @@ const FIRST_CAPACITY = 16;
 /** Maximum load of a shard, in sixteenths of its capacity, and factor of its growth, in quarters. */
 const MAX_LOAD_16THS = 12;
 const GROWTH_QUARTERS = 6;
+/** Margin of a shard in standard deviations of its number of hashes, which few shards exceed. */
+const MARGIN_DEVIATIONS = 3;
 
 /** Values of lower case hexadecimal digits by character code; 255 for others. */
 const NIBBLES = new Uint8Array(128).fill(255);
@@ -33,13 +35,21 @@ export interface PackedHashes {
 }
 
 export class BlobHashes implements Iterable<string> {
-  #shards: Shard[] = Array.from({ length: SHARDS }, () => ({
-    slots: new Uint8Array(FIRST_CAPACITY * HASH_BYTES),
-    capacity: FIRST_CAPACITY,
-    count: 0,
-  }));
+  #shards: Shard[];
   /** Buffer for the hash that is being searched. */
   readonly #key = new Uint8Array(HASH_BYTES);
+
+  /** Creates an empty set. `expected` is the number of hashes for which it allocates memory at once; more can be added. */
+  constructor(expected = 0) {
+    const capacity = capacityFor(expected);
+    // One allocation takes less time than one for each shard.
+    const memory = new ArrayBuffer(SHARDS * capacity * HASH_BYTES);
+    this.#shards = Array.from({ length: SHARDS }, (_, at) => ({
+      slots: new Uint8Array(memory, at * capacity * HASH_BYTES, capacity * HASH_BYTES),
+      capacity,
+      count: 0,
+    }));
+  }
 
   /** Replaces all hashes by a set that another thread packed. */
   take({ shards }: PackedHashes): void {
@@ -93,7 +103,10 @@ export class BlobHashes implements Iterable<string> {
    */
   pack(): { readonly packed: PackedHashes; readonly buffers: ArrayBuffer[] } {
     const shards = this.#shards.map(({ slots, count }) => ({ slots, count }));
-    return { packed: { shards }, buffers: shards.map(({ slots }) => slots.buffer as ArrayBuffer) };
+    return {
+      packed: { shards },
+      buffers: [...new Set(shards.map(({ slots }) => slots.buffer as ArrayBuffer))],
+    };
   }
 
   /**
@@ -115,6 +128,13 @@ export class BlobHashes implements Iterable<string> {
   #slotOf(shard: Shard): number {
     return slotFor(shard, this.#key, 0);
   }
+}
+
+/** Capacity of a shard of a set with `expected` hashes. Shards have different numbers of hashes, so this has a margin. */
+function capacityFor(expected: number): number {
+  const mean = expected / SHARDS;
+  const most = mean + MARGIN_DEVIATIONS * Math.sqrt(mean);
+  return Math.max(FIRST_CAPACITY, Math.ceil((most * 16) / MAX_LOAD_16THS));
 }
 
 function isEmptyAt(bytes: Uint8Array, offset: number): boolean {

@@ -74,9 +74,10 @@ export class BlobRows {
   reconcile(
     partialSuffix: string,
   ): Omit<Reconciled, 'isLost' | 'finished'> & { readonly finished: BlobHashes } {
-    const there = this.#inFolder(partialSuffix);
+    const { count } = this.#main.get('select count(*) as count from blob')!;
+    const there = this.#inFolder(partialSuffix, Number(count));
     this.#removeDoomed(there);
-    const finished = new BlobHashes();
+    const finished = new BlobHashes(there.size);
     const missing: string[] = [];
     for (const hash of this.#finished()) {
       if (there.delete(hash)) finished.add(hash);
@@ -109,9 +110,12 @@ export class BlobRows {
     }
   }
 
-  /** Hashes of the files in the folder that are named like blobs. Deletes files of writes that were interrupted. */
-  #inFolder(partialSuffix: string): BlobHashes {
-    const there = new BlobHashes();
+  /**
+   * Hashes of the files in the folder that are named like blobs, of which there are about `expected`. Deletes files of writes
+   * that were interrupted.
+   */
+  #inFolder(partialSuffix: string, expected: number): BlobHashes {
+    const there = new BlobHashes(expected);
     const partial: string[] = [];
     const folder = opendirSync(this.#folder, { bufferSize: ENTRIES_AT_ONCE });
     try {
