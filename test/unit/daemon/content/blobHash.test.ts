@@ -80,7 +80,7 @@ test.skipIf(native?.writeDirect === undefined)(
       randomBytes(MAX_BLOB_BYTES).copy(bytes);
       const write = (name: string, data: Uint8Array) =>
         native!.writeDirect!(Buffer.from(join(folder, name)), data);
-      const keep = (files: readonly number[], names: readonly string[], place = folder) =>
+      const keep = (files: readonly (number | null)[], names: readonly string[], place = folder) =>
         native!.keepFiles!(
           Buffer.from(place),
           files,
