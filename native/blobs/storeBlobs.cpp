@@ -141,7 +141,7 @@ int syncFolder(const std::string& folder) {
   return error;
 }
 
-// Splits names, each of which ends with a zero byte.
+// Splits names. Each name ends with a zero byte.
 std::vector<std::string> namesOf(Span text) {
   std::vector<std::string> names;
   const char *at = reinterpret_cast<const char*>(text.data), *end = at + text.size;

@@ -111,7 +111,7 @@ export class BlobRows {
   }
 
   /**
-   * Hashes of the files in the folder that are named like blobs, of which there are about `expected`. Deletes files of writes
+   * Hashes of the files in the folder that are named like blobs. `expected` is their approximate number. Deletes files of writes
    * that were interrupted.
    */
   #inFolder(partialSuffix: string, expected: number): BlobHashes {
