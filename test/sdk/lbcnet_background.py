@@ -16,6 +16,8 @@ SKIPPED = ('upnp', 'hash_announcer', 'peer_protocol_server', 'libtorrent_compone
 #: Shortens the pause between two rounds of the downloader, and other long times, to a thirtieth.
 FASTER_CLOCK = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), '..', 'functional', 'support', 'fasterClock.mjs')
+#: Time limit in seconds for joining the DHT. Longer than the 30 seconds after which the node repeats a failed attempt.
+JOIN_SECONDS = 120
 #: Time limits. With that clock they last as long as the defaults.
 LIMITS = ('--blob-download-timeout=1200', '--hub-timeout=1200')
 
@@ -27,7 +29,9 @@ def free_udp_port():
 
 
 async def joined_node(known_port):
-    """Starts a DHT node of the reference that announces the blob server of the tests."""
+    """
+    Starts a DHT node of the reference that announces the blob server of the tests. The node is stopped if it does not join.
+    """
     from lbry.conf import Config
     from lbry.dht import constants
     from lbry.dht.node import Node
@@ -38,8 +42,13 @@ async def joined_node(known_port):
     await storage.open()
     node = Node(loop, PeerManager(loop), node_id=constants.generate_id(), udp_port=port, internal_udp_port=port,
                 peer_port=BLOB_PORT, external_ip=HOST, storage=storage)
-    node.start(HOST, [(HOST, known_port)])
-    await node.joined.wait()
+    try:
+        node.start(HOST, [(HOST, known_port)])
+        await asyncio.wait_for(node.joined.wait(), JOIN_SECONDS)
+    except BaseException:
+        node.stop()
+        await storage.close()
+        raise
     return node
 
 
