@@ -169,23 +169,15 @@ function openInTime({ sdHash, timeoutMs }: Attempt, { files, manager }: Download
 }
 
 /**
- * Starts to save the file within the time limit. If that fails, throws `DownloadDataTimeoutError`; the file stays in the
- * list of files.
+ * Starts to save the file within what is left of the time limit. If that fails, throws `DownloadDataTimeoutError`; the file
+ * stays in the list of files.
  */
-function saveInTime(
+const saveInTime = (
   file: ManagedFile,
   options: ChosenPlace,
-  { sdHash, timeoutMs, startedMs }: Attempt,
+  { timeoutMs, startedMs }: Attempt,
   { files }: DownloadPorts,
-): Promise<void> {
-  const late = (): Error =>
-    new DaemonError(
-      'DownloadDataTimeoutError',
-      `Failed to download data blobs for sd hash ${sdHash} within timeout.`,
-    );
-  const leftMs = timeoutMs - (files.clock.nowMs() - startedMs);
-  return withLimit(files, leftMs, late, (signal) => file.save(options, signal));
-}
+): Promise<void> => file.saveInTime(options, timeoutMs - (files.clock.nowMs() - startedMs));
 
 /** Creates the stream's rows and file. The price is paid after the descriptor has arrived. */
 async function begin(

@@ -186,12 +186,32 @@ export class ManagedFile {
     });
     if (signal === null) return save.firstWritten;
     const onAbort = (): void => save.ending.abort(signal.reason);
+    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      signal.throwIfAborted();
       await save.firstWritten;
     } finally {
       signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /**
+   * Like `save`, with a limit for the time until the first blob is written; default: the setting `download_timeout`. If no blob
+   * is written in time, the file is stopped, and the promise rejects with `DownloadDataTimeoutError`.
+   */
+  async saveInTime(
+    place: ChosenPlace,
+    limitMs: number = this.#deps.settings().downloadTimeoutMs,
+  ): Promise<void> {
+    const late = new AbortController();
+    const text = `Failed to download data blobs for sd hash ${this.row.sdHash} within timeout.`;
+    const timer = this.#deps.clock.after(limitMs, () =>
+      late.abort(new DaemonError('DownloadDataTimeoutError', text)),
+    );
+    try {
+      await this.save(place, late.signal);
+    } finally {
+      timer.cancel();
     }
   }
 
@@ -291,11 +311,14 @@ export class ManagedFile {
         }
       },
       (error: Error) => {
-        failedFirst(error instanceof SaveEnded ? failure(error.message) : error);
         const reason = ending.signal.aborted ? (ending.signal.reason as Error) : error;
         if (reason instanceof SaveEnded) end?.('stopped');
         else end?.('failed', reason.message);
-        return this.#failed(place, reason).finally(() => (this.#save = null));
+        return this.#failed(place, reason).finally(() => {
+          this.#save = null;
+          // A caller that gets the error finds the file stopped.
+          failedFirst(error instanceof SaveEnded ? failure(error.message) : error);
+        });
       },
     );
     const save = { ending, firstWritten, done };

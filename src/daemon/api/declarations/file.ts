@@ -190,7 +190,8 @@ export const fileReflect = declareMethod({
     {
       name: 'port',
       type: 'int',
-      description: 'port of the reflector, if reflector contains none; default: 5566',
+      description:
+        'port of the reflector, if reflector contains none; only together with reflector; default: 5566',
     },
     ofStatus,
     ...stateFilter,
@@ -204,7 +205,7 @@ export const fileSave = declareMethod({
   group: 'file',
   summary: 'Save a stream to a file.',
   details: [
-    'It returns when the first blob is written to the file. Missing blobs are downloaded. file_name is the name of the new file, not a filter. If a file with this name exists, a number is appended.',
+    'It returns when the first blob is written to the file, or with an error after the setting download_timeout. Missing blobs are downloaded. file_name is the name of the new file, not a filter. If a file with this name exists, a number is appended.',
   ],
   usage: [
     '[--file_name=<file_name>] [--download_directory=<download_directory>] [--sd_hash=<sd_hash>]',
@@ -244,7 +245,7 @@ export const fileSetStatus = declareMethod({
     ...stateUsage,
   ],
   params: [
-    { name: 'status', type: 'str', description: 'start or stop', required: true },
+    { name: 'status', type: 'str', description: 'start (save the file) or stop', required: true },
     // The usage text of lbry-sdk names four of these filters, but its method accepts all.
     ...fileFilter,
     ...stateFilter,

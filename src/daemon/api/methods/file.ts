@@ -118,7 +118,11 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
   const query = queryOf(args, ['status']);
   const [file] = (await services.files.findPart(query, FIRST_TWO)).files;
   if (file === undefined) {
-    const shown = new JsonObject(Object.entries(query.filter) as [string, JsonValue][]);
+    const given = {
+      ...query.filter,
+      ...(args.comparison === undefined ? {} : { comparison: args.comparison }),
+    };
+    const shown = new JsonObject(Object.entries(given) as [string, JsonValue][]);
     throw failure(`Unable to find a file for ${pythonRepr(shown)}`);
   }
   if (status === 'stop') {
@@ -129,7 +133,7 @@ const setStatus = implement(fileSetStatus, async ({ services }, args) => {
   // A file that was streamed without being saved is saved from here on. A finished file is saved already.
   await file.lookAtOutput();
   if (file.isSaving || (file.row.isSaved && file.isCompleted)) return 'File was already being downloaded';
-  await file.save({});
+  await file.saveInTime({});
   return 'Resumed download';
 });
 
@@ -150,7 +154,7 @@ const save = implement(fileSave, async (context, args) => {
   const { files } = await context.services.files.findPart(query, FIRST_TWO);
   const [file] = files;
   if (file === undefined || files.length > 1) return false;
-  await file.save(place);
+  await file.saveInTime(place);
   return fileToJson(file, context);
 });
 

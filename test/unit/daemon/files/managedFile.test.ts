@@ -45,6 +45,7 @@ vi.mock('../../../../src/daemon/files/outputs.js', async (importOriginal) => {
 const PIECE_BYTES = 2_097_151;
 const bytes = randomBytes(PIECE_BYTES + 1000);
 const BLOB_TIMEOUT_MS = 3000;
+const DOWNLOAD_TIMEOUT_MS = 20_000;
 const threads = new BlobThreads(2);
 
 let source: ContentFolder;
@@ -103,7 +104,7 @@ function openManager(): FileManager {
     settings: () => ({
       downloadDir,
       savesFiles: false,
-      downloadTimeoutMs: 60_000,
+      downloadTimeoutMs: DOWNLOAD_TIMEOUT_MS,
       blobTimeoutMs: BLOB_TIMEOUT_MS,
       cachedBlobs: 0,
     }),
@@ -284,6 +285,37 @@ describe('a file that is saved', () => {
     await expect(saving).rejects.toThrow('too late');
     await until(() => file.row.status === 'stopped');
     expect([await stored(), names()]).toEqual([{ status: 'stopped', ...NOWHERE }, []]);
+  });
+
+  it('is stopped if its first blob does not arrive in time, before the caller gets the error', async () => {
+    const file = await add();
+    hold(hashes[0]!);
+    const saving = file.saveInTime({});
+    await until(() => wanted.includes(hashes[0]!));
+    await clock.advance(BLOB_TIMEOUT_MS);
+    expect(file.isSaving).toBe(true);
+    const states: unknown[] = [];
+    const outcome = saving.catch((error: Error) => {
+      states.push(file.isSaving, file.row.status, names());
+      return error;
+    });
+    await clock.advance(DOWNLOAD_TIMEOUT_MS - BLOB_TIMEOUT_MS);
+    expect(await outcome).toMatchObject({
+      name: 'DownloadDataTimeoutError',
+      message: `Failed to download data blobs for sd hash ${made.sdHash} within timeout.`,
+    });
+    expect(states).toEqual([false, 'stopped', []]);
+    held.clear();
+    await file.saveInTime({});
+    await file.settled();
+    expect(await stored()).toMatchObject({ status: 'finished', isSaved: true });
+  });
+
+  it('is not started if its caller has aborted before', async () => {
+    const file = await add();
+    hold(hashes[0]!);
+    await expect(file.save({}, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+    expect([file.isSaving, await stored(), names()]).toEqual([false, { status: 'stopped', ...NOWHERE }, []]);
   });
 
   it('is not started if the folder cannot be created', async () => {
