@@ -158,11 +158,21 @@ export class Reflecting {
 
   /**
    * Uploads a stream to `server`, or to one of the reflectors in the settings. If an upload of the stream is already
-   * running, waits for it instead. Never rejects: the result has the reason if the upload is incomplete.
+   * running, waits for it instead. With `isNamed`, an upload to another reflector does not count: the upload to `server` starts
+   * after it. Never rejects: the result has the reason if the upload is incomplete.
    */
-  async reflectStream(sdHash: string, server: BlobPlace | null = this.anyServer()): Promise<UploadResult> {
+  async reflectStream(
+    sdHash: string,
+    server: BlobPlace | null = this.anyServer(),
+    isNamed = false,
+  ): Promise<UploadResult> {
     const running = this.#uploads.get(sdHash);
-    if (running) return running.result;
+    if (running) {
+      if (!isNamed || server === null || running.upload.progress.reflector === placeText(server))
+        return running.result;
+      await running.result;
+      return this.reflectStream(sdHash, server, isNamed);
+    }
     if (server === null) return { sent: [], isComplete: false, reason: 'the settings contain no reflector' };
     let blobs: UploadedStream['blobs'];
     try {
@@ -174,8 +184,7 @@ export class Reflecting {
       return { sent: [], isComplete: false, reason: failureReason(error) };
     }
     // Another call may have started the upload during the wait.
-    const begun = this.#uploads.get(sdHash);
-    if (begun) return begun.result;
+    if (this.#uploads.has(sdHash)) return this.reflectStream(sdHash, server, isNamed);
     const upload = new StreamUpload({ sdHash, blobs }, server, this.#deps);
     const ending = new AbortController();
     const result = this.#run(sdHash, upload, server, ending.signal).finally(() =>

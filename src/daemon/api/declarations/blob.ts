@@ -48,7 +48,10 @@ export const blobGet = declareMethod({
   usage: ['(<blob_hash> | --blob_hash=<blob_hash>) [--timeout=<timeout>] [--read]'],
   params: [
     required(blobHash),
-    { ...timeout, description: 'seconds until the call fails; default: the setting blob_download_timeout' },
+    {
+      ...timeout,
+      description: 'seconds until the call fails; default, also for 0: the setting blob_download_timeout',
+    },
     { name: 'read', type: 'bool', description: 'return the blob, which must be UTF-8 text', default: false },
   ],
   result: t.str('a sentence about the result; with read, the blob'),

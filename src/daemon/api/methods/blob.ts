@@ -67,11 +67,14 @@ const announce = implement(blobAnnounce, async ({ services }, args) => {
 });
 
 const remove = implement(blobDelete, async ({ services }, args) => {
-  const { content, blobs } = services;
+  const { content, blobs, runningFiles } = services;
   const hash = args.blob_hash;
   if (!isBlobHash(hash)) return boundedErrorText(`Invalid blob hash to delete '${hash}'`);
-  const streamHash = await content.streamHashOf(hash);
-  if (streamHash === null) await blobs.delete([hash]);
+  // The file manager also ends the uploads of the file, and forgets its decrypted blobs.
+  const file = (await runningFiles?.bySdHash(hash)) ?? null;
+  const streamHash = file === null ? await content.streamHashOf(hash) : file.row.streamHash;
+  if (file !== null) await runningFiles!.delete(file, false);
+  else if (streamHash === null) await blobs.delete([hash]);
   else await blobs.deleteStream(streamHash);
   return `Deleted ${hash}`;
 });

@@ -14,12 +14,14 @@ import { implement, type MethodImplementation } from '../implement.js';
 
 /** Default port of a reflector. Source: lbry-sdk lbry/conf.py `reflector_servers`. */
 const REFLECTOR_PORT = 5566;
+const MAX_PORT = 65_535;
 
 const get = implement(blobGet, async ({ services }, args) => {
   const { fetcher, settings, clock } = services;
   const hash = args.blob_hash;
   if (!isBlobHash(hash)) throw new DaemonError('InvalidBlobHashError', hash);
-  const seconds = args.timeout ?? settings.get('blob_download_timeout');
+  if (args.timeout !== undefined && args.timeout < 0) throw badValue('timeout must not be negative');
+  const seconds = args.timeout || settings.get('blob_download_timeout');
   const late = new AbortController();
   const text = `Failed to download blob ${hash} within ${seconds} seconds.`;
   // lbry-sdk accepts a timeout and ignores it.
@@ -40,15 +42,29 @@ const get = implement(blobGet, async ({ services }, args) => {
   }
 });
 
+/** A reflector, and whether the caller named it. */
+interface ReflectorChoice {
+  readonly place: BlobPlace;
+  readonly isNamed: boolean;
+}
+
 /** Returns the reflector that the caller named, otherwise one of the reflectors in the settings. Throws for a malformed name. */
-function reflectorOf({ reflecting }: DaemonServices, name: string | undefined, port?: number): BlobPlace {
+function reflectorOf(
+  { reflecting }: DaemonServices,
+  name: string | undefined,
+  port?: number,
+): ReflectorChoice {
   if (name !== undefined && name !== '') {
     if (!isHostPort(name)) throw badValue(`'${name}' is not a reflector like HOST or HOST:PORT.`);
-    return splitHostPort(name, port ?? REFLECTOR_PORT);
+    const place = splitHostPort(name, port ?? REFLECTOR_PORT);
+    if (place.port < 1 || place.port > MAX_PORT)
+      throw badValue(`${place.port} is not a port of a reflector.`);
+    return { place, isNamed: true };
   }
+  if (port !== undefined) throw badValue('port must be given together with reflector');
   const place = reflecting.anyServer();
   if (place === null) throw badValue("The setting 'reflector_servers' contains no reflector.");
-  return place;
+  return { place, isNamed: false };
 }
 
 /**
@@ -62,10 +78,12 @@ function throwFailure(results: readonly UploadResult[], { host, port }: BlobPlac
 
 const reflectFile = implement(fileReflect, async ({ services }, args) => {
   const { content, files, reflecting } = services;
-  const place = reflectorOf(services, args.reflector ?? args.server, args.port);
+  const { place, isNamed } = reflectorOf(services, args.reflector || args.server, args.port);
   const query = queryOf(args, ['reflector', 'server', 'port']);
   const streams = await content.sdHashesOf(await files.findStreams(query));
-  const results = await Promise.all(streams.map((sdHash) => reflecting.reflectStream(sdHash, place)));
+  const results = await Promise.all(
+    streams.map((sdHash) => reflecting.reflectStream(sdHash, place, isNamed)),
+  );
   throwFailure(results, place);
   return results.flatMap(({ sent }) => sent);
 });
@@ -73,7 +91,7 @@ const reflectFile = implement(fileReflect, async ({ services }, args) => {
 async function sendBlobs(
   services: DaemonServices,
   hashes: readonly string[],
-  place: BlobPlace,
+  { place, isNamed }: ReflectorChoice,
 ): Promise<string[]> {
   const { content, reflecting, blobs } = services;
   const results: UploadResult[] = [];
@@ -82,22 +100,17 @@ async function sendBlobs(
     if (!blobs.finished.has(hash)) throw failure(`The blob ${hash} is not stored here.`);
     // A descriptor is sent with its stream; otherwise a reflector would not recognize it as a descriptor.
     if ((await content.streamHashOf(hash)) === null) single.push(hash);
-    else results.push(await reflecting.reflectStream(hash, place));
+    else results.push(await reflecting.reflectStream(hash, place, isNamed));
   }
   throwFailure(results, place);
-  const sent = results.flatMap((result) => result.sent);
+  const sent = new Set(results.flatMap((result) => result.sent));
   try {
-    sent.push(
-      ...(await reflecting.reflectBlobs(
-        single.filter((hash) => !sent.includes(hash)),
-        place,
-      )),
-    );
+    const left = [...new Set(single)].filter((hash) => !sent.has(hash));
+    return [...sent, ...(await reflecting.reflectBlobs(left, place))];
   } catch (error) {
     if (!(error instanceof ReflectorError)) throw error;
     throw failure(`Blobs could not be sent to ${place.host}:${place.port}: ${failureReason(error)}`);
   }
-  return sent;
 }
 
 const reflectBlobs = implement(blobReflect, async ({ services }, args) => {

@@ -401,6 +401,29 @@ describe('uploads', () => {
     silent.close();
   });
 
+  it('to a named reflector start after an upload to another reflector, and others join that upload', async () => {
+    const { sdHash, hashes } = addStream([1000]);
+    const silent = createServer((socket) => void accepted.push(socket));
+    const accepted: Socket[] = [];
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = silent.address() as AddressInfo;
+    const first = reflecting.reflectStream(sdHash, { host: '127.0.0.1', port });
+    await expect.poll(() => accepted.length).toBe(1);
+    const [joined, named] = [
+      reflecting.reflectStream(sdHash),
+      reflecting.reflectStream(sdHash, place, true),
+      reflecting.reflectStream(sdHash, { host: '127.0.0.1', port }, true),
+    ];
+    silent.close();
+    accepted[0]!.destroy();
+    expect(await joined).toBe(await first);
+    expect(await first).toMatchObject({ isComplete: false, sent: [] });
+    expect(await named).toMatchObject({ isComplete: true, sent: [sdHash, ...hashes] });
+    expect(noted).toEqual([`${sdHash} ${place.host}:${place.port}`]);
+  });
+
   it('end at once when their stream is deleted while they wait for another upload', async () => {
     settings = { ...settings, concurrent: 1 };
     const silent = createServer(() => undefined);
