@@ -108,8 +108,11 @@ function setStreamSource(
  * from the content of the stream's file; null if unknown. Throws `MetadataError`.
  */
 export function setStreamFields(stream: Stream, args: Arguments, contentExtension: string | null): void {
-  if (args.takeFlag('clear_fee')) delete stream.fee;
-  else setFee(stream, args);
+  if (args.takeFlag('clear_fee')) {
+    if (args.takeAll('fee_').some(([, value]) => isTruthy(value)))
+      throw new MetadataError('clear_fee removes the price, so a price cannot be given with it.');
+    delete stream.fee;
+  } else setFee(stream, args);
   const dimensions = takeDimensions(args);
   args.requireNoNulls();
   const kind = setStreamSource(stream, args, contentExtension);

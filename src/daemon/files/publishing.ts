@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { JsonNumber, type JsonValue } from '../../util/json/json.js';
 import { environmentError, failureReason } from '../../util/text/environmentError.js';
 import type { Logger } from '../../util/logging.js';
+import { hashToHex } from '../../util/bytes.js';
 import { mediaTypeOfFile } from '../../metadata/mediaTypes.js';
 import type { LedgerParams } from '../base/ledgerParams.js';
 import { DaemonError, failure } from '../base/daemonError.js';
@@ -202,7 +203,10 @@ export class Publishing implements PublishingPort {
         this.#deps.reflector()?.reflectNew(made.sdHash);
         release();
         const old = replaced === null || replaced === made.sdHash ? null : await manager.bySdHash(replaced);
-        if (old !== null) await this.#delete(old, 'replaced stream');
+        // Another claim may have the same stream, and may have the file.
+        const owner = old?.row.claim ?? null;
+        if (old !== null && (owner === null || owner.claimId === hashToHex(claim.claimId!)))
+          await this.#delete(old, 'replaced stream');
       },
     };
   }

@@ -74,9 +74,10 @@ function newStream(
   stream: NewStream,
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  return create(txBuilder, wallet, stream, options, (holding, prepared) =>
-    streamClaim(newClaim('stream'), withFeeAddress(txBuilder.ports.ledger, stream.fields, holding), prepared),
-  );
+  return create(txBuilder, wallet, stream, options, (holding) => {
+    const fields = withFeeAddress(txBuilder.ports.ledger, stream.fields, holding);
+    return (prepared) => streamClaim(newClaim('stream'), fields, prepared);
+  });
 }
 
 /** Creates a repost. Rejects with the errors of `createStream`, and also for an invalid `claimId`. */
@@ -86,21 +87,25 @@ export function createRepost(
   repost: NewStream & { readonly claimId: string },
   options: ClaimOptions,
 ): Promise<MadeTransaction> {
-  const claimFor = (): Claim => {
+  const claimOf = (): Claim => {
     const claim = withArguments(newClaim('repost'), repost.fields);
     if (claim.type.case === 'repost')
       claim.type.value.claimHash = Uint8Array.from(claimIdBytes(repost.claimId));
     return claim;
   };
-  return txBuilder.withName(repost.name, () => create(txBuilder, wallet, repost, options, claimFor));
+  return txBuilder.withName(repost.name, () => create(txBuilder, wallet, repost, options, () => claimOf));
 }
 
+/**
+ * Creates a claim. `claimFor` checks the arguments that must be valid before the file is read. It returns the function that
+ * makes the claim.
+ */
 async function create(
   txBuilder: TxBuilder,
   wallet: WalletPort,
   { name, bidDewies, allowDuplicateName, signing, fields, file }: NewStream,
   { accountId, claimAddress, fundingAccountIds, preview }: ClaimOptions,
-  claimFor: (holding: Holding, prepared: PreparedFile | null) => Claim,
+  claimFor: (holding: Holding) => (prepared: PreparedFile | null) => Claim,
 ): Promise<MadeTransaction> {
   wallet.assertUnlocked();
   const { ledger } = txBuilder.ports;
@@ -109,13 +114,14 @@ async function create(
   const funding = wallet.accountsOrAll(fundingAccountIds);
   const channel = await signingChannel(txBuilder, wallet, signing);
   return withHolding(ledger, claimAddress, account, async (holding) => {
+    const claimOf = claimFor(holding);
     if (!allowDuplicateName && (await isNameTaken(ledger, [account], name)))
       throw failure(
         `You already have a stream claim published under the name '${name}'. ` +
           'Use --allow-duplicate-name flag to override.',
       );
     const prepared = file ? await txBuilder.ports.publishing().prepare(file, fields, preview) : null;
-    const claim = claimFor(holding, prepared);
+    const claim = claimOf(prepared);
     const outputOf = (finished: Claim): NewOutput => newClaimOutput(bidDewies, name, finished, holding);
     return publishClaim(txBuilder, { wallet, funding, channel, preview }, { claim, outputOf, prepared });
   });

@@ -141,7 +141,11 @@ describe('setting fields', () => {
     ['stream', { fee_currency: 'lbc', fee_amount: '-1' }, 'Value out of range: -100000000'],
     ['stream', { fee_currency: 'lbc', fee_amount: 'x' }, 'fee_amount must be a number'],
     ['stream', { fee_currency: 'lbc', fee_amount: '1', fee_address: '0' }, "'0' is not a valid address"],
-    ['stream', { clear_fee: true, fee_amount: '1' }, "A stream has no argument 'fee_amount'"],
+    [
+      'stream',
+      { clear_fee: true, fee_amount: '1' },
+      'clear_fee removes the price, so a price cannot be given with it.',
+    ],
     ['stream', { title: null }, "None or null is not valid value for argument 'title'."],
     ['stream', { title: 5 }, 'title must be a string'],
     ['stream', { width: -1 }, 'Value out of range: -1'],

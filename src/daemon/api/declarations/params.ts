@@ -212,7 +212,7 @@ export const fileHash = declareParam({
 const fileSize = declareParam({
   name: 'file_size',
   type: 'int',
-  description: 'size of the file in bytes, for a claim without file_path',
+  description: 'size in bytes that the claim states; default: the size of the file file_path',
   refusesNull: true,
 });
 export const sdHash = declareParam({
@@ -243,13 +243,11 @@ export const feeCurrency = declareParam({
   name: 'fee_currency',
   type: 'str',
   description: 'currency of the price: lbc, btc or usd',
-  refusesNull: true,
 });
 export const feeAmount = declareParam({
   name: 'fee_amount',
   type: 'str',
   description: 'price in the currency fee_currency',
-  refusesNull: true,
 });
 const feeAddress = declareParam({
   name: 'fee_address',

@@ -30,8 +30,8 @@ it.each([
 
 it.each([
   ['publish', ['width', 'height', 'duration', 'clear_fee', 'channel_id', 'account_id']],
-  ['stream_create', ['width', 'height', 'duration', 'funding_account_ids']],
-  ['stream_update', ['bid', 'clear_fee', 'clear_channel', 'width', 'replace']],
+  ['stream_create', ['width', 'height', 'duration', 'funding_account_ids', 'fee_amount', 'fee_currency']],
+  ['stream_update', ['bid', 'clear_fee', 'clear_channel', 'width', 'replace', 'fee_amount', 'fee_currency']],
 ])('%s treats null as absent', (method, names) => {
   for (const name of names) expect(readNull(method, name), name).not.toThrow();
 });
