@@ -279,6 +279,24 @@ describe('files', () => {
     await node.rpc('generate', [1]);
   });
 
+  it('stay if another claim with the same stream gets a new file', async () => {
+    const [kept] = (await files({ claim_name: 'small1' })).items;
+    const other = await daemon.call<Made>('stream_create', {
+      name: 'other',
+      bid: '0.1',
+      sd_hash: kept!.sd_hash,
+      file_name: kept!.file_name,
+    });
+    const [{ claim_id: claimId }] = other.outputs as [Made['outputs'][0]];
+    expect((await files({ sd_hash: kept!.sd_hash })).items[0]).toMatchObject({ claim_id: kept!.claim_id });
+    const { path } = written('others own.txt', 100, 'own');
+    await daemon.call('stream_update', { claim_id: claimId, file_path: path });
+    expect((await files({ claim_id: claimId })).items[0]).toMatchObject({ file_name: 'others own.txt' });
+    expect((await files({ sd_hash: kept!.sd_hash })).total_items).toBe(1);
+    expect(blobNames()).toContain(kept!.sd_hash);
+    await node.rpc('generate', [1]);
+  });
+
   it('are sent to a reflector at once, and published if no reflector answers', async () => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => sockets.add(socket));
@@ -329,6 +347,14 @@ describe('files', () => {
       const before = reflected.sd_hash;
       while (!reflected.is_fully_reflected || reflected.sd_hash === before)
         reflected = await one('reflected');
+      // `blob_delete` with the hash of a descriptor ends the upload of the stream, too.
+      const [gone] = (await files({ claim_name: 'again' })).items;
+      expect(gone).toBeUndefined();
+      const upload = daemon.call('file_reflect', { claim_name: 'reflected', reflector: placeOf(silent) });
+      while (!(await one('reflected')).uploading_to_reflector);
+      const deleted = daemon.call('blob_delete', { blob_hash: reflected.sd_hash });
+      await expect(upload).rejects.toThrow(/could not be reflected to .*: stopped/);
+      expect(await deleted).toBe(`Deleted ${reflected.sd_hash}`);
       expect(await daemon.call('file_delete', { claim_name: 'lonely' })).toBe(true);
       lonely = await one('lonely');
       expect(lonely).toBeUndefined();
@@ -356,7 +382,63 @@ describe('files', () => {
     await expect(
       daemon.call('stream_create', { name: 'expensive', bid: '100000.0', file_path: path }),
     ).rejects.toMatchObject({ errorName: 'InsufficientFundsError' });
+    // The address of the price is checked before the name and before the file is read.
+    await expect(
+      daemon.call('stream_create', { name: 'film', bid: '0.1', file_path: path, fee_address: 'x' }),
+    ).rejects.toThrow("'x' is not a valid address");
     expect(blobNames()).toEqual(before);
+  });
+
+  it('and blobs are neither sent nor downloaded with wrong ports and times', async () => {
+    const [film] = (await files({ claim_name: 'film' })).items;
+    for (const [args, message] of [
+      [{ port: 5566 }, 'port must be given together with reflector'],
+      [{ reflector: '127.0.0.1', port: 65_536 }, '65536 is not a port of a reflector.'],
+      [{ server: '127.0.0.1', port: 0 }, '0 is not a port of a reflector.'],
+    ] as const)
+      await expect(daemon.call('file_reflect', { rowid: -1, ...args })).rejects.toMatchObject({
+        errorName: 'ValueError',
+        message: `file_reflect: ${message}`,
+      });
+    await expect(daemon.call('blob_get', { blob_hash: film!.sd_hash, timeout: -1 })).rejects.toMatchObject({
+      errorName: 'ValueError',
+      message: 'blob_get: timeout must not be negative',
+    });
+    await daemon.call('settings_set', { key: 'blob_download_timeout', value: 1 });
+    // 0 stands for the setting.
+    await expect(daemon.call('blob_get', { blob_hash: 'ab'.repeat(48), timeout: 0 })).rejects.toMatchObject({
+      errorName: 'DownloadDataTimeoutError',
+      message: expect.stringContaining('within 1 seconds') as string,
+    });
+    await daemon.call('settings_clear', { key: 'blob_download_timeout' });
+  });
+
+  it('are stopped if no blob arrives in time', async () => {
+    const { path } = written('lost.bin', 100, 'lost');
+    await daemon.call('stream_create', { name: 'lost', bid: '0.1', file_path: path });
+    const [lost] = (await files({ claim_name: 'lost' })).items;
+    const { items } = await daemon.call<Page<string>>('blob_list', { sd_hash: lost!.sd_hash });
+    await daemon.call('blob_delete', { blob_hash: items[1] });
+    unlinkSync(path);
+    await daemon.call('settings_set', { key: 'download_timeout', value: 1 });
+    const late = {
+      errorName: 'DownloadDataTimeoutError',
+      message: expect.stringContaining(`for sd hash ${lost!.sd_hash} within timeout.`) as string,
+    };
+    await expect(daemon.call('file_save', { claim_name: 'lost' })).rejects.toMatchObject(late);
+    await expect(
+      daemon.call('file_set_status', { status: 'start', claim_name: 'lost' }),
+    ).rejects.toMatchObject(late);
+    expect((await files({ claim_name: 'lost' })).items[0]).toMatchObject({
+      status: 'stopped',
+      download_path: null,
+    });
+    await daemon.call('settings_clear', { key: 'download_timeout' });
+    await expect(
+      daemon.call('file_set_status', { status: 'stop', rowid: 999, comparison: 'g' }),
+    ).rejects.toThrow("Unable to find a file for {'rowid': 999, 'comparison': 'g'}");
+    expect(await daemon.call('file_delete', { claim_name: 'lost' })).toBe(true);
+    await node.rpc('generate', [1]);
   });
 
   longIt('exist after a restart, and after a kill', async () => {

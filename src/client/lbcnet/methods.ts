@@ -242,7 +242,7 @@ export interface LbcnetMethods {
     params: {
       /** hash of the blob */
       blob_hash: string;
-      /** seconds until the call fails; default: the setting blob_download_timeout */
+      /** seconds until the call fails; default, also for 0: the setting blob_download_timeout */
       timeout?: number;
       /** return the blob, which must be UTF-8 text */
       read?: boolean;
@@ -1054,7 +1054,7 @@ export interface LbcnetMethods {
       reflector?: string;
       /** another name of the parameter reflector */
       server?: string;
-      /** port of the reflector, if reflector contains none; default: 5566 */
+      /** port of the reflector, if reflector contains none; only together with reflector; default: 5566 */
       port?: number;
       /** status: running, finished or stopped */
       status?: string;
@@ -1138,7 +1138,7 @@ export interface LbcnetMethods {
   /** Start or stop saving a file. */
   file_set_status: {
     params: {
-      /** start or stop */
+      /** start (save the file) or stop */
       status: string;
       /** hash of the stream descriptor */
       sd_hash?: string;
@@ -1338,7 +1338,7 @@ export interface LbcnetMethods {
       file_name?: string;
       /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, for a claim without file_path */
+      /** size in bytes that the claim states; default: the size of the file file_path */
       file_size?: number;
       /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
@@ -1554,7 +1554,7 @@ export interface LbcnetMethods {
       file_name?: string;
       /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, for a claim without file_path */
+      /** size in bytes that the claim states; default: the size of the file file_path */
       file_size?: number;
       /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
@@ -1734,7 +1734,7 @@ export interface LbcnetMethods {
       file_name?: string;
       /** SHA-384 hash of the file in hex, for a claim without file_path */
       file_hash?: string;
-      /** size of the file in bytes, for a claim without file_path */
+      /** size in bytes that the claim states; default: the size of the file file_path */
       file_size?: number;
       /** hash of the stream descriptor, for a claim without file_path */
       sd_hash?: string;
