@@ -6,7 +6,7 @@
 namespace lbc {
 
 // Version of the interface between the addon and JavaScript. Must equal NATIVE_ABI of src/native/binding.ts.
-constexpr uint32_t kAbi = 44;
+constexpr uint32_t kAbi = 45;
 
 void registerAddresses(napi_env env, napi_value exports);
 void registerDatabase(napi_env env, napi_value exports);

@@ -14,7 +14,7 @@ export type * from './addonTypes/claims.js';
 export type * from './addonTypes/stores.js';
 
 /** Version of the interface `PackingAddon`. It is incremented with every change; an addon with another version is not used. */
-export const NATIVE_ABI = 44;
+export const NATIVE_ABI = 45;
 
 type Loaded = { addon: NativeAddon; reason: null } | { addon: null; reason: string };
 
