@@ -15,10 +15,15 @@ export interface FfmpegPlaces {
   readonly path: string;
 }
 
+async function isProgram(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function answersAs(file: string, name: string): Promise<boolean> {
   try {
-    // Checks first whether the file exists, because creating a process for a missing file takes much longer.
-    await access(file, constants.X_OK);
     const { stdout } = await run(file, ['-version'], { timeout: PROBE_TIMEOUT_MS });
     return stdout.startsWith(name);
   } catch {
@@ -35,7 +40,10 @@ export async function findFfmpeg({ ffmpegPath, dataDir, path }: FfmpegPlaces): P
       string,
       string,
     ];
-    if ((await answersAs(ffmpeg, 'ffmpeg')) && (await answersAs(ffprobe, 'ffprobe'))) return ffmpeg;
+    // Checks first whether the files exist, because creating a process for a missing file takes much longer.
+    if (!(await isProgram(ffmpeg)) || !(await isProgram(ffprobe))) continue;
+    const answers = await Promise.all([answersAs(ffmpeg, 'ffmpeg'), answersAs(ffprobe, 'ffprobe')]);
+    if (answers.every(Boolean)) return ffmpeg;
   }
   return null;
 }
