@@ -119,8 +119,12 @@ function Header({ path, query, network, tip, nowSec }: PageFrame): VNode {
   );
 }
 
+/** Maximum length of the path in the links for colours. The explorer refuses URLs of more than 4,096 characters. */
+const MAX_BACK_CHARS = 4000;
+
 function Footer({ look, path }: { readonly look: Look; readonly path: string }): VNode {
-  const back = `&back=${encodeURIComponent(path)}`;
+  const encoded = `&back=${encodeURIComponent(path)}`;
+  const back = encoded.length <= MAX_BACK_CHARS ? encoded : '';
   return (
     <footer class="bottom">
       <p>

@@ -270,7 +270,7 @@ it('shows the sizes, fees and amounts of blocks and transactions', async () => {
 it('shows the answers of the methods for an address, the mempool and a chart', async () => {
   const html = await htmlOf(`/address/${OPEN_ADDRESS}`);
   const balance = await rpc<{ balance: number; received: number }>('getaddressbalance', OPEN_ADDRESS);
-  expect(numberOf(labelled(html, 'Balance'))).toBe(balance.balance / 1e8);
+  expect(numberOf(labelled(html, 'Balance in blocks'))).toBe(balance.balance / 1e8);
   expect(numberOf(labelled(html, 'Received in all'))).toBe(balance.received / 1e8);
   const mempool = await htmlOf('/mempool');
   const entries = await rpc<Record<string, { fee: number; size: number }>>('getrawmempool', true);
@@ -299,7 +299,7 @@ it('shows the claim operations in the outputs of an address with the states that
     const html = await htmlOf(next);
     const rows = rowsOf(html, 'Unspent outputs');
     const page: { utxos: HeldOutput[]; next?: string } = await rpc('getaddressutxos', {
-      ...{ addresses: [OPEN_ADDRESS], limit: 50, claims: true },
+      ...{ addresses: [OPEN_ADDRESS], limit: 50, claims: true, mempool: true },
       ...(after !== undefined && { after }),
     });
     expect(rows).toHaveLength(page.utxos.length);

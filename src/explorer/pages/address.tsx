@@ -30,6 +30,7 @@ interface Utxo {
   readonly txid: string;
   readonly outputIndex: number;
   readonly satoshis: Satoshis;
+  /** Height of its block; -1 in the mempool. */
   readonly height: number;
   readonly claim?: OutputClaim;
 }
@@ -77,6 +78,7 @@ function read(ask: PageContext['ask'], address: string, { after, coinsAfter }: P
           ask<UtxosPage>('getaddressutxos', {
             ...of,
             claims: true,
+            mempool: true,
             ...(coinsAfter !== undefined && { after: coinsAfter }),
           }),
           coinsAfter,
@@ -96,6 +98,10 @@ async function withMarks(ask: PageContext['ask'], page: UtxosPage): Promise<Utxo
     ),
   };
 }
+
+/** The block with a height, or a tag for a height of -1. */
+const BlockOrWaits = ({ height }: { readonly height: number }) =>
+  height < 0 ? <Tag tone="warning">waits</Tag> : <Block height={height} />;
 
 interface TransactionsProps extends Positions {
   readonly page: TransactionsPage | AskError;
@@ -121,8 +127,7 @@ function Transactions({ page, path, after }: TransactionsProps) {
           {
             title: 'Block',
             isNumber: true,
-            cell: ({ height }) =>
-              height === undefined ? <Tag tone="warning">waits</Tag> : <Block height={height} />,
+            cell: ({ height }) => <BlockOrWaits height={height ?? -1} />,
           },
         ]}
       />
@@ -160,7 +165,7 @@ function Unspent({ page, path, coinsAfter }: UnspentProps) {
             isNumber: true,
             cell: ({ satoshis }) => <Coins lbc={lbcOf(satoshis)} />,
           },
-          { title: 'Block', isNumber: true, cell: ({ height }) => <Block height={height} /> },
+          { title: 'Block', isNumber: true, cell: ({ height }) => <BlockOrWaits height={height} /> },
         ]}
       />
       <Pager
@@ -206,7 +211,7 @@ export const address: Page = async ({ ask, parts, query }) => {
         ) : (
           <Figures
             items={[
-              ['Balance', <Amount lbc={lbcOf(balance.balance)} />],
+              ['Balance in blocks', <Amount lbc={lbcOf(balance.balance)} />],
               ['Received in all', <Amount lbc={lbcOf(balance.received)} />],
             ]}
           />

@@ -536,6 +536,45 @@ describe('an id that no claim has', () => {
   });
 });
 
+describe('the page of an address', () => {
+  it('marks outputs that wait in the mempool', async () => {
+    const output = { txid: HASH, outputIndex: 0, satoshis: 1 };
+    const utxos = [
+      { ...output, height: 9 },
+      { ...output, outputIndex: 1, height: -1 },
+    ];
+    const { html } = await shown('address', ['x'], {
+      getaddressutxos: { utxos },
+      getaddresstxids: { txids: [] },
+    });
+    const table = html.slice(html.indexOf('>Unspent outputs</caption>'));
+    expect([table.match(/waits/g)?.length, table.includes('/block/9')]).toEqual([1, true]);
+  });
+});
+
+describe('a tag of a claim', () => {
+  it.each([
+    [300, true],
+    [301, false],
+  ])('of %i characters leads to the claims with it: %s', async (length, isLinked) => {
+    const tag = 't'.repeat(length);
+    const [claim] = [known['getclaim'] as { value: object }];
+    const { html } = await shown('claim', [ID], {
+      getclaim: { ...claim, value: { ...claim.value, tags: [tag] } },
+    });
+    expect([html.includes(tag.slice(0, 50)), html.includes(`/claims?tag=${tag}`)]).toEqual([true, isLinked]);
+  });
+});
+
+describe('the timeline of a name', () => {
+  it('counts each holder once', async () => {
+    const owners = [ID, OTHER, ID].map((claimId) => ({ claimId, effectiveAmount: 1 }));
+    const blocks = owners.map((owner, n) => ({ height: 5 + n, blockhash: HASH, events: [], owner }));
+    const { html } = await shown('name', ['a'], { getnamehistory: { blocks: blocks.toReversed() } });
+    expect(html).toContain('2 holders since block');
+  });
+});
+
 describe('the events of a block', () => {
   it('name the transaction that abandoned a claim, and none for a claim that expired', async () => {
     const [made, spending] = ['aa'.repeat(32), 'bb'.repeat(32)];

@@ -6,6 +6,7 @@ import { sizeText, timeText } from '../../../page/format.js';
 import { withQuery } from '../../../page/links.js';
 import { shownLine, shownText } from '../../../page/text.js';
 import type { PageContext } from '../../pageContext.js';
+import { MAX_TEXT } from '../claims.js';
 
 /** Maximum number of characters of the decoded value and of its bytes in hex; longer texts are truncated. */
 const MAX_VALUE_CHARS = 100_000;
@@ -101,6 +102,17 @@ export function valueRows(value: unknown): [string, ComponentChildren][] {
   ];
 }
 
+/** A tag with a link to the claims that have it. `/claims` refuses longer texts. */
+function TagOfClaim({ tag }: { readonly tag: string }) {
+  const text = <bdi>{shownLine(tag, 60)}</bdi>;
+  if (tag.length > MAX_TEXT) return <span class="tag info">{text}</span>;
+  return (
+    <a class="tag info" href={withQuery('/claims', { tag })}>
+      {text}
+    </a>
+  );
+}
+
 export function Tags({ value }: { readonly value: unknown }) {
   const tags = partOf(value, 'tags');
   if (!Array.isArray(tags) || tags.length === 0) return null;
@@ -108,9 +120,7 @@ export function Tags({ value }: { readonly value: unknown }) {
     <p>
       {tags.slice(0, MAX_TAGS).map((tag) => (
         <>
-          <a class="tag info" href={withQuery('/claims', { tag: String(tag) })}>
-            <bdi>{shownLine(String(tag), 60)}</bdi>
-          </a>{' '}
+          <TagOfClaim tag={String(tag)} />{' '}
         </>
       ))}
     </p>

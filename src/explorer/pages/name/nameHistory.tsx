@@ -128,6 +128,7 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
   const bands = spans.filter(({ claimId }) => claimId !== null);
   const marks = blocks.filter(({ events }) => events.length > 0).map(({ height }) => height);
   const last = bands.at(-1)!;
+  const holders = new Set(bands.map(({ claimId }) => claimId)).size;
   return (
     <Section title="Timeline" id="timeline">
       <Chart
@@ -139,7 +140,7 @@ export function Timeline({ blocks, end, path }: TimelineProps) {
         tall={200}
       />
       <p class="quiet">
-        The amount that holds the name, in LBC. {countText(bands.length, 'holder')} since block{' '}
+        The amount that holds the name, in LBC. {countText(holders, 'holder')} since block{' '}
         {integerText(first.height)}
         {bands.length > 1 && `; the last one since block ${integerText(last.from)}`}. Marks are blocks that
         changed something.

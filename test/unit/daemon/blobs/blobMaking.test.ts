@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { canMakeInPool, makeInPool, PooledDigest } from '../../../../src/daemon/blobs/blobMaking.js';
 import { BlobThreads } from '../../../../src/daemon/blobs/blobThreads.js';
 import { BlobWork } from '../../../../src/daemon/blobs/blobWork.js';
@@ -172,6 +172,9 @@ describe.skipIf(!canMakeInPool())('the addon', () => {
     const path = join(folder.path, 'film.bin');
     writeFileSync(path, randomBytes(5 * PIECE_BYTES));
     blobBuffers.clear();
+    // Threads of other tests that become idle release the buffers.
+    vi.spyOn(blobBuffers, 'clear').mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
     await makeStream(path, folder.making);
     const free = blobBuffers.freeCount;
     expect(free).toBeGreaterThanOrEqual(5);
