@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     for (const [path, shown, rest] of [
       ['/', 'mindblown', 'Latest blocks'],
       [`/claim/${claimId}`, '-claimindex', ''],
-      ['/claims', '-claimindex', 'Find claims'],
+      ['/claims', '-claimindex', 'The search for claims is off'],
       [`/address/${address}`, '-addressindex', 'Address'],
       ['/charts/claims', '-claimindex', 'Claims'],
     ] as const) {
@@ -128,6 +128,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
       expect([path, answer!.status()]).toEqual([path, status]);
       expect([path, await page.locator('main').innerText()]).toEqual([path, expect.stringContaining(text)]);
     }
+    await page.goto(`${base}/address/${address}`);
+    expect((await page.locator('main').innerText()).split('-addressindex')).toHaveLength(2);
   });
 
   it('reconnects after a restart of the node', async () => {

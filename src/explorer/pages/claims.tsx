@@ -3,9 +3,8 @@ import { Pager, Section } from '../../page/components.js';
 import { integerText } from '../../page/format.js';
 import { withQuery } from '../../page/links.js';
 import type { ClaimAnswer } from '../answers.js';
-import type { Page } from '../pageContext.js';
+import { PageError, type Near, type Page } from '../pageContext.js';
 import { ClaimTable, NoneFound, signedBy } from './claim/claimTable.js';
-import { isMissing, Missing, orNull } from './parts.js';
 
 const A_PAGE = 50;
 /** Maximum number of claims that `searchclaims` lists. */
@@ -73,17 +72,37 @@ interface Found {
   readonly next?: string;
 }
 
-/** Says that the search does not list all claims, and links to all claims of a channel. */
-const Cut = ({ channel }: { readonly channel: string | undefined }) => (
-  <p class="quiet">
-    The search lists at most {integerText(MOST_FOUND)} claims.{' '}
-    {channel !== undefined && (
-      <a href={withQuery('/claims', { channel, order: 'name' })}>All claims of the channel by name</a>
-    )}
-  </p>
-);
+/** A link to the claims of a channel, which the claim index lists without the search. */
+const wholeChannel = (channel: string): Near => [
+  withQuery('/claims', { channel, order: 'name' }),
+  'All claims of the channel by name',
+];
 
-export const claims: Page = async ({ ask, query, nowSec }) => {
+/** Says that the search does not list all claims, and links to all claims of a channel. */
+function Cut({ channel }: { readonly channel: string | undefined }) {
+  const link = channel === undefined ? undefined : wholeChannel(channel);
+  return (
+    <p class="quiet">
+      The search lists at most {integerText(MOST_FOUND)} claims. {link && <a href={link[0]}>{link[1]}</a>}
+    </p>
+  );
+}
+
+/** Error page of a node without the search. It names the option, and links to lists that need no search. */
+const searchOff = (channel: string | undefined, lacking: readonly string[]): PageError =>
+  new PageError(
+    501,
+    'The search for claims is off',
+    'The node searches claims only if it is started with -claimsearch' +
+      `${lacking.includes('claimindex') ? ', which also turns on -claimindex' : ''}. ` +
+      'The names and their claims are listed without it.',
+    [
+      ...(channel === undefined || lacking.includes('claimindex') ? [] : [wholeChannel(channel)]),
+      ['/names', 'Names with active claims'],
+    ],
+  );
+
+export const claims: Page = async ({ ask, query, nowSec, lacking }) => {
   const given = (key: string): string | undefined => query.get(key) || undefined;
   const [text, tag] = [given('text'), given('tag')?.toLowerCase()];
   const channel = given('channel')?.toLowerCase();
@@ -94,24 +113,23 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
   const isFirst = after === '';
   // The search lists a limited number of claims. The claims of a channel by name are read from the claim index.
   const isWhole = channel !== undefined && order === 'name' && !text && !tag && !kind;
-  const answer = await orNull(
-    isWhole
-      ? ask<Found>('listchannelclaims', channel, A_PAGE, ...(isFirst ? [] : [after]))
-      : ask<Found>(
-          'searchclaims',
-          {
-            ...(text && { text }),
-            ...(tag && { any_tags: [tag] }),
-            ...(channel && signedBy(channel)),
-            ...(kind && { claim_type: kind }),
-            order_by: [order === 'name' ? '^name' : order],
-            limit: A_PAGE,
-          },
-          after,
-        ),
-    isFirst ? undefined : after,
-  );
-  const isCut = !isMissing(answer) && !isWhole && answer.total >= MOST_FOUND;
+  if (!isWhole && lacking.includes('claimsearch')) throw searchOff(channel, lacking);
+  // The page is only this list. If a method cannot list claims, the page is that of its error.
+  const answer = isWhole
+    ? await ask<Found>('listchannelclaims', channel, A_PAGE, ...(isFirst ? [] : [after]))
+    : await ask<Found>(
+        'searchclaims',
+        {
+          ...(text && { text }),
+          ...(tag && { any_tags: [tag] }),
+          ...(channel && signedBy(channel)),
+          ...(kind && { claim_type: kind }),
+          order_by: [order === 'name' ? '^name' : order],
+          limit: A_PAGE,
+        },
+        after,
+      );
+  const isCut = !isWhole && answer.total >= MOST_FOUND;
   const own: Conditions = { text, tag, channel, kind, order: order === 'release_time' ? undefined : order };
   return {
     title: 'Find claims',
@@ -123,28 +141,18 @@ export const claims: Page = async ({ ask, query, nowSec }) => {
       <>
         <h1>Find claims</h1>
         <Filters own={own} />
-        <Section
-          title={
-            isMissing(answer) ? 'Claims' : `Claims (${integerText(answer.total)}${isCut ? ' or more' : ''})`
-          }
-        >
-          {isMissing(answer) ? (
-            <Missing error={answer} />
-          ) : (
-            <>
-              <ClaimTable
-                claims={answer.claims}
-                nowSec={nowSec}
-                caption="Claims that were found"
-                empty={<NoneFound />}
-              />
-              <Pager
-                next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}
-                first={isFirst ? undefined : withQuery('/claims', own)}
-              />
-              {isCut && <Cut channel={channel} />}
-            </>
-          )}
+        <Section title={`Claims (${integerText(answer.total)}${isCut ? ' or more' : ''})`}>
+          <ClaimTable
+            claims={answer.claims}
+            nowSec={nowSec}
+            caption="Claims that were found"
+            empty={<NoneFound />}
+          />
+          <Pager
+            next={answer.next ? withQuery('/claims', { ...own, after: answer.next }) : undefined}
+            first={isFirst ? undefined : withQuery('/claims', own)}
+          />
+          {isCut && <Cut channel={channel} />}
         </Section>
       </>
     ),

@@ -4,7 +4,7 @@ import { render } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { encodePurchase } from '../../../src/metadata/purchase.js';
 import { AskError } from '../../../src/explorer/explorerRpcClient.js';
-import { PageError } from '../../../src/explorer/pageContext.js';
+import { PageError, type PageContext } from '../../../src/explorer/pageContext.js';
 import { TakenBack } from '../../../src/explorer/pages/parts.js';
 import { parseJson } from '../../../src/util/json/jsonParse.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
@@ -19,12 +19,13 @@ interface Shown {
   readonly asked: readonly (readonly [method: string, ...params: unknown[]])[];
 }
 
-/** Renders a page. `instead` has results by method that replace the answers of the node. */
+/** Renders a page. `instead` has results by method that replace the answers of the node, and `more` parts of its context. */
 async function shown(
   page: string,
   parts: readonly string[],
   instead: Readonly<Record<string, unknown>>,
   query: Record<string, string> = {},
+  more: Partial<PageContext> = {},
 ): Promise<Shown> {
   const context = contextOf('harmless', parts, query);
   const asked: [string, ...unknown[]][] = [];
@@ -34,7 +35,7 @@ async function shown(
     if (answer instanceof AskError) throw answer;
     return answer;
   }) as typeof context.ask;
-  const result = await PAGES.get(page)!({ ...context, ask, taken: [] });
+  const result = await PAGES.get(page)!({ ...context, ask, taken: [], ...more });
   if ('redirect' in result) return { html: result.redirect, asked };
   return { html: render(h(Fragment, null, result.body)), asked };
 }
@@ -606,7 +607,86 @@ describe('the list of claims', () => {
   });
 });
 
+describe('a node without the search', () => {
+  const list = (query: Record<string, string>, lacking: readonly string[]): Promise<Shown> =>
+    shown('claims', [], {}, query, { lacking });
+  const names = ['/names', 'Names with active claims'];
+
+  it('names the option, and links to lists that need no search', async () => {
+    await expect(list({ text: 'word' }, ['claimsearch'])).rejects.toMatchObject({
+      status: 501,
+      title: 'The search for claims is off',
+      message: expect.stringContaining('only if it is started with -claimsearch. '),
+      near: [names],
+    });
+    await expect(list({ channel: ID }, ['claimsearch'])).rejects.toMatchObject({
+      near: [[`/claims?channel=${ID}&order=name`, 'All claims of the channel by name'], names],
+    });
+    await expect(list({ channel: ID }, ['claimindex', 'claimsearch'])).rejects.toMatchObject({
+      message: expect.stringContaining('-claimsearch, which also turns on -claimindex. '),
+      near: [names],
+    });
+  });
+
+  it('lists all claims of a channel by name', async () => {
+    const { asked } = await list({ channel: ID, order: 'name' }, ['claimsearch']);
+    expect(asked).toEqual([['listchannelclaims', ID, 50]]);
+  });
+});
+
+describe('the warning that a claim expires', () => {
+  /** The warning of a claim with this life, in blocks, when so many blocks of it are left. */
+  async function warningOf(life: number, left: number): Promise<string | undefined> {
+    const dates = { height: 1000, activation_height: 1000, expiration_height: 1000 + life };
+    const tip = { height: 1000 + life - left, hash: HASH, timeSec: 1 };
+    const { html } = await shown('claim', [ID], { getclaim: { ...claim, ...dates } }, {}, { tip });
+    return /It expires in ([\d,]+ blocks?)/.exec(html)?.[1];
+  }
+
+  it('is in the last tenth of its life on regtest, where claims live 500 blocks', async () => {
+    expect(await warningOf(500, 500)).toBeUndefined();
+    expect(await warningOf(500, 50)).toBeUndefined();
+    expect(await warningOf(500, 49)).toBe('49 blocks');
+    expect(await warningOf(500, 1)).toBe('1 block');
+  });
+
+  it('is in the last 20,160 blocks of its life on the main network', async () => {
+    expect(await warningOf(2_102_400, 20_160)).toBeUndefined();
+    expect(await warningOf(2_102_400, 20_159)).toBe('20,159 blocks');
+  });
+});
+
+describe('the state of the node', () => {
+  const stateOf = async (blocks: number, headers: number, isSyncing: boolean): Promise<string> => {
+    const getblockchaininfo = { ...(known['getblockchaininfo'] as object), blocks, headers };
+    const { html } = await shown('node', [], { getblockchaininfo }, {}, { isSyncing });
+    return /<dt[^>]*>State<\/dt><dd>(.*?)<\/dd>/.exec(html)![1]!;
+  };
+
+  it('with only the genesis block is not that of a node that has the chain', async () => {
+    expect(await stateOf(0, 0, false)).toBe('only the genesis block');
+    expect(await stateOf(0, 0, true)).toBe('synchronizing, 0.0 %');
+    expect(await stateOf(0, 1000, true)).toBe('synchronizing, 0.0 %');
+    expect(await stateOf(500, 1000, true)).toBe('synchronizing, 50.0 %');
+    expect(await stateOf(1000, 1000, false)).toBe('synchronized');
+  });
+});
+
 describe('the page of an address', () => {
+  it('names a missing index once, because the lists need the same one as the balance', async () => {
+    const off = (index: string): AskError => new AskError(-1, `The ${index} index is not enabled.`);
+    const missing = off('address');
+    const all = { getaddressbalance: missing, getaddresstxids: missing, getaddressutxos: missing };
+    const countIn = async (instead: Readonly<Record<string, unknown>>, text: string): Promise<number> =>
+      (await shown('address', ['harmless'], instead)).html.split(text).length - 1;
+    expect(await countIn(all, 'The address index is not enabled.')).toBe(1);
+    expect(await countIn(all, '<h2>')).toBe(0);
+    // A list that lacks something else says so.
+    const other = { ...all, getaddressutxos: off('other') };
+    expect(await countIn(other, 'The other index is not enabled.')).toBe(1);
+    expect(await countIn(other, '<h2>Unspent outputs</h2>')).toBe(1);
+  });
+
   it('shows what each transaction changes, and repeats no list on a later page of the other one', async () => {
     const [txid, next] = ['01'.repeat(32), 'more'];
     const getaddresstxids = { txids: [{ txid, received: 1e8, spent: 3e8 }], next };
