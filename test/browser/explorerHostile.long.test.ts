@@ -15,6 +15,7 @@ import {
   CLAIM_STATES,
   HASH,
   insteadOn,
+  JOINED_PAYLOADS,
   PAYLOADS,
   REFUSED,
   type Address,
@@ -24,11 +25,26 @@ import { hasChromium, launch, watched } from './support.js';
 const TIP = { height: 10, hash: HASH, timeSec: 1_500_000_000 };
 
 /** Counts scripts, elements and attributes that only a text could have made, and headings. */
-const COUNTS = `[
-  document.scripts.length,
-  document.querySelectorAll('iframe, object, embed, base, style, [onclick], [onerror], [onload], [onfocus], [onmouseover]').length,
-  document.querySelectorAll('h1').length,
-]`;
+const COUNTS = `((page) => [
+  page.scripts.length,
+  page.querySelectorAll('iframe, object, embed, base, style, [http-equiv], img[src=x]').length,
+  [...page.querySelectorAll('*')].filter(({ attributes }) =>
+    [...attributes].some(({ name, value }) =>
+      /^(on|style$|srcdoc$|autofocus$|formaction$)/.test(name) ||
+      (/^(href|src|action)$/.test(name) && /^\\s*(javascript|vbscript|data):/i.test(value)))).length,
+  page.querySelectorAll('h1').length,
+])`;
+const EXPECTED = [1, 0, 0, 1];
+
+/** Loads a page in the browser, which parses it without showing it. Resolves to the status and the counts. */
+const parsed = (url: string): string => `new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  request.open('GET', ${JSON.stringify(url)});
+  request.responseType = 'document';
+  request.onload = () => resolve([request.status, ${COUNTS}(request.response)]);
+  request.onerror = reject;
+  request.send();
+})`;
 
 describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   let browser: Browser;
@@ -55,7 +71,8 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
     await new Promise<void>((resolve) => site.server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(site.server.address() as AddressInfo).port}`;
     browser = await launch();
-    context = await browser.newContext();
+    // A small window, because no test looks at the picture.
+    context = await browser.newContext({ viewport: { width: 320, height: 200 } });
     ({ page, faults } = await watched(context, base));
   });
   beforeEach(() => void faults.splice(0));
@@ -67,30 +84,48 @@ describe.skipIf(!hasChromium)('the explorer in a browser', () => {
   });
 
   let blocks = 0;
+  /** Sets the text of the answers. Returns the URL of the page. */
+  function urlWith(payload: string, [name, parts, query]: Address): string {
+    text = payload;
+    nowMs += 1000;
+    // Each payload is in a block of its own, so that no page of another payload is in the cache.
+    state.tip = { ...TIP, hash: (blocks++).toString(16).padStart(64, '0') };
+    const segments = parts(payload).map((part) => encodeURIComponent(part.toWellFormed()));
+    const search = new URLSearchParams(query?.(payload) ?? {}).toString();
+    return `${base}/${[name, ...segments].join('/')}${search ? `?${search}` : ''}`;
+  }
+
+  /** Parses the page with each payload, and shows it with texts of several payloads. */
   async function showAll(
-    [name, parts, query]: Address,
+    address: Address,
     answered: (text: string) => Readonly<Record<string, unknown>>,
   ): Promise<void> {
     instead = answered;
-    for (const payload of PAYLOADS) {
-      text = payload;
-      nowMs += 1000;
-      // Each payload is in a block of its own, so that no page of another payload is in the cache.
-      state.tip = { ...TIP, hash: (blocks++).toString(16).padStart(64, '0') };
-      const segments = parts(payload).map((part) => encodeURIComponent(part.toWellFormed()));
-      const search = new URLSearchParams(query?.(payload) ?? {}).toString();
-      const url = `${base}/${[name, ...segments].join('/')}${search ? `?${search}` : ''}`;
-      const answer = await page.goto(url, { waitUntil: 'load' });
-      const status = answer!.status();
+    const expectPage = (payload: string, status: number, counts: unknown): void => {
       expect([payload, status < 500 || status === 501]).toEqual([payload, true]);
-      expect([payload, await page.evaluate(COUNTS)]).toEqual([payload, [1, 0, 1]]);
+      expect([payload, counts]).toEqual([payload, EXPECTED]);
+    };
+    for (const payload of JOINED_PAYLOADS) {
+      const answer = await page.goto(urlWith(payload, address), { waitUntil: 'load' });
+      expectPage(payload, answer!.status(), await page.evaluate(`${COUNTS}(document)`));
+    }
+    for (const payload of PAYLOADS) {
+      const [status, counts] = await page.evaluate<[number, unknown]>(parsed(urlWith(payload, address)));
+      expectPage(payload, status, counts);
     }
     // The browser reports the status of a page that does not exist as a console error.
     expect(faults.filter((fault) => !/status of (4\d\d|501)/.test(fault))).toEqual([]);
   }
 
-  const pages = [...ADDRESSES, ...REFUSED].map((address, number) => ({ number, name: address[0], address }));
-  it.each(pages)('shows hostile texts on page $number, /$name, as text', ({ name, address }) =>
+  it('finds elements, attributes and addresses that a text made', async () => {
+    await page.setContent(
+      '<h1 onclick="1"></h1><base href="/x"><p style="x"></p><a href=" JavaScript:1"></a><script></script>',
+    );
+    expect(await page.evaluate(`${COUNTS}(document)`)).toEqual([1, 1, 3, 1]);
+  });
+
+  const pages = [...ADDRESSES, ...REFUSED].map((address, number) => [number, address[0], address] as const);
+  it.each(pages)('shows hostile texts on page %i, /%s, as text', (_, name, address) =>
     showAll(address, (payload) => insteadOn(name, payload)),
   );
 

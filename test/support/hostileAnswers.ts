@@ -61,23 +61,29 @@ const SCHEMES = [
   '%00',
   '?block=1#x',
 ];
+/** Payloads that are as long as a name may be, or that have an effect only as a whole text. */
+const ALONE = ['a'.repeat(255), 'A\u0300'.repeat(60), '𝒳'.repeat(60), '__proto__', 'constructor'];
 const SIGNS = [
   '\u202Egpj.exe',
   '\u2066x\u2069',
   '\u200b\u200d\ufeff',
   '\u{E0041}\u{E0042}',
   'раураl',
-  'a'.repeat(255),
   '\r\nSet-Cookie: a=1',
-  'A\u0300'.repeat(60),
-  '𝒳'.repeat(60),
   '\u061c',
-  '__proto__',
-  'constructor',
   '{{7*7}}',
   '${7*7}',
 ];
-export const PAYLOADS = [...INTO_TEXT, ...INTO_ATTRIBUTES, ...SCHEMES, ...SIGNS];
+const PARTS = [...INTO_TEXT, ...INTO_ATTRIBUTES, ...SIGNS];
+export const PAYLOADS = [...PARTS, ...SCHEMES, ...ALONE];
+
+/** Number of texts with several payloads. */
+const JOINED = 5;
+
+/** The payloads with several in one text, for tests in which each page takes long. No text is longer than a name may be. */
+export const JOINED_PAYLOADS = Array.from({ length: JOINED }, (_, group) =>
+  [...SCHEMES, ...PARTS].filter((_, index) => index % JOINED === group).join(' '),
+);
 
 /** Parts of answers. `text` and `long` are in every field that may contain data of the chain, of a peer or of a file. */
 function answerParts(text: string, long: string) {
