@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `lbcnode-cli`: sends one command to a running node and prints the result. */
 import { fitted } from '../node/display/fitted.js';
+import { LAUNCHER, programCommand } from '../node/display/firstSteps.js';
 import { homeFolder } from '../node/options/optionsConfig.js';
 import { runCli } from './cli/run.js';
 import { programVersion } from '../util/project.js';
@@ -14,4 +15,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   input: () => process.stdin.setEncoding('utf8') as AsyncIterable<string>,
   home: homeFolder(),
   version: programVersion(),
+  commandOf: (name) => programCommand(name, process.argv[1] ?? '', process.cwd(), process.env[LAUNCHER]),
 });

@@ -471,6 +471,36 @@ describe('-rpcwait', () => {
   });
 });
 
+describe('a client that is not on the search path', () => {
+  it('is named with its path in suggested commands', async () => {
+    const missing = 'error code: -32601\nerror message:\nMethod not found\n';
+    const errorOf = async (...words: string[]): Promise<string> => {
+      let err = '';
+      await runCli(['-regtest', `-datadir=${data}`, ...words], {
+        out: () => undefined,
+        err: (text) => (err += text),
+        input: () => Readable.from(['']),
+        home,
+        version: '1.2.3',
+        commandOf: (name) => `node dist/bin/${name}.js`,
+      });
+      return err;
+    };
+    expect(await errorOf(`-rpcport=${port}`, 'loging')).toBe(
+      `${missing}Did you mean logging? node dist/bin/lbcnode-cli.js help lists all commands.\n`,
+    );
+    expect(await errorOf(`-rpcport=${port}`, 'logging', '[]', '[]', '[]')).toMatch(
+      /\nFor details: node dist\/bin\/lbcnode-cli\.js help logging\n$/,
+    );
+    expect(await errorOf(`-rpcport=${port}`, '-rpcwallet=demo', 't_unloaded')).toContain(
+      `Load it with: node dist/bin/lbcnode-cli.js -regtest -datadir=${data} -rpcport=${port} loadwallet demo\n`,
+    );
+    expect(await errorOf('-rpcport=1', 'echo')).toContain(
+      `Start a node of regtest with: node dist/bin/lbcnode.js -regtest -datadir=${data}\n`,
+    );
+  });
+});
+
 describe('the program', () => {
   const dist = resolve(
     fileURLToPath(new URL('../..', import.meta.url)),

@@ -23,6 +23,8 @@ export interface RefusedCall {
   readonly wallet: string | undefined;
   /** The command-line options with which the same node can be reached, for a suggested command. */
   readonly options: string;
+  /** The command that starts this client, as a shell can execute it. */
+  readonly client: string;
   /** Requests the node's help text for a method, or the list of its methods. Resolves to null if the node does not return it. */
   help(method?: string): Promise<string | null>;
   /** Calls another method of the node without arguments. Resolves to its result, or to null if the call fails. */
@@ -31,7 +33,7 @@ export interface RefusedCall {
 
 /** Further lines for an error that the node returned, each with its line break; empty if the message is sufficient. */
 export async function adviceOnError(refused: RefusedCall): Promise<string> {
-  const { method, args, error, help } = refused;
+  const { method, args, error, client, help } = refused;
   if (!(error instanceof JsonObject)) return '';
   const code = error.get('code') ?? null;
   const message = error.get('message');
@@ -40,17 +42,17 @@ export async function adviceOnError(refused: RefusedCall): Promise<string> {
       const list = await help();
       if (list === null) return '';
       const near = suggestion(method, methodNames(list)).trimStart();
-      return `${[near, 'lbcnode-cli help lists all commands.'].filter(Boolean).join(' ')}\n`;
+      return `${[near, `${client} help lists all commands.`].filter(Boolean).join(' ')}\n`;
     }
     case MISC_ERROR:
       if (typeof message !== 'string' || !message.includes(`\nUsage: ${method}`)) return '';
-      return `${misplacedOptions(args)}For details: lbcnode-cli help ${method}\n`;
+      return `${misplacedOptions(args)}For details: ${client} help ${method}\n`;
     case INVALID_PARAMETER: {
       const name = /^Unknown named parameter (.*)$/.exec(typeof message === 'string' ? message : '')?.[1];
       const text = name === undefined ? null : await help(method);
       if (name === undefined || text === null) return '';
       const near = suggestion(name, parameterNames(text), (known) => `${known}=`).trimStart();
-      return `${[near, `For details: lbcnode-cli help ${method}`].filter(Boolean).join(' ')}\n`;
+      return `${[near, `For details: ${client} help ${method}`].filter(Boolean).join(' ')}\n`;
     }
     case WALLET_NOT_FOUND:
       return refused.wallet === undefined ? '' : adviceOnWallet(refused, refused.wallet);
@@ -64,14 +66,14 @@ export async function adviceOnError(refused: RefusedCall): Promise<string> {
 }
 
 /** Advice for a wallet that is missing, exists already, is loaded or is not loaded. */
-async function adviceOnWallet({ options, ask }: RefusedCall, name: string): Promise<string> {
+async function adviceOnWallet({ client, options, ask }: RefusedCall, name: string): Promise<string> {
   const loaded = await ask('listwallets');
   if (Array.isArray(loaded) && loaded.includes(name)) return '';
   const folder = await ask('listwalletdir');
   const listed = folder instanceof JsonObject ? folder.get('wallets') : undefined;
   if (!Array.isArray(listed)) return '';
   const isThere = listed.some((wallet) => wallet instanceof JsonObject && wallet.get('name') === name);
-  const command = (does: string): string => ['lbcnode-cli', options, does, name].filter(Boolean).join(' ');
+  const command = (does: string): string => [client, options, does, name].filter(Boolean).join(' ');
   return isThere
     ? `The wallet ${name} exists but is not loaded. Load it with: ${command('loadwallet')}\n`
     : `The wallet ${name} does not exist. Create it with: ${command('createwallet')}\n`;
@@ -98,12 +100,13 @@ function misplacedOptions(args: readonly string[]): string {
   return found.length === 0 ? '' : `Options must precede the command: ${found.join(' ')}\n`;
 }
 
-/** Advice if no server listens; `args` are the words after the method. */
+/** Advice if no server listens. `args` are the words after the method, and `node` is the command that starts the node program. */
 export function adviceOnRefusal(
   { network, networkOption, dataDirOption, otherCookies }: CallSettings,
   args: readonly string[],
+  node: string,
 ): string {
-  const command = ['lbcnode', networkOption, dataDirOption].filter(Boolean).join(' ');
+  const command = [node, networkOption, dataDirOption].filter(Boolean).join(' ');
   const start = `Start a node of ${network} with: ${command}`;
   const elsewhere = "Or give the node's address with -rpcport=<port>, -rpcconnect=<host>.";
   const running = otherCookies.filter(({ file }) => existsSync(file));

@@ -30,6 +30,8 @@ export interface CliIo {
   /** The user's home folder; null if there is none. */
   readonly home: string | null;
   readonly version: string;
+  /** Returns the command that starts a program, as a shell can execute it. If absent, the programs are started by their names. */
+  readonly commandOf?: (program: 'lbcnode' | 'lbcnode-cli') => string;
 }
 
 /** Runs one command; returns the exit status. */
@@ -78,13 +80,16 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
     try {
       const reply = await call(settings, request, options);
       const status = show(reply, options.isOn('rpcwait'), io);
-      if (status !== 0 && !options.isOn('getinfo')) io.err(await advice(options, settings, all, reply));
+      if (status !== 0 && !options.isOn('getinfo'))
+        io.err(await advice({ options, settings, io }, all, reply));
       return status;
     } catch (error) {
       if (!(error instanceof ConnectionFailed)) throw error;
       if (!options.isOn('rpcwait')) {
         throw error.isRefused
-          ? new CliError(`${error.message}\n${adviceOnRefusal(settings, all.slice(1))}`)
+          ? new CliError(
+              `${error.message}\n${adviceOnRefusal(settings, all.slice(1), commandOf(io, 'lbcnode'))}`,
+            )
           : error;
       }
       await sleep(RETRY_MS);
@@ -92,10 +97,18 @@ async function runCommand(options: CliOptions, words: readonly string[], io: Cli
   }
 }
 
+const commandOf = (io: CliIo, program: 'lbcnode' | 'lbcnode-cli'): string =>
+  io.commandOf?.(program) ?? program;
+
+interface Caller {
+  readonly options: CliOptions;
+  readonly settings: CallSettings;
+  readonly io: CliIo;
+}
+
 /** Returns additional output lines with advice about an error that the node returned. */
 function advice(
-  options: CliOptions,
-  settings: CallSettings,
+  { options, settings, io }: Caller,
   [method = '', ...args]: string[],
   reply: JsonObject,
 ): Promise<string> {
@@ -117,6 +130,7 @@ function advice(
     options: [settings.networkOption, settings.dataDirOption, ...settings.addressOptions]
       .filter(Boolean)
       .join(' '),
+    client: commandOf(io, 'lbcnode-cli'),
     ask,
     async help(...params: string[]) {
       const list = await ask('help', ...params);

@@ -42,7 +42,7 @@ export function clientCommand(
   folder: string,
   launcher?: string,
 ): string {
-  const cli = launcher === undefined ? cliProgram(program, folder) : cliBeside(launcher, folder);
+  const cli = programCommand('lbcnode-cli', program, folder, launcher);
   return [cli, ...(places.length === 0 ? [] : cliArguments(loaded, places))].join(' ');
 }
 
@@ -55,15 +55,24 @@ function credentials({ options, paths }: LoadedOptions): string {
   return `cookie in ${paths.cookieFile}`;
 }
 
-/** Returns the client command: its name if it is installed, otherwise its path. */
-function cliProgram(program: string, folder: string): string {
-  if (!program.endsWith('.js')) return 'lbcnode-cli';
-  return `node ${quoted(relative(folder, join(dirname(program), 'lbcnode-cli.js')))}`;
+/**
+ * Returns the command that starts the program `name` beside the running one: its name if it is installed, otherwise its path.
+ * `program` is the path of the running program, and `launcher` the path of the bundle's program that started it.
+ */
+export function programCommand(
+  name: 'lbcnode' | 'lbcnode-cli',
+  program: string,
+  folder: string,
+  launcher?: string,
+): string {
+  if (launcher !== undefined) return commandInBundle(name, launcher, folder);
+  if (!program.endsWith('.js')) return name;
+  return `node ${quoted(relative(folder, join(dirname(program), `${name}.js`)))}`;
 }
 
-/** Returns the client command of a bundle, as a path that a shell can execute. */
-function cliBeside(launcher: string, folder: string): string {
-  const path = join(dirname(resolve(folder, launcher)), `lbcnode-cli${extname(launcher)}`);
+/** Returns the command of a program in a bundle, as a path that a shell can execute. */
+function commandInBundle(name: string, launcher: string, folder: string): string {
+  const path = join(dirname(resolve(folder, launcher)), `${name}${extname(launcher)}`);
   const near = relative(folder, path);
   return quoted(near.startsWith('..') || isAbsolute(near) ? path : `.${sep}${near}`);
 }
