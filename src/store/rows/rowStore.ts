@@ -365,11 +365,14 @@ export class RowStore implements RowReader, TransactionGround {
     return mergeLayers(range, this.layers(this.stageCommitted));
   }
 
-  /** The layers of committed rows, the newest first. */
+  /**
+   * The layers of committed rows, the newest first. The limit of a range includes rows that layers above these layers hide
+   * (`reaching`).
+   */
   layers(throughStage: boolean): Layer[] {
     const layers: Layer[] = [
-      // Upper layers may hide rows, so the limit of the range does not apply to a layer.
-      (range) => fromArray(inOrder(this.overlay.slice({ gte: range.gte, lt: range.lt }), range)),
+      // No committed layer is above the overlay. So the rows with the first `limit` values are enough for the merge.
+      (range) => fromArray(inOrder(this.overlay.slice(range), range)),
       (range) => databaseRange(this.db, range, false),
     ];
     if (throughStage) layers.splice(1, 0, (range) => databaseRange(this.db, range, true));

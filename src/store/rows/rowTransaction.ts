@@ -42,7 +42,7 @@ export interface TransactionGround extends Pick<RowReader, 'getMany'> {
   ): Promise<void>;
   /** Like `RowTransaction.getBlocking`. With `throughStage` the staging area is also read. */
   getBlocking(key: string, throughStage: boolean): Bytes | undefined;
-  /** The layers of committed rows, the newest first. */
+  /** See `RowStore.layers`. */
   layers(throughStage: boolean): Layer[];
   /** Must flush all committed rows. Called before the transaction writes rows to disk for the first time. */
   beforeSpill(): Promise<void>;
@@ -148,8 +148,13 @@ export class OpenTransaction implements RowTransaction {
   }
 
   range(range: RowRange): AsyncIterable<[string, Bytes]> {
-    const own: Layer = (wanted) => fromArray(inOrder(this.rows.slice(wanted), wanted));
-    return mergeLayers(range, [own, ...this.store.layers(this.spilled)]);
+    const own = this.rows.slice(range);
+    const lower = this.store.layers(this.spilled).map(
+      (layer): Layer =>
+        (wanted) =>
+          layer(reaching(wanted, own.length)),
+    );
+    return mergeLayers(range, [() => fromArray(inOrder(own, range)), ...lower]);
   }
 
   async relieve(): Promise<void> {

@@ -8,7 +8,7 @@ import { FlushJournal } from '../../../../src/store/leveldb/flushJournal.js';
 import { PackedValues, RecordWriter } from '../../../../src/store/rows/rowRecords.js';
 import { RowStore } from '../../../../src/store/rows/rowStore.js';
 import { Random } from '../../../differential/support.js';
-import { prefixEnd, type RowRange, type RowReader } from '../../../../src/store/rows/rows.js';
+import { prefixEnd, type RowRange, type RowReader, type RowWriter } from '../../../../src/store/rows/rows.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -72,6 +72,68 @@ describe('RowStore', () => {
       const rows = await store.getRange(range);
       expect(rows.map(([key, value]) => [key, Buffer.from(value)])).toEqual(walked);
     }
+  });
+
+  it('iterates over a range of a transaction with the same result as a read in one call', async () => {
+    const random = new Random(5);
+    const keyOf = (): string => `r${String(random.below(60)).padStart(2, '0')}`;
+    const change = (rows: RowWriter): void => {
+      if (random.chance(2)) rows.del(keyOf());
+      else rows.put(keyOf(), random.bytes(4));
+    };
+    let found = 0;
+    for (let round = 0; round < 60; round++) {
+      for (let i = 0; i < 20; i++) change(store);
+      if (random.chance(3)) await store.flush();
+      const transaction = store.begin();
+      for (let i = random.below(20); i > 0; i--) change(transaction);
+      const range: RowRange = {
+        gte: 'r',
+        lt: keyOf(),
+        reverse: random.chance(2),
+        limit: 1 + random.below(12),
+      };
+      const read = (await transaction.getRange(range)).map(
+        ([key, value]) => `${key}=${Buffer.from(value).toString()}`,
+      );
+      expect(await rowsOf(transaction, range)).toEqual(read);
+      found += read.length;
+      store.commit(transaction);
+    }
+    expect(found).toBeGreaterThan(100);
+  });
+
+  it('reads as many rows in memory as the limit of an iteration needs', async () => {
+    const keyOf = (n: number): string => `r${String(n).padStart(4, '0')}`;
+    for (let n = 0; n < 5000; n++) store.put(keyOf(n), bytes('row'));
+    let counts: number[] = [];
+    const { layers } = store;
+    // Each layer is read to its end, so that rows that the merge does not need are counted too.
+    store.layers = (throughStage) =>
+      layers.call(store, throughStage).map(
+        (layer) =>
+          async function* (range) {
+            const rows: [string, Uint8Array | null][] = [];
+            for await (const row of layer(range)) rows.push(row);
+            counts.push(rows.length);
+            yield* rows;
+          },
+      );
+    const readCounts = async (reader: RowReader, range: RowRange): Promise<number[]> => {
+      counts = [];
+      expect(await rowsOf(reader, range)).toHaveLength(range.limit!);
+      return counts;
+    };
+    const latest: RowRange = { gte: 'r', lt: 's', reverse: true, limit: 51 };
+    expect(await readCounts(store, latest)).toEqual([51, 0]);
+    store.del(keyOf(4999));
+    expect(await readCounts(store, latest)).toEqual([52, 0]);
+    const transaction = store.begin();
+    for (let n = 0; n < 10; n++) transaction.del(keyOf(n));
+    transaction.put(keyOf(20), bytes('changed'));
+    const first: RowRange = { gte: 'r', lt: 's', limit: 51 };
+    expect(await readCounts(transaction, first)).toEqual([62, 0]);
+    await store.discard(transaction);
   });
 
   it('accepts records in a transaction like rows that are written one by one', async () => {
