@@ -83,7 +83,7 @@ test.skipIf(native?.writeDirect === undefined)(
       const keep = (files: readonly (number | null)[], names: readonly string[], place = folder) =>
         native!.keepFiles!(
           Buffer.from(place),
-          files,
+          files as readonly number[],
           Buffer.from(names.map((name) => `${name}\0`).join('')),
           Buffer.from('.old'),
         );
