@@ -1,4 +1,4 @@
-// Hashes of several whole blobs at the same time, and codes of their chunks.
+// Hashes several whole blobs at the same time, and computes the authentication codes of their chunks.
 #include "blobs/chunkCodes.h"
 #include "blobs/digest.h"
 #include "hash/sha512Lanes.h"

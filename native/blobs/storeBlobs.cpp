@@ -1,4 +1,4 @@
-// Stores blobs on threads of the pool: writes new files past the page cache, then syncs and names a group of them. Also provides
+// Stores blobs on threads of the pool: writes new files with direct I/O, then syncs and renames a group of them. Also provides
 // memory for blobs that can be written this way.
 #include "napi/addon.h"
 #include "napi/job.h"
@@ -70,7 +70,7 @@ bool writeAll(int file, const uint8_t* data, size_t size) {
   return true;
 }
 
-// Writes a new file past the page cache. Returns the open file. Returns -1 if this is not possible or fails; no file remains then.
+// Writes a new file with direct I/O. Returns the open file. Returns -1 and leaves no file if this is not possible or fails.
 int writeDirect(const std::string& path, Span bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_DIRECT | O_CLOEXEC, 0666);
   if (file < 0) {
@@ -107,7 +107,7 @@ napi_value jsWriteDirect(napi_env env, napi_callback_info info) {
 struct WrittenFile {
   int file;
   std::string temporary, path;
-  // The stamp of the file; empty if it could not be kept. `error` is the number of the error then.
+  // The stamp of the file; empty if the file could not be synced or renamed. In this case `error` is the value of `errno`.
   std::string stamp;
   int error = 0;
 };
@@ -117,7 +117,7 @@ void syncData(WrittenFile* one) {
   if (fdatasync(one->file) != 0) one->error = errno;
 }
 
-// Gives a synced file its name, and removes the file with the suffix `obsolete`.
+// Renames a synced file to its final name, and removes the file with the suffix `obsolete`.
 void nameFile(WrittenFile* one, const std::string& obsolete) {
   struct stat found;
   if (one->error == 0 && rename(one->temporary.c_str(), one->path.c_str()) != 0) one->error = errno;
@@ -203,7 +203,7 @@ napi_value jsKeepFiles(napi_env env, napi_callback_info info) {
   auto group = std::make_shared<KeptGroup>();
   if (!readArguments(env, info, 4, arguments) || !readGroup(env, arguments, group.get())) return nullptr;
   const auto work = [group] {
-    // No file gets its name before its data is on disk.
+    // A file is renamed only after its data is on disk.
     for (WrittenFile& one : group->files) syncData(&one);
     for (WrittenFile& one : group->files) nameFile(&one, group->obsolete);
     group->folderError = syncFolder(group->folder);

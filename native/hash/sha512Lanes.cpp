@@ -13,7 +13,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 #ifndef __clang__
-// GCC 12 reports variables of its own header that have any value on purpose (`_mm512_undefined_epi32`).
+// GCC 12 warns about its own header, which leaves variables uninitialized on purpose (`_mm512_undefined_epi32`).
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -74,7 +74,7 @@ struct FourLanes {
 #undef LBC_ROTATE
 };
 
-// Eight lanes of AVX-512, which has rotations and functions of three operands.
+// Eight lanes of AVX-512, which has instructions for rotations and for bitwise functions of three operands.
 struct EightLanes {
   static constexpr uint32_t kLanes = 8;
   typedef uint64_t Vector __attribute__((vector_size(64), may_alias));
@@ -155,7 +155,7 @@ bool hashLanes(const LaneMessages& messages, size_t partSize, const LanePartHook
   // Lanes without a message repeat the first message.
   const uint8_t* data[lanes];
   for (uint32_t lane = 0; lane < lanes; lane++) data[lane] = messages.data[lane < messages.count ? lane : 0];
-  // Not an array of vectors, because this function is compiled for the baseline.
+  // Not an array of vectors, because this function is compiled for the baseline instruction set.
   alignas(64) uint64_t words[8][lanes];
   for (int i = 0; i < 8; i++) std::fill_n(words[i], lanes, kStart[i]);
   auto* state = reinterpret_cast<typename Kind::Vector*>(words);

@@ -39,7 +39,7 @@ export interface NameToCome {
   until: number;
   /** Whether other names branch at this name, so that it is a node of the trie even without claims. */
   isParting: boolean;
-  /** If set, the forecast ends with the first block from this height on after which it has more than this number of events. */
+  /** If set, the forecast ends at the first block at or above `height` after which it has more than `events` events. */
   enough?: { readonly events: number; readonly height: number };
 }
 

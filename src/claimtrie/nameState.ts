@@ -170,7 +170,7 @@ function strike({ byPoint, byId }: ClaimIndex, claim: ActiveClaim): void {
 
 /**
  * Creates an index of the claims with these ids. Afterwards only claims with these ids may be looked up, given support, or removed.
- * Indexing all of thousands of claims takes longer than most changes of them.
+ * For a name with thousands of claims, indexing all of them takes longer than most changes to them.
  */
 export function indexOnly(state: NameState, claimIds: ReadonlySet<string>): void {
   state.index = { byPoint: new Map(), byId: new Map() };

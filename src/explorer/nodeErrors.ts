@@ -88,7 +88,7 @@ export function pageErrorOf(error: AskError, now = '/'): PageError {
   // Only a block from the address of the page can be unknown: the node has the blocks of all objects that it lists.
   if (status === 404 && message === 'Block not found')
     return new PageError(status, 'The block is unknown', 'This node knows no block with this hash.');
-  // Only a cursor in the address of the page can be refused as “after”.
+  // An error that names `after` means that the cursor in the URL of the page is invalid.
   const isCursor = status === 400 && /\bafter\b/.test(message);
   const near = isCursor ? ([[now, 'The first page of the list']] as const) : [];
   return new PageError(status, 'The node cannot answer', sentenceOf(message), near);

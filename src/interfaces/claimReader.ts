@@ -117,7 +117,7 @@ export interface NameBids extends Omit<BidsOfName, 'items'> {
   /** Height of the last takeover; 0 if the name has no controlling claim. */
   readonly lastTakeoverHeight: number;
   /**
-   * Upcoming events after the block, as far as a claim of the next block can be delayed. Null for a block older than
+   * Upcoming events up to the latest block in which a claim of the next block can become active. Null for a block older than
    * `oldestForeseeing`.
    */
   readonly coming: Foreseen | null;

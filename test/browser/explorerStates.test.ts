@@ -237,7 +237,7 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await isLive.waitFor();
   });
 
-  it('say that the node is gone, and connect at once when the visitor returns to the page', async () => {
+  it('say that the connection is lost, and connect at once when the visitor returns to the page', async () => {
     const own = await context.newPage();
     // The page would wait for five seconds or more by itself.
     await own.addInitScript('Math.random = () => 1');

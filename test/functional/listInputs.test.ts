@@ -112,7 +112,7 @@ describe('methods of the explorer', () => {
     ]);
   });
 
-  it('answer places behind the end with empty pages', async () => {
+  it('return empty pages for positions after the end of a list', async () => {
     const last = 0x7fffffff;
     expect(await node.rpc<object>('gettxinfo', [txid, last])).toMatchObject({ inputs: [], outputs: [] });
     expect(await node.rpc('getclaimsfortx', [txid, last])).toEqual([]);

@@ -79,7 +79,7 @@ export class StoredBlocks {
     const checksum = crc32c(bytes);
     if (checksums.get(id) !== checksum) {
       const { raw } = await this.verified(loadBlock, id, bytes);
-      // The bytes of a block in non-canonical form are not those of the result.
+      // The stored bytes of a block in non-canonical form differ from the serialized block, so their checksum is not kept.
       if (raw.length !== bytes.length) return raw;
     }
     checksums.delete(id);

@@ -4,7 +4,7 @@
  * A blob passes these steps, and each step of a group begins when the previous one has ended for all its blobs:
  * 1. The bytes, whose hash is known, are written to a temporary name (`PARTIAL_SUFFIX`).
  * 2. The temporary files are synced. Several threads do that while the next blobs are written.
- * 3. The files get their names, and the folder is synced. Quarantined files of the same blobs are removed.
+ * 3. The files are renamed to their final names, and the folder is synced. Quarantined files of the same blobs are removed.
  * 4. The rows are committed. Only then the blobs count as on disk: they are in `BlobStore.finished`, and are announced and served.
  *
  * After a kill or a power failure before step 3, the next start removes the temporary files. After step 3, the folder has whole

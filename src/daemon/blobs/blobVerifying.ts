@@ -16,7 +16,7 @@ const THREADED_BYTES = 64 * 1024;
 const GATHER_MS = 8;
 const FAST_MS = 20;
 
-/** Number of blobs at which a group waits no longer. Arbitrary: more blobs take less time each, but wait longer. */
+/** A group of this many blobs is verified at once. Arbitrary: each blob of a larger group takes less time, but waits longer. */
 const FULL_GROUP = 6;
 
 /** A blob that matches its hash. */

@@ -203,7 +203,7 @@ export class Publishing implements PublishingPort {
         this.#deps.reflector()?.reflectNew(made.sdHash);
         release();
         const old = replaced === null || replaced === made.sdHash ? null : await manager.bySdHash(replaced);
-        // Another claim may have the same stream, and may have the file.
+        // Another claim may have the same stream. The file can belong to that claim.
         const owner = old?.row.claim ?? null;
         if (old !== null && (owner === null || owner.claimId === hashToHex(claim.claimId!)))
           await this.#delete(old, 'replaced stream');

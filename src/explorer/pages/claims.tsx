@@ -114,7 +114,7 @@ export const claims: Page = async ({ ask, query, nowSec, lacking }) => {
   // The search lists a limited number of claims. The claims of a channel by name are read from the claim index.
   const isWhole = channel !== undefined && order === 'name' && !text && !tag && !kind;
   if (!isWhole && lacking.includes('claimsearch')) throw searchOff(channel, lacking);
-  // The page is only this list. If a method cannot list claims, the page is that of its error.
+  // The page contains only this list. If the method fails, the error page is shown instead.
   const answer = isWhole
     ? await ask<Found>('listchannelclaims', channel, A_PAGE, ...(isFirst ? [] : [after]))
     : await ask<Found>(

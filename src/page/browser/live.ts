@@ -81,7 +81,7 @@ function subscribe(isNew: boolean): void {
   socket.send(JSON.stringify({ topics: own.length > 0 ? own : subscribed }));
 }
 
-/** Shows a banner while the node does not answer. A refused connection is not lost: the node has given a reason. */
+/** Shows a banner while the node does not answer. Shows no banner if the node refused the connection with a reason. */
 function showLost(): void {
   const shown = document.querySelector('#lost');
   const isLost = wasLost && !isConnected && reason === '' && !isPaused;
@@ -93,7 +93,7 @@ function showLost(): void {
     strip.setAttribute('role', 'status');
     document.querySelector('#main')?.before(strip);
     strip.textContent =
-      'The connection to the node is lost. The page tries again, and shows the state before it until then.';
+      'The connection to the node is lost. The page tries to reconnect, and shows the last known state until then.';
   }
 }
 

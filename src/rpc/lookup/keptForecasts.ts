@@ -69,10 +69,10 @@ export class KeptForecasts {
   }
 
   /**
-   * Returns the upcoming events of a name after block `height`, as far as a claim of the next block can be delayed; null if the
-   * block is too old. The cached `NameInfo` is the same object until a block changes the name, so the forecast of a
-   * name with an owner is cached by this object. The forecast of a name without an owner depends on other names, so it is
-   * reused only at the same height.
+   * Returns the upcoming events of a name after block `height`, up to the latest block in which a claim of the next block can
+   * become active. Returns null if the block is too old. The cached `NameInfo` is the same object until a block changes the
+   * name, so the forecast of a name with an owner is cached by this object. The forecast of a name without an owner depends
+   * on other names, so it is reused only at the same height.
    */
   async foresee(info: NameInfo, height: number): Promise<Foreseen | null> {
     const { rules, active } = this;

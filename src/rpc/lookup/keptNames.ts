@@ -435,7 +435,7 @@ export class KeptNames {
     const timeline = this.timelines.get(name);
     if (!timeline) return;
     timeline.note(changed);
-    // Each change may be a new item.
+    // Each change may add an item.
     if (timeline.isTooLong) this.timelines.set(name, null, 1);
     else this.timelines.set(name, timeline, timeline.size);
   }

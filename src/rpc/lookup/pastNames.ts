@@ -1,6 +1,6 @@
 /**
- * Queries of names as of blocks before the latest one. Names with many claims and supports are answered from a timeline of all their
- * items in memory, so that each earlier block costs little, also if it was never requested before.
+ * Queries of names as of blocks before the latest one. A name with many claims and supports is read from a timeline of all its
+ * items in memory. So a query takes little time for any earlier block, also the first query of that block.
  */
 import type { Foreseen } from '../../claimtrie/forecast.js';
 import type { Item } from '../../claimtrie/item.js';
@@ -58,7 +58,7 @@ export class PastNames {
 
   /**
    * Returns the items of a name in its stored form: from its timeline, if the name has many of them. The cache of names must
-   * know the latest block.
+   * contain the changes of the latest block.
    */
   async itemsOf(name: string): Promise<ItemSource> {
     return (await this.timelineOf(name)) ?? itemsInRows(this.rows, name);
@@ -75,7 +75,7 @@ export class PastNames {
   }
 
   private readTimeline(name: string): Promise<NameTimeline | null> {
-    // Two calls for one page come at the same time.
+    // A page makes two calls at the same time. They share one read.
     const { tip, disconnects } = this.active;
     const key = `${tip} ${disconnects} ${name}`;
     let reading = this.reading.get(key);
@@ -129,7 +129,7 @@ export class PastNames {
     events: number,
   ): Promise<Foreseen | null> {
     const until = Math.min(lastForeseen(this.rules, height), height + 1 + MAX_DELAY);
-    // The controlling claim at the activation of a claim of the next block must be known.
+    // The forecast must include the block in which a new claim of the next block would become active.
     const valid = height + 1 + newClaimDelay(height + 1, of.isHeld ? takeover : null);
     const enough = { events, height: valid };
     return this.foresee(of, { height, until, enough });

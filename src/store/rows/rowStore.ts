@@ -366,7 +366,7 @@ export class RowStore implements RowReader, TransactionGround {
   }
 
   /**
-   * The layers of committed rows, the newest first. The limit of a range includes rows that layers above these layers hide
+   * The layers of committed rows, the newest first. The limit of a range must include the rows that newer layers can hide
    * (`reaching`).
    */
   layers(throughStage: boolean): Layer[] {

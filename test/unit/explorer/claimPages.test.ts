@@ -635,7 +635,7 @@ describe('a node without the search', () => {
 });
 
 describe('the warning that a claim expires', () => {
-  /** The warning of a claim with this life, in blocks, when so many blocks of it are left. */
+  /** The warning of a claim with this lifetime and this remaining time, both in blocks. */
   async function warningOf(life: number, left: number): Promise<string | undefined> {
     const dates = { height: 1000, activation_height: 1000, expiration_height: 1000 + life };
     const tip = { height: 1000 + life - left, hash: HASH, timeSec: 1 };

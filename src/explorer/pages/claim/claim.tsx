@@ -16,7 +16,7 @@ export const claim: Page = async (context) => {
     const ids = isStart ? await claimIdsOf(ask, wanted.toLowerCase()) : [];
     throw notFound(
       'This is not a claim id',
-      `A claim is identified by 40 hexadecimal digits.${ids.length === 0 ? '' : ' These claims begin so.'}`,
+      `A claim is identified by 40 hexadecimal digits.${ids.length === 0 ? '' : ' The ids of these claims begin with these digits.'}`,
       [...ids.map((id) => [claimLink(id), `The claim ${id}`] as const), ...searchFor(wanted)],
     );
   }

@@ -49,8 +49,8 @@ const PLACES = 100;
 const CUT_DESCRIPTION = 5000;
 const MAX_DESCRIPTION = 100_000;
 /**
- * Number of blocks before the expiry at which the page of a claim shows a warning. Claims of a network on which they expire sooner
- * have the warning in the last tenth of their time.
+ * Number of blocks before the expiry at which the page of a claim shows a warning. On a network with a shorter lifetime of
+ * claims, the warning is shown in the last tenth of the lifetime.
  */
 const SOON_BLOCKS = 20_160;
 const SOON_SHARE = 0.1;

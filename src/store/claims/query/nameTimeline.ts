@@ -123,7 +123,7 @@ export class NameTimeline implements ItemSource {
    * which do not affect queries about earlier blocks.
    */
   async renew(rows: RowReader): Promise<void> {
-    // A caller that comes during a renewal needs its result too.
+    // A call during another renewal waits for that renewal.
     const renewing = this.renewing.then(() => this.readChanged(rows));
     this.renewing = renewing.catch(() => undefined);
     await renewing;
