@@ -62,8 +62,8 @@ export class Explorer {
   private postedStatus: string | null | undefined;
   private postedChanges = 0;
   /**
-   * Whether a changed tip must be reported at the next poll. During the sync, tips are not reported one by one, because
-   * blocks are connected in quick succession. The first one is reported at once: only then the explorer's thread limits its calls.
+   * Whether a changed tip must be reported at the next poll. During the sync, tips and headers are not reported one by one,
+   * because they change in quick succession. The first one is reported at once: only then the explorer's thread limits its calls.
    */
   private isTipDue = false;
   /** Whether the tip was reported with the state of a sync. */
@@ -234,14 +234,14 @@ export class Explorer {
     chain.describesDisconnected = true;
     this.offs.push(
       chain.events.on('tipChanged', () => {
-        if (this.isPostedSyncing && chain.isInitialDownload()) {
-          this.isTipDue = true;
-          this.watch();
-        } else this.tellTip();
+        if (this.isPostedSyncing && chain.isInitialDownload()) this.tellTipSoon();
+        else this.tellTip();
       }),
-      // A test network begins to sync when headers of missing blocks arrive, before its first block.
+      // A node downloads headers before its first block, so that no block reports the progress of the headers.
       chain.events.on('headerTip', () => {
-        if (!this.isPostedSyncing && this.syncState(reader) !== null) this.tellTip();
+        if (this.syncState(reader) === null) return;
+        if (this.isPostedSyncing) this.tellTipSoon();
+        else this.tellTip();
       }),
       chain.events.on('blockDisconnected', (block) => this.tellDisconnected(block)),
       chain.events.on('blockConnected', ({ hash }) => {
@@ -281,6 +281,12 @@ export class Explorer {
     const best = bestHeader === NO_HEADER ? 0 : headers.height(bestHeader);
     const isBehind = this.start.network !== 'regtest' || chain.importing || best > chain.height;
     return isBehind ? { headers: best } : null;
+  }
+
+  /** Reports the tip and the progress of the sync at the next poll. */
+  private tellTipSoon(): void {
+    this.isTipDue = true;
+    this.watch();
   }
 
   private tellTip(): void {

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { Notice } from '../page/components.js';
 import { durationText } from '../page/age.js';
-import { dateText, integerText } from '../page/format.js';
+import { countText, dateText, integerText } from '../page/format.js';
 import type { Tip } from './messages.js';
 import type { PageError } from './pageContext.js';
 
@@ -16,8 +16,17 @@ interface SyncStripProps {
 export const syncShare = (blocks: number, headers: number): number =>
   headers === 0 ? 0 : Math.min(100, (blocks / headers) * 100);
 
-/** Formats a banner with the progress of the chain download. */
+/** Formats a banner with the progress of the chain download. A node requests blocks only when its headers have the minimum work. */
 export function SyncStrip({ tip, headers, etaSec }: SyncStripProps): VNode {
+  if (tip.height === 0)
+    return (
+      <div class="strip">
+        <p>
+          <strong>The node is syncing: {countText(headers, 'header')} downloaded.</strong> It has no block
+          after the genesis block yet. Upcoming events and the mempool are not known yet.
+        </p>
+      </div>
+    );
   const share = syncShare(tip.height, headers);
   return (
     <div class="strip">

@@ -85,6 +85,40 @@ describe('the explorer', () => {
     }
   });
 
+  it('reports later headers of a sync at the next poll, before the first block', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { explorer, state, emit } = await followed();
+    const send = vi.spyOn(Reflect.get(explorer, 'link') as { send(item: readonly unknown[]): void }, 'send');
+    const reported = (): unknown[] =>
+      send.mock.calls.flatMap(([[kind, tip, sync]]) => (kind === 'tip' ? [{ tip, sync }] : []));
+    const headersOf = (best: number) => ({
+      tip: expect.objectContaining({ height: 0 }) as unknown,
+      sync: { headers: best },
+    });
+    const arrive = (best: number): void => {
+      Object.assign(state, { isSyncing: true, height: 0, best });
+      emit('headerTip');
+    };
+    try {
+      arrive(2000);
+      expect(reported()).toEqual([headersOf(2000)]);
+      arrive(4000);
+      arrive(6000);
+      expect(reported()).toEqual([headersOf(2000)]);
+      vi.advanceTimersByTime(500);
+      expect(reported()).toEqual([headersOf(2000), headersOf(6000)]);
+      // Without new headers nothing is reported, and the polls end.
+      vi.advanceTimersByTime(5000);
+      expect(reported()).toHaveLength(2);
+      expect(vi.getTimerCount()).toBe(0);
+      arrive(8000);
+      vi.advanceTimersByTime(500);
+      expect(reported()).toEqual([headersOf(2000), headersOf(6000), headersOf(8000)]);
+    } finally {
+      await explorer.close();
+    }
+  });
+
   it('restarts its thread each second until it can listen, and logs one failure', async () => {
     const { explorer, page, endThread, logged } = await followed();
     const other = createServer();

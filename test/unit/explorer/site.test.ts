@@ -87,6 +87,13 @@ async function ask(socket: Socket, path: string, headers = ''): Promise<string> 
   }
 }
 
+/** The text of a page, without its tags and with single spaces. */
+const textIn = (page: string): string =>
+  page
+    .replace(/<[^>]*>/g, '')
+    .replace(/\s+/g, ' ')
+    .replaceAll('( ', '(');
+
 async function opened(localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
@@ -112,6 +119,19 @@ test.each([
   } finally {
     vi.useRealTimers();
   }
+  socket.destroy();
+});
+
+test.each([
+  [0, 'The node is syncing: 1,200 headers downloaded.'],
+  [300, 'Block 300 of 1,200 (1970-01-01), 25.0 %'],
+])('the strip of a sync at block %i shows the progress: “%s”', async (height, words) => {
+  state.tip = { height, hash: HASH, timeSec: 1 };
+  state.sync = { headers: 1200, etaSec: null };
+  const socket = await opened();
+  const page = await ask(socket, '/help');
+  expect(textIn(page)).toContain(words);
+  expect(page.includes('<progress')).toBe(height > 0);
   socket.destroy();
 });
 
