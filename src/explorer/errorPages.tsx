@@ -1,9 +1,10 @@
 /** Renders error pages, and keeps those that many visitors get in the same form. */
 import { documentBytes, type Assets, type Look } from '../page/document.js';
 import { Lru } from '../util/lru.js';
-import { ErrorBody } from './frameParts.js';
+import { ErrorBody, SyncStrip } from './frameParts.js';
 import type { Tip } from './messages.js';
 import type { PageError } from './pageContext.js';
+import type { SiteState } from './pageRenderer.js';
 import { renderedOf, type Rendered } from './rendered.js';
 import { securityHeaders } from './siteRequests.js';
 
@@ -16,6 +17,8 @@ const KEPT_SEC = 60;
 export interface ErrorContext {
   readonly path: string;
   readonly tip: Tip | null;
+  /** Progress of the sync; absent or null if the page has no strip with it. */
+  readonly sync?: SiteState['sync'] | undefined;
   readonly look: Look;
   /** Seconds after which the browser loads the page again; absent if it does not. */
   readonly againSec?: number | undefined;
@@ -34,7 +37,7 @@ export class ErrorPages {
   }
 
   /** Renders the page of an error. */
-  of(error: PageError, { path, tip, look, againSec }: ErrorContext): Rendered {
+  of(error: PageError, { path, tip, sync, look, againSec }: ErrorContext): Rendered {
     const html = documentBytes(
       {
         title: error.title,
@@ -43,6 +46,7 @@ export class ErrorPages {
         network: this.network,
         tip,
         topics: [],
+        strip: sync && tip ? <SyncStrip tip={tip} {...sync} /> : null,
         nowSec: this.nowSec(),
         isIndexable: false,
         againSec,
@@ -58,13 +62,13 @@ export class ErrorPages {
    * Returns the page of an error without the requested path. It is rendered and compressed once for all visitors, so that many
    * refused requests take little time.
    */
-  shared(error: PageError, { tip, look, againSec }: Omit<ErrorContext, 'path'>): Rendered {
+  shared(error: PageError, { tip, sync, look, againSec }: Omit<ErrorContext, 'path'>): Rendered {
     const minute = Math.floor(this.nowSec() / KEPT_SEC);
     const { status, title, message } = error;
-    const key = JSON.stringify([status, title, message, look.scheme, tip?.hash, againSec, minute]);
+    const key = JSON.stringify([status, title, message, look.scheme, tip?.hash, sync, againSec, minute]);
     const known = this.kept.get(key);
     if (known !== undefined) return known;
-    const page = this.of(error, { path: '/', tip, look, againSec });
+    const page = this.of(error, { path: '/', tip, sync, look, againSec });
     this.kept.set(key, page);
     return page;
   }

@@ -18,6 +18,8 @@ export interface PageContext {
   readonly tip: Tip;
   /** Whether the node is still downloading the chain. During that time upcoming events and the mempool are not known. */
   readonly isSyncing: boolean;
+  /** Height of the best known header. During a sync it is above the tip. */
+  readonly headers: number;
   /** Cache of answers that never change, such as the size of a block, by their subject. Later pages use it too. */
   readonly fixed: Lru<string, object>;
   /** Rendered rows of tables. Later pages use them too. */

@@ -93,6 +93,7 @@ export class PageRenderer {
       query,
       tip,
       isSyncing: sync !== null,
+      headers: sync?.headers ?? tip.height,
       fixed: this.fixed,
       rows: this.rows,
       taken: deps.state.taken,

@@ -5,13 +5,13 @@ import { asksForWebSocket, handBack } from '../util/network/httpUpgrade.js';
 import { ErrorPages } from './errorPages.js';
 import { RateLimit, visitorOf } from './limits.js';
 import { Live, refuse } from './live.js';
-import type { ExplorerCounters, ExplorerStart, Tip } from './messages.js';
+import type { ExplorerCounters, ExplorerStart } from './messages.js';
 import { AskError, BusyError } from './explorerRpcClient.js';
 import { SyncLimit } from './syncLimit.js';
 import { isFilling, pageErrorOf } from './nodeErrors.js';
 import { PageError } from './pageContext.js';
 import { refuseUnknownValues } from './pages/pageParameters.js';
-import { PageRenderer, type RequestedPage, type RendererDeps } from './pageRenderer.js';
+import { PageRenderer, type RequestedPage, type RendererDeps, type SiteState } from './pageRenderer.js';
 import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, lastResponse, matches, packed, RenderedCache, type Rendered } from './rendered.js';
 import { SiteFiles, YEAR_SEC } from './siteFiles.js';
@@ -210,7 +210,7 @@ export class Site {
     if (this.unreadable.has(socket)) return;
     if (!socket.writable || (this.pipelined.get(socket) ?? 0) > 0) return void socket.destroy();
     this.unreadable.add(socket);
-    const page = this.errors.shared(unreadableOf(code), { tip: this.shownTip, look: { scheme: null } });
+    const page = this.errors.shared(unreadableOf(code), { ...this.shownState, look: { scheme: null } });
     socket.end(lastResponse(page));
     setTimeout(() => socket.destroy(), UNREADABLE_MS).unref();
   }
@@ -449,7 +449,7 @@ export class Site {
   ): void {
     const rendered = this.errors.of(error, {
       path: isTooLong(request.url) ? '/' : localPath(request.url),
-      tip: this.shownTip,
+      ...this.shownState,
       look: this.lookOf(request),
       againSec,
     });
@@ -462,15 +462,15 @@ export class Site {
     this.send(
       request,
       response,
-      this.errors.shared(error, { tip: this.shownTip, look: { scheme } }),
+      this.errors.shared(error, { ...this.shownState, look: { scheme } }),
       'no-store',
     );
   }
 
-  /** The tip that error pages show; null while the node starts or stops. */
-  private get shownTip(): Tip | null {
-    const { tip, status } = this.deps.state;
-    return status === null ? tip : null;
+  /** The tip and the progress of the sync that error pages show; both are null while the node starts or stops. */
+  private get shownState(): Pick<SiteState, 'tip' | 'sync'> {
+    const { tip, sync, status } = this.deps.state;
+    return status === null ? { tip, sync } : { tip: null, sync: null };
   }
 
   private send(

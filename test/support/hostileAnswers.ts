@@ -571,6 +571,7 @@ export function contextOf(
     query: new URLSearchParams(query),
     tip: { height: 10, hash: HASH, timeSec: 1 },
     isSyncing: false,
+    headers: 10,
     fixed: new Lru(10),
     rows: new KeptRows(),
     taken: [

@@ -27,6 +27,7 @@ import {
   Missing,
   NameOf,
   noBlockYet,
+  unknownObject,
   OptionalCoins,
   orNull,
   type OrError,
@@ -122,19 +123,29 @@ interface Shown {
   readonly from: number;
 }
 
-async function headerOf(ask: PageContext['ask'], hash: string): Promise<BlockHeaderAnswer> {
+async function headerOf(context: PageContext, hash: string): Promise<BlockHeaderAnswer> {
+  const { ask, tip, isSyncing } = context;
   try {
-    return await ask<BlockHeaderAnswer>('getblockheader', hash);
+    const header = await ask<BlockHeaderAnswer>('getblockheader', hash);
+    // The node knows the headers of blocks that it downloads later.
+    if (isSyncing && header.confirmations < 0 && header.height > tip.height)
+      throw noBlockYet(context, header.height);
+    return header;
   } catch (error) {
     if (!(error instanceof AskError) || error.code !== -5) throw error;
-    throw notFound('The block is unknown', 'This node knows no block with this hash.', searchFor(hash));
+    throw unknownObject(context, 'block', {
+      title: 'The block is unknown',
+      message: 'This node knows no block with this hash.',
+      near: searchFor(hash),
+    });
   }
 }
 
-async function read({ ask, query, tip }: PageContext, hash: string): Promise<Shown> {
+async function read(context: PageContext, hash: string): Promise<Shown> {
+  const { ask, query, tip } = context;
   const after = integerOf(query, 'after');
   const from = integerOf(query, 'tx') ?? 0;
-  const header = await headerOf(ask, hash);
+  const header = await headerOf(context, hash);
   const isActive = header.confirmations >= 0;
   const [whole, stats, events, place] = await Promise.all([
     orNull(ask<BlockAnswer>('getblock', hash, 1)),

@@ -12,7 +12,14 @@ import { RPC_ERROR } from '../../rpc/declare/errors.js';
 import { formatCoins } from '../../util/json/json.js';
 import { AskError } from '../explorerRpcClient.js';
 import { messageOf } from '../nodeErrors.js';
-import { badRequest, notFound, searchFor, type PageContext, type PageError } from '../pageContext.js';
+import {
+  badRequest,
+  notFound,
+  searchFor,
+  type Near,
+  type PageContext,
+  type PageError,
+} from '../pageContext.js';
 
 /** Text of an event in the past tense, by the type of the event. */
 const PAST: Readonly<Record<string, string>> = {
@@ -238,23 +245,47 @@ export function blockOf(context: PageContext): string | number | undefined {
 /** Maximum distance in seconds of a block whose time a page estimates. */
 const MAX_EXPECTED_SEC = 366 * 86_400;
 
-/**
- * Error page for a height above the tip. It says when the block is expected, unless blocks are made on demand (regtest) or the
- * tip is not that of the network.
- */
-export function noBlockYet({ tip, network, isSyncing, spacingSec }: PageContext, height: number): PageError {
-  const blocks = height - tip.height;
-  const isExpected = network !== 'regtest' && !isSyncing && blocks * spacingSec <= MAX_EXPECTED_SEC;
+/** Says how far the sync is. */
+const progressOf = ({ tip, headers }: PageContext): string =>
+  `The node is at block ${integerText(tip.height)} of ${integerText(headers)}`;
+
+type Unknown = Readonly<{ title: string; message: string; near: readonly Near[] }>;
+
+/** Error page for an object that the node does not know. During a sync the object may be in a later block. */
+export function unknownObject(
+  context: PageContext,
+  kind: 'block' | 'claim' | 'transaction',
+  { title, message, near }: Unknown,
+): PageError {
+  if (!context.isSyncing) return notFound(title, message, near);
   return notFound(
-    'The block does not exist yet',
-    `The chain ends at block ${integerText(tip.height)}.${
+    `The node does not know this ${kind}`,
+    `${progressOf(context)}, so a newer ${kind} is not known yet.`,
+    near,
+  );
+}
+
+/**
+ * Error page for a height above the tip. It says when the block is expected, unless blocks are made on demand (regtest). During a
+ * sync it says how far the node is, because the block may exist.
+ */
+export function noBlockYet(context: PageContext, height: number): PageError {
+  const { tip, headers, network, isSyncing, spacingSec } = context;
+  const near: readonly Near[] = [
+    [blockLink('tip'), 'The latest block'],
+    [nameLink(String(height)), `The name ${height}`],
+  ];
+  if (isSyncing && height <= headers)
+    return notFound('The node has not downloaded this block yet', `${progressOf(context)}.`, near);
+  const blocks = height - tip.height;
+  const isExpected = network !== 'regtest' && blocks * spacingSec <= MAX_EXPECTED_SEC;
+  return unknownObject(context, 'block', {
+    title: 'The block does not exist yet',
+    message: `The chain ends at block ${integerText(tip.height)}.${
       isExpected ? ` Block ${integerText(height)} is expected in ${blocksText(blocks, spacingSec)}.` : ''
     }`,
-    [
-      [blockLink('tip'), 'The latest block'],
-      [nameLink(String(height)), `The name ${height}`],
-    ],
-  );
+    near,
+  });
 }
 
 /** Says that the page shows an earlier block. Shows nothing if the answer is for a newer block, whose hint has not arrived yet. */

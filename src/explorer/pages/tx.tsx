@@ -24,7 +24,7 @@ import type { BlockHeaderAnswer, TxInfoAnswer, TxInput, TxOutput } from '../answ
 import { AskError } from '../explorerRpcClient.js';
 import { isFilling, pageErrorOf } from '../nodeErrors.js';
 import { integerOf, notFound, PageError, searchFor, type Page, type PageContext } from '../pageContext.js';
-import { ClaimLine, ClaimRef, GENESIS_TRANSACTION, WITHOUT_TXINDEX } from './parts.js';
+import { ClaimLine, ClaimRef, GENESIS_TRANSACTION, unknownObject, WITHOUT_TXINDEX } from './parts.js';
 import { doubtfulIds, marked, unmadeAmong } from './unmadeClaims.js';
 
 const A_PAGE = 100;
@@ -225,7 +225,8 @@ async function isOfGenesis(ask: PageContext['ask'], txid: string): Promise<boole
   return (await ask<BlockHeaderAnswer>('getblockheader', hash)).merkleroot === txid;
 }
 
-async function read({ ask, lacking }: PageContext, txid: string, from: number): Promise<TxInfoAnswer> {
+async function read(context: PageContext, txid: string, from: number): Promise<TxInfoAnswer> {
+  const { ask, lacking } = context;
   try {
     return await ask<TxInfoAnswer>('gettxinfo', txid, from, A_PAGE);
   } catch (error) {
@@ -236,7 +237,11 @@ async function read({ ask, lacking }: PageContext, txid: string, from: number): 
       ]);
     if (lacking.includes('txindex'))
       throw new PageError(501, 'The node does not find this transaction', WITHOUT_TXINDEX);
-    throw notFound('There is no such transaction', pageErrorOf(error).message, searchFor(txid));
+    throw unknownObject(context, 'transaction', {
+      title: 'There is no such transaction',
+      message: pageErrorOf(error).message,
+      near: searchFor(txid),
+    });
   }
 }
 

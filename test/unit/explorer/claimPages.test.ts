@@ -11,6 +11,7 @@ import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 import { answers, contextOf, HASH, ID } from '../../support/hostileAnswers.js';
 
 const OTHER = 'ef'.repeat(20);
+const OTHER_HASH = 'ef'.repeat(32);
 const known = answers('harmless');
 const claim = known['getclaim'] as object;
 
@@ -757,10 +758,41 @@ describe('the search', () => {
     });
     for (const [height, more] of [
       ['11', { network: 'regtest' }],
-      ['11', { isSyncing: true }],
       ['999999999', {}],
     ] as const)
       await expect(at(height, more)).rejects.toMatchObject({ message: 'The chain ends at block 10.' });
+  });
+
+  it.each([
+    ['block', '11', 'The node has not downloaded this block yet', 'The node is at block 10 of 2,000.'],
+    ['block', '2000', 'The node has not downloaded this block yet', 'The node is at block 10 of 2,000.'],
+    ['block', '2001', 'The node does not know this block', 'so a newer block is not known yet.'],
+    ['block', HASH, 'The node has not downloaded this block yet', 'The node is at block 10 of 2,000.'],
+    ['block', OTHER_HASH, 'The node does not know this block', 'so a newer block is not known yet.'],
+    ['blocks', '11', 'The node has not downloaded this block yet', 'The node is at block 10 of 2,000.'],
+    ['tx', HASH, 'The node does not know this transaction', 'so a newer transaction is not known yet.'],
+    ['claim', ID, 'The node does not know this claim', 'so a newer claim is not known yet.'],
+  ])('/%s/%s says during a sync: “%s”', async (page, id, title, message) => {
+    const error = new AskError(-5, 'unknown');
+    const instead = {
+      gettxinfo: error,
+      getclaim: error,
+      getclaimstatus: error,
+      // The node has the header of one block that it has not downloaded.
+      getblockheader:
+        id === OTHER_HASH
+          ? error
+          : { ...(known['getblockheader'] as object), height: 400, confirmations: -1 },
+    };
+    const query = page === 'blocks' ? { from: id } : {};
+    const context = contextOf('harmless', [id], query, 'harmless', instead);
+    const refused = PAGES.get(page)!({ ...context, taken: [], isSyncing: true, headers: 2000 });
+    await expect(refused).rejects.toMatchObject({
+      status: 404,
+      title,
+      message: expect.stringContaining(message) as unknown,
+    });
+    await expect(refused).rejects.toThrow('The node is at block 10 of 2,000');
   });
 
   it('of an unknown hash says which option would find a transaction', async () => {

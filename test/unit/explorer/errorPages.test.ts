@@ -28,6 +28,10 @@ it('keeps the page of an error, with its compressed bytes, until the tip or the 
     pages.shared(error(1), { tip: TIP, look, againSec: 3 }),
   ];
   expect(new Set([first, ...others]).size).toBe(6);
+  const syncing = (headers: number) =>
+    pages.shared(error(1), { tip: TIP, sync: { headers, etaSec: null }, look });
+  expect(syncing(8).body.toString()).toContain('Block 5 of 8');
+  expect(syncing(9).body.toString()).toContain('Block 5 of 9');
   nowSec += 60;
   const later = pages.shared(error(1), { tip: TIP, look });
   expect(later.body.toString()).toContain('4 minutes ago');

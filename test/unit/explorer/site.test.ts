@@ -135,6 +135,20 @@ test.each([
   socket.destroy();
 });
 
+test.each([
+  ['/no-such-page', 404],
+  ['/block/500', 404],
+  ['/claims?kind=x', 400],
+])('the error page %s has the strip of a sync', async (path, status) => {
+  const socket = await opened();
+  expect(textIn(await ask(socket, path))).not.toContain('The node is syncing.');
+  state.sync = { headers: 1200, etaSec: null };
+  const page = await ask(socket, path);
+  expect(page).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(textIn(page)).toContain('The node is syncing. Block 10 of 1,200');
+  socket.destroy();
+});
+
 test('an idle connection stays open for longer than Keep-Alive states', async () => {
   const socket = await opened();
   const announced = /^keep-alive: timeout=(\d+)\r$/im.exec(await ask(socket, '/robots.txt'))?.[1];

@@ -4,7 +4,7 @@ import type { ClaimAnswer, ClaimStatusAnswer } from '../../answers.js';
 import { AskError } from '../../explorerRpcClient.js';
 import { notFound, searchFor, type Page } from '../../pageContext.js';
 import { takenFrom } from '../../takenBlocks.js';
-import { claimIdsOf, isMissing, orNull } from '../parts.js';
+import { claimIdsOf, isMissing, orNull, unknownObject } from '../parts.js';
 import { ended, takenBack } from './claimEnded.js';
 import { living } from './claimLiving.js';
 
@@ -29,5 +29,9 @@ export const claim: Page = async (context) => {
   if (status instanceof AskError && status.code !== -5 && status.code !== -32601) throw status;
   const gone = takenFrom(context.taken, ({ event, claimId }) => event === 'claim' && claimId === id);
   if (gone.length > 0) return takenBack(id, gone);
-  throw notFound('There is no such claim', 'No claim that this node knows has this id.', searchFor(id));
+  throw unknownObject(context, 'claim', {
+    title: 'There is no such claim',
+    message: 'No claim that this node knows has this id.',
+    near: searchFor(id),
+  });
 };
