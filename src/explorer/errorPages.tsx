@@ -45,7 +45,7 @@ export class ErrorPages {
         path,
         network: this.network,
         tip,
-        topics: [],
+        topics: error.versioned,
         strip: sync && tip ? <SyncStrip tip={tip} {...sync} /> : null,
         nowSec: this.nowSec(),
         isIndexable: false,

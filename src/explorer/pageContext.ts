@@ -75,9 +75,20 @@ export class PageError extends Error {
   readonly title: string;
   /** Links to other pages that the visitor may have meant, each with path and text. */
   readonly near: readonly Near[];
+  /** Topics whose changes may replace the error with the page, such as a block with the transaction. */
+  readonly topics: readonly Topic[];
+  /** These topics with the versions from before the data of the page was read. */
+  versioned: readonly string[] = [];
 
-  constructor(status: number, title: string, message: string, near: readonly Near[] = []) {
+  constructor(
+    status: number,
+    title: string,
+    message: string,
+    near: readonly Near[] = [],
+    topics: readonly Topic[] = [],
+  ) {
     super(message);
+    this.topics = topics;
     this.status = status;
     this.title = title;
     this.near = near;
@@ -93,8 +104,12 @@ export const searchFor = (text: string): readonly Near[] =>
     ? []
     : [[withQuery('/find', { q: text.slice(0, MAX_SEARCHED) }), `Search for “${shownLine(text, 40)}”`]];
 
-export const notFound = (title: string, message: string, near: readonly Near[] = []): PageError =>
-  new PageError(404, title, message, near);
+export const notFound = (
+  title: string,
+  message: string,
+  near: readonly Near[] = [],
+  topics: readonly Topic[] = [],
+): PageError => new PageError(404, title, message, near, topics);
 
 export const badRequest = (message: string, near: readonly Near[] = []): PageError =>
   new PageError(400, 'This address is malformed', message, near);

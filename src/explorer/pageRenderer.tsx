@@ -109,7 +109,10 @@ export class PageRenderer {
       methods: start.methods,
       closedMethods: start.closedMethods,
     };
-    const result = await page(context);
+    const result = await page(context).catch((error: unknown) => {
+      if (error instanceof PageError) error.versioned = error.topics.map((topic) => versions[topic]);
+      throw error;
+    });
     if ('redirect' in result) return { rendered: redirection(result), isLively: null, isPartial: false };
     // The state from before the page's data was read: a change during the rendering makes the page outdated.
     const topics = result.topics.map((topic) => versions[topic]);

@@ -328,20 +328,24 @@ describe.skipIf(!hasChromium)('pages of the explorer', () => {
     await own.close();
   });
 
-  it('keep their topics while an object is unknown', async () => {
+  it('become the page of an object that was unknown, also if it was opened before', async () => {
     const own = await context.newPage();
     await own.addInitScript('Math.random = () => 0');
-    await own.goto(`${base}/tx/${HASH}`);
-    await own.locator('#live[data-live="yes"]').waitFor();
     const next = (error: AskError | undefined, height: number): void => {
       instead = error === undefined ? {} : { gettxinfo: error };
       state.tip = { height, hash: String(height).repeat(32), timeSec: TIP.timeSec };
       (Reflect.get(site.live, 'lastMs') as Map<string, number>).clear();
       site.live.changed('tip');
     };
-    next(new AskError(-5, 'No such transaction'), 11);
+    const unknown = new AskError(-5, 'No such transaction');
+    instead = { gettxinfo: unknown };
+    await own.goto(`${base}/tx/${HASH}`);
+    await own.locator('#live[data-live="yes"]').waitFor();
     await own.getByRole('heading', { name: 'There is no such transaction' }).waitFor();
-    // The connection is lost while the page has no topics.
+    next(undefined, 10);
+    await own.getByRole('heading', { name: 'Outputs' }).waitFor();
+    next(unknown, 11);
+    await own.getByRole('heading', { name: 'There is no such transaction' }).waitFor();
     const sockets = Reflect.get(site.live, 'server') as WebSocketServer;
     for (const socket of sockets.clients) socket.terminate();
     await own.getByText('not live').waitFor();

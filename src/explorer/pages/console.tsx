@@ -193,7 +193,8 @@ export const consolePage: Page = async (context) => {
   return {
     title: method === null ? 'Console' : `Console: ${method.name}`,
     description: 'Try the reading methods of the node.',
-    topics: [],
+    // An answer stays as it is while the visitor reads it.
+    topics: answer === null ? ['tip'] : [],
     isLively: true,
     body: (
       <>

@@ -7,7 +7,7 @@ export const help: Page = () =>
   Promise.resolve({
     title: 'Words of these pages',
     description: 'The terms of the LBRY chain that these pages use.',
-    topics: [],
+    topics: ['tip'],
     body: (
       <>
         <h1>Words of these pages</h1>

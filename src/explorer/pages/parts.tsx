@@ -7,6 +7,7 @@ import { blockLink, claimLink, nameLink, txLink } from '../../page/links.js';
 import { markup } from '../../page/markup.js';
 import { shownName } from '../../page/text.js';
 import type { NamePieces, OutputClaim } from '../answers.js';
+import type { Topic } from '../live.js';
 import type { TakenBlock } from '../messages.js';
 import { RPC_ERROR } from '../../rpc/declare/errors.js';
 import { formatCoins } from '../../util/json/json.js';
@@ -251,17 +252,22 @@ const progressOf = ({ tip, headers }: PageContext): string =>
 
 type Unknown = Readonly<{ title: string; message: string; near: readonly Near[] }>;
 
-/** Error page for an object that the node does not know. During a sync the object may be in a later block. */
+/**
+ * Error page for an object that the node does not know. It becomes the page of the object when a block, or the mempool, has the
+ * object. During a sync the object may be in a later block.
+ */
 export function unknownObject(
   context: PageContext,
   kind: 'block' | 'claim' | 'transaction',
   { title, message, near }: Unknown,
 ): PageError {
-  if (!context.isSyncing) return notFound(title, message, near);
+  const topics: readonly Topic[] = kind === 'block' ? ['tip'] : ['tip', 'mempool'];
+  if (!context.isSyncing) return notFound(title, message, near, topics);
   return notFound(
     `The node does not know this ${kind}`,
     `${progressOf(context)}, so a newer ${kind} is not known yet.`,
     near,
+    topics,
   );
 }
 
@@ -276,7 +282,7 @@ export function noBlockYet(context: PageContext, height: number): PageError {
     [nameLink(String(height)), `The name ${height}`],
   ];
   if (isSyncing && height <= headers)
-    return notFound('The node has not downloaded this block yet', `${progressOf(context)}.`, near);
+    return notFound('The node has not downloaded this block yet', `${progressOf(context)}.`, near, ['tip']);
   const blocks = height - tip.height;
   const isExpected = network !== 'regtest' && blocks * spacingSec <= MAX_EXPECTED_SEC;
   return unknownObject(context, 'block', {

@@ -44,7 +44,7 @@ let timer = 0;
 let timerAtMs = 0;
 let after: () => void = () => undefined;
 let socket: WebSocket | null = null;
-/** Names of the topics that were sent to the server. An error page has no topics, so the previous ones stay. */
+/** Names of the topics that were sent to the server. If the page becomes an error page without topics, they stay. */
 let subscribed: readonly string[] = [];
 /** Versions of the topics that the server has announced over this connection. */
 const announced = new Map<string, number>();
@@ -62,8 +62,8 @@ function partsOf(topic: string): [name: string, version: number] {
 }
 
 /**
- * Whether the server has announced a change that the page does not contain. An error page has no topics and is outdated
- * after each block.
+ * Whether the server has announced a change that the page does not contain. A page that became an error page without topics
+ * is outdated after each block.
  */
 function isOutdated(): boolean {
   const own = topics();
@@ -270,9 +270,9 @@ async function lookAgain(): Promise<void> {
 export async function keepLive(refreshed: () => void): Promise<void> {
   after = refreshed;
   await lookAgain();
-  if (topics().length === 0) return;
   addPause();
   show();
+  if (topics().length === 0) return;
   connect();
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && isDue) void refresh();

@@ -39,7 +39,10 @@ beforeEach(async () => {
   instead = {};
   stoppedMs = null;
   state = { tip: { height: 10, hash: HASH, timeSec: 1 }, sync: null, taken: [], status: null };
-  const ask = ((method: string) => Promise.resolve(instead[method] ?? known[method])) as never;
+  const ask = ((method: string) => {
+    const answer = instead[method] ?? known[method];
+    return answer instanceof AskError ? Promise.reject(answer) : Promise.resolve(answer);
+  }) as never;
   site = new Site(
     {
       host: '127.0.0.1',
@@ -53,7 +56,7 @@ beforeEach(async () => {
       showsPeers: false,
       lacking: [],
       command: 'lbcnode-cli',
-      methods: [],
+      methods: [{ name: 'getblock', category: 'chain', help: 'getblock', params: [] }],
       closedMethods: [],
     },
     {
@@ -261,8 +264,8 @@ async function loaded(path: string): Promise<{ topics: string; tip: string; text
   const socket = await opened();
   const text = await ask(socket, path);
   socket.destroy();
-  const [, tip, topics] = /data-tip="([^"]*)" data-topics="([^"]*)"/.exec(text)!;
-  return { topics: topics!, tip: tip!, text };
+  const [, tip, topics] = /data-tip="([^"]*)" data-topics(?:="([^"]*)")?/.exec(text)!;
+  return { topics: topics ?? '', tip: tip!, text };
 }
 
 const NO_NAMES = { names: [], height: 10, blockhash: HASH };
@@ -291,6 +294,51 @@ test.each(['/', '/claims', '/find?q=no%20name', '/mempool', '/tx/' + HASH, '/nam
     expect((await loaded(path)).topics).not.toBe(topics);
   },
 );
+
+const UNKNOWN = new AskError(-5, 'unknown');
+
+test.each([
+  ['/block/500', {}, ['tip']],
+  ['/block/' + HASH, { getblockheader: UNKNOWN }, ['tip']],
+  ['/blocks?from=500', {}, ['tip']],
+  ['/tx/' + HASH, { gettxinfo: UNKNOWN }, ['tip', 'mempool']],
+  ['/claim/' + 'cd'.repeat(20), { getclaim: UNKNOWN, getclaimstatus: UNKNOWN }, ['tip', 'mempool']],
+  ['/no-such-page', {}, []],
+  ['/tx/1', {}, []],
+])(
+  'the error page %s has the topics of the object that the node may get later',
+  async (path, errors, topics) => {
+    for (const sync of [null, { headers: 1200, etaSec: null }]) {
+      state.sync = sync;
+      instead = { ...errors };
+      const found = await loaded(path);
+      expect(found.text).toMatch(/^HTTP\/1.1 404 /);
+      expect(found.topics).toBe(topics.map((topic) => site.live.versioned(topic as 'tip')).join(' '));
+    }
+  },
+);
+
+test('an error page whose data was read before a block has the version from before it', async () => {
+  let refuse: (error: Error) => void = () => undefined;
+  instead['gettxinfo'] = new Promise((_, reject) => (refuse = reject));
+  const started = loaded('/tx/' + HASH);
+  await expect.poll(() => site.counters.rendered).toBe(1);
+  const before = site.live.versioned('tip');
+  site.live.changed('tip');
+  refuse(UNKNOWN);
+  const { topics, text } = await started;
+  expect(text).toMatch(/^HTTP\/1.1 404 /);
+  expect(topics.split(' ')[0]).toBe(before);
+  expect(before).not.toBe(site.live.versioned('tip'));
+});
+
+test.each(['/help', '/console', '/console?method=getblock'])('the header of %s is live', async (path) => {
+  expect((await loaded(path)).topics).toBe(site.live.versioned('tip'));
+});
+
+test('the answer of a method in the console is not replaced after a block', async () => {
+  expect((await loaded('/console?method=getblock&run=1')).topics).toBe('');
+});
 
 test('a page that depends on blocks alone is rendered once a block', async () => {
   await loaded('/names');
