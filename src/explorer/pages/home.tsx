@@ -59,10 +59,16 @@ function comingOf({ ask, isSyncing }: PageContext): Promise<OrError<UpcomingAnsw
     : orNull(ask<UpcomingAnswer>('listupcoming', TAKEOVER_BLOCKS, 'takeover', TAKEOVERS));
 }
 
+interface MempoolSize {
+  readonly size: number;
+  readonly bytes: number;
+}
+
 interface Shown {
   readonly info: ChainInfo;
   readonly hashrate: OrError<number>;
-  readonly mempool: OrError<{ readonly size: number; readonly bytes: number }>;
+  /** Size of the mempool; null during the sync, because it is not known then. */
+  readonly mempool: OrError<MempoolSize> | null;
   readonly names: OrError<number>;
   readonly claims: OrError<number>;
   readonly amount: OrError<Lbc>;
@@ -73,12 +79,12 @@ interface Shown {
 }
 
 async function read(context: PageContext): Promise<Shown> {
-  const { ask } = context;
+  const { ask, isSyncing } = context;
   const [blocks, info, hashrate, mempool, names, claims, amount, upcoming, newest] = await Promise.all([
     latestBlocks(context),
     ask<ChainInfo>('getblockchaininfo'),
     orNull(ask<number>('getnetworkhashps', HASHRATE_BLOCKS)),
-    orNull(ask<{ size: number; bytes: number }>('getmempoolinfo')),
+    isSyncing ? null : orNull(ask<MempoolSize>('getmempoolinfo')),
     orNull(ask<number>('gettotalclaimednames')),
     orNull(ask<number>('gettotalclaims')),
     orNull(ask<Lbc>('gettotalvalueofclaims')),
@@ -92,6 +98,8 @@ async function read(context: PageContext): Promise<Shown> {
 function textOf<Value>(value: OrError<Value>, text: (value: Value) => string): string {
   return isMissing(value) ? '–' : text(value);
 }
+
+const mempoolText = ({ size, bytes }: MempoolSize): string => `${integerText(size)} tx, ${sizeText(bytes)}`;
 
 function HomeFigures({
   info,
@@ -108,7 +116,7 @@ function HomeFigures({
         ['Height', <Block height={height} />],
         ['Difficulty', prefixedText(info.difficulty)],
         [`Hash rate, ${HASHRATE_BLOCKS} blocks`, textOf(hashrate, (rate) => prefixedText(rate, 'H/s'))],
-        ['Mempool', textOf(mempool, ({ size, bytes }) => `${integerText(size)} tx, ${sizeText(bytes)}`)],
+        ['Mempool', mempool === null ? 'not yet' : textOf(mempool, mempoolText)],
         ['Names', textOf(names, integerText)],
         ['Claims', textOf(claims, integerText)],
         ['LBC in claims', isMissing(amount) ? '–' : <Amount lbc={amount} />],

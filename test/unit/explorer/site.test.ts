@@ -152,6 +152,17 @@ test.each([
   socket.destroy();
 });
 
+test('the first page shows the size of the mempool, and “not yet” during a sync', async () => {
+  instead['getmempoolinfo'] = { size: 7, bytes: 900 };
+  const socket = await opened();
+  const mempoolOf = (page: string): string | undefined =>
+    /Mempool<\/span><strong>(.*?)<\/strong>/.exec(page)?.[1];
+  expect(mempoolOf(await ask(socket, '/'))).toContain('7 tx');
+  state.sync = { headers: 1200, etaSec: null };
+  expect(mempoolOf(await ask(socket, '/'))).toBe('not yet');
+  socket.destroy();
+});
+
 test('an idle connection stays open for longer than Keep-Alive states', async () => {
   const socket = await opened();
   const announced = /^keep-alive: timeout=(\d+)\r$/im.exec(await ask(socket, '/robots.txt'))?.[1];
