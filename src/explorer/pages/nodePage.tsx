@@ -140,7 +140,7 @@ function Services({ claimIndex, hub, showsPeers }: Shown & Pick<PageContext, 'sh
     (showsPeers ? shownLine(failure, 300) : 'because of an error; the log of the node has the reason');
   const search = isMissing(claimIndex) ? undefined : claimIndex.search;
   const rows: [string, ComponentChildren][] = [
-    ['Claims with metadata in the search', search && integerText(search.documents)],
+    ['Claims in the search index', search && integerText(search.documents)],
     ['Search', search && (search.synced ? 'complete' : `up to block ${integerText(search.height)}`)],
     ['Stored in', search && shownLine(search.backend, 60)],
     ['Search stopped', causeOf(search?.failure)],
