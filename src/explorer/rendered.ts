@@ -29,6 +29,8 @@ export interface Rendered {
   readonly isFile: boolean;
   /** Compressed forms, created on first request. */
   readonly packed: Map<Encoding, Buffer>;
+  /** Called with the number of bytes of each new compressed form. `RenderedCache` sets it while it contains the response. */
+  onPacked?: ((bytes: number) => void) | undefined;
 }
 
 export function renderedOf(
@@ -80,7 +82,8 @@ export function encodingOf(accepted: string | string[] | undefined, bytes: numbe
   return accepts(accepted, 'gzip') ? 'gzip' : '';
 }
 
-export function packed({ body, packed: known, isFile }: Rendered, encoding: Encoding): Buffer {
+export function packed(rendered: Rendered, encoding: Encoding): Buffer {
+  const { body, packed: known, isFile } = rendered;
   if (encoding === '') return body;
   const before = known.get(encoding);
   if (before) return before;
@@ -96,10 +99,15 @@ export function packed({ body, packed: known, isFile }: Rendered, encoding: Enco
           },
         });
   known.set(encoding, made);
+  rendered.onPacked?.(made.length);
   return made;
 }
 
-/** Cache of the most recently used responses, limited by the sum of their sizes. */
+/** Bytes of a response and of its compressed forms. */
+const sizeOf = ({ body, packed: known }: Rendered): number =>
+  [...known.values()].reduce((sum, { length }) => sum + length, body.length);
+
+/** Cache of the most recently used responses, limited by the sum of their sizes, with their compressed forms. */
 export class RenderedCache {
   private readonly entries = new Map<string, Rendered>();
   private readonly maxBytes: number;
@@ -128,10 +136,16 @@ export class RenderedCache {
   put(key: string, rendered: Rendered): void {
     this.delete(key);
     this.entries.set(key, rendered);
-    this.bytes += rendered.body.length;
+    rendered.onPacked = (bytes) => this.grow(key, bytes);
+    this.grow(key, sizeOf(rendered));
+  }
+
+  /** Counts new bytes of an entry, and deletes the least recently used other entries above the limit. */
+  private grow(key: string, bytes: number): void {
+    this.bytes += bytes;
     for (const oldest of this.entries.keys()) {
-      if (this.bytes <= this.maxBytes || oldest === key) break;
-      this.delete(oldest);
+      if (this.bytes <= this.maxBytes) break;
+      if (oldest !== key) this.delete(oldest);
     }
   }
 
@@ -139,6 +153,7 @@ export class RenderedCache {
     const known = this.entries.get(key);
     if (known === undefined) return;
     this.entries.delete(key);
-    this.bytes -= known.body.length;
+    known.onPacked = undefined;
+    this.bytes -= sizeOf(known);
   }
 }

@@ -56,6 +56,38 @@ describe('kept answers', () => {
     expect(['a', 'c', 'd'].map((key) => cache.get(key) !== undefined)).toEqual([false, false, true]);
   });
 
+  it('count with their compressed forms, which displace the least recently used ones', () => {
+    const cache = new RenderedCache(10_450);
+    const [old, one] = [page(5000), page(5000)];
+    cache.put('old', old);
+    cache.put('one', one);
+    expect(cache.sizeBytes).toBe(10_000);
+    const bytes = packed(one, 'br').length + packed(one, 'gzip').length;
+    packed(one, 'br');
+    expect(cache.sizeBytes).toBe(10_000 + bytes);
+    cache.put('two', page(450));
+    expect(['old', 'one', 'two'].map((key) => cache.has(key))).toEqual([false, true, true]);
+    cache.delete('one');
+    expect(cache.sizeBytes).toBe(450);
+    // A response that has left the cache is not counted any more.
+    packed(old, 'gzip');
+    packed(one, 'gzip');
+    expect(cache.sizeBytes).toBe(450);
+    // A response that is compressed already counts with all its bytes.
+    cache.put('one', one);
+    expect(cache.sizeBytes).toBe(5450 + bytes);
+  });
+
+  it('are displaced when the compressed form of another one is made', () => {
+    const cache = new RenderedCache(10_000);
+    const one = page(5000);
+    cache.put('one', one);
+    cache.put('two', page(5000));
+    packed(one, 'gzip');
+    expect([cache.has('one'), cache.has('two')]).toEqual([true, false]);
+    expect(cache.sizeBytes).toBe(5000 + packed(one, 'gzip').length);
+  });
+
   it('are compressed once', () => {
     const one = page(5000);
     expect(packed(one, 'br')).toBe(packed(one, 'br'));
