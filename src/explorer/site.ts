@@ -10,7 +10,7 @@ import { AskError, BusyError } from './explorerRpcClient.js';
 import { SyncLimit } from './syncLimit.js';
 import { isFilling, pageErrorOf } from './nodeErrors.js';
 import { PageError } from './pageContext.js';
-import { refuseUnknownValues } from './pages/pageParameters.js';
+import { knownSearch, refuseUnknownValues } from './pages/pageParameters.js';
 import { PageRenderer, type RequestedPage, type RendererDeps, type SiteState } from './pageRenderer.js';
 import type { CacheUsage } from '../util/threadMemory.js';
 import { encodingOf, lastResponse, matches, packed, RenderedCache, type Rendered } from './rendered.js';
@@ -328,22 +328,29 @@ export class Site {
     };
   }
 
+  /** The page of a request, without parameters that no page has. */
+  private requestedPage(request: IncomingMessage, path: string, search: string): RequestedPage {
+    return {
+      path,
+      search: knownSearch(firstPartOf(path), search),
+      look: this.lookOf(request),
+      isLocal: this.visitors.isLocal(request),
+    };
+  }
+
   private async sendPage(
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
     search: string,
   ): Promise<void> {
-    const look = this.lookOf(request);
-    const isLocal = this.visitors.isLocal(request);
-    const keys = this.keysOf([path, search, look, isLocal]);
+    const page = this.requestedPage(request, path, search);
+    const keys = this.keysOf(page);
     const known = this.cache.get(keys.lively) ?? this.cache.get(keys.still);
     if (known) return this.send(request, response, known, 'no-cache');
     let work = this.rendering.get(keys.lively);
     if (work === undefined) {
-      work = this.render({ path, search, look, isLocal }, keys).finally(() =>
-        this.rendering.delete(keys.lively),
-      );
+      work = this.render(page, keys).finally(() => this.rendering.delete(keys.lively));
       this.rendering.set(keys.lively, work);
     }
     try {
@@ -388,7 +395,7 @@ export class Site {
     if (isTooLong(url)) return false;
     const [path, search] = splitUrl(url);
     if (this.files.find(path) !== null) return true;
-    const keys = this.keysOf([path, search, this.lookOf(request), this.visitors.isLocal(request)]);
+    const keys = this.keysOf(this.requestedPage(request, path, search));
     return this.cache.has(keys.lively) || this.cache.has(keys.still);
   }
 
@@ -397,10 +404,10 @@ export class Site {
    * The hash of the tip alone is not enough, because a reorg can return to a block while a page of this block is in the cache.
    * During a sync, when each second has new blocks, a page is kept for `SYNC_KEPT_MS`.
    */
-  private keysOf(request: readonly unknown[]): CacheKeys {
+  private keysOf({ path, search, look, isLocal }: RequestedPage): CacheKeys {
     const { tip, sync } = this.deps.state;
     const still = JSON.stringify([
-      ...request,
+      ...[path, search, look, isLocal],
       ...(sync ? ['sync'] : [tip?.hash, this.live.versioned('tip')]),
     ]);
     if (sync) return { still, lively: still };

@@ -98,6 +98,21 @@ export const PARAMETERS: Readonly<Record<string, Parameters>> = {
 /** Parameters of all pages. */
 const ALL: ReadonlySet<string> = new Set(Object.values(PARAMETERS).flatMap(Object.keys));
 
+/** Returns the name under which the parameters of a page contain a name from an address. */
+const keyOf = (page: string, name: string): string =>
+  page === 'console' ? name.replace(/^p[0-9]+$/, 'p#') : name;
+
+/**
+ * Returns the query without parameters that no page has. They do not change the page, so that it is cached once for all of their
+ * values. Parameters of other pages stay, because `refuseUnknownValues` refuses them.
+ */
+export function knownSearch(page: string, search: string): string {
+  const isKnown = ([name]: readonly [string, string]): boolean =>
+    ALL.has(name) || Object.hasOwn(PARAMETERS[page] ?? NONE, keyOf(page, name));
+  const isPieceKnown = (piece: string): boolean => [...new URLSearchParams(piece)].some(isKnown);
+  return search.split('&').filter(isPieceKnown).join('&');
+}
+
 /** Maximum number of characters of a refused value that the page of the error shows. */
 const MAX_SHOWN = 60;
 
@@ -117,7 +132,7 @@ export function refuseUnknownValues(page: string, path: string, query: URLSearch
   const own = PARAMETERS[page] ?? NONE;
   for (const [name, value] of query) {
     if (value === '') continue;
-    const key = page === 'console' ? name.replace(/^p[0-9]+$/, 'p#') : name;
+    const key = keyOf(page, name);
     const accepted = Object.hasOwn(own, key) ? own[key] : undefined;
     if (accepted?.accepts(value)) continue;
     const near = [[without(path, query, name), `The page without “${shownLine(name, MAX_SHOWN)}”`]] as const;

@@ -1,7 +1,7 @@
 /** The query parameters of all pages: accepted and refused values. */
 import { describe, expect, it } from 'vitest';
 import { PageError } from '../../../src/explorer/pageContext.js';
-import { PARAMETERS, refuseUnknownValues } from '../../../src/explorer/pages/pageParameters.js';
+import { knownSearch, PARAMETERS, refuseUnknownValues } from '../../../src/explorer/pages/pageParameters.js';
 import { PAGES } from '../../../src/explorer/pages/pageTable.js';
 
 function refusal(page: string, search: string): PageError | null {
@@ -25,6 +25,16 @@ const EVERY = Object.entries(PARAMETERS).flatMap(([page, own]) =>
 );
 
 describe('the parameters of the pages', () => {
+  it.each([
+    ['names', 'utm_source=mail&prefix=a%20b&x', 'prefix=a%20b'],
+    ['names', 'bl%6fck=7&from=1&p0=2', 'bl%6fck=7&from=1'],
+    ['console', 'p0=1&p12=&p=3&method=x', 'p0=1&p12=&method=x'],
+    ['no-such-page', 'constructor=1&toString&after=2', 'after=2'],
+    ['', 'x=1&&', ''],
+  ])('/%s?%s has the known query “%s”', (page, search, known) => {
+    expect(knownSearch(page, search)).toBe(known);
+  });
+
   it('are declared for each page', () => {
     expect(Object.keys(PARAMETERS).sort()).toEqual([...PAGES.keys(), 'look'].sort());
     expect(EVERY.length).toBeGreaterThan(30);

@@ -351,6 +351,27 @@ test('the answer of a method in the console is not replaced after a block', asyn
   expect((await loaded('/console?method=getblock&run=1')).topics).toBe('');
 });
 
+test.each([
+  ['/names', '/names?utm_source=mail', 1],
+  ['/names?prefix=a', '/names?x=1&prefix=a&&y=%3F', 1],
+  ['/names?prefix=a', '/names?prefix=b', 2],
+  ['/%6eames?x=1', '/%6eames?x=2', 1],
+  ['/console?method=getblock&p0=1', '/console?method=getblock&p0=2', 2],
+])('the pages %s and %s are rendered %i times', async (one, other, rendered) => {
+  const { text } = await loaded(one);
+  const again = await loaded(other);
+  expect(text).toMatch(/^HTTP\/1.1 200 /);
+  expect(again.text).toMatch(/^HTTP\/1.1 200 /);
+  expect(site.counters.rendered).toBe(rendered);
+  const bodyOf = (answer: string): string | undefined => answer.split('\r\n\r\n')[1];
+  expect(bodyOf(again.text) === bodyOf(text)).toBe(rendered === 1);
+});
+
+test('a page does not contain the parameters that no page has, because other visitors get it too', async () => {
+  expect((await loaded('/names?secret=5&prefix=a')).text).not.toContain('secret');
+  expect((await loaded('/names?secret=5&block=x')).text).toMatch(/^HTTP\/1.1 400 /);
+});
+
 test('a page that depends on blocks alone is rendered once a block', async () => {
   await loaded('/names');
   const { rendered } = site.counters;
